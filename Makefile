@@ -1,0 +1,41 @@
+# Everything happens in a virtual environment inside the checkout. A stamp per set of packages says
+# when it was last installed; it is renewed when pyproject.toml changes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint clean help
+
+help:
+	@echo "make demo   run LinCFA on data it generates and print what came out"
+	@echo "make test   run the tests"
+	@echo "make lint   ruff and strict mypy"
+	@echo "make clean  remove the virtual environment and the caches"
+
+demo: $(VENV)/.installed-demo
+	$(BIN)/lincfa demo
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit("lincfa needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with make PYTHON=...") if sys.version_info < (3, 11) else 0'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@touch $@
+
+$(VENV)/.installed-demo: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[cli]"
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[tables,cli]" --group dev
+	@touch $@ $(VENV)/.installed-demo
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

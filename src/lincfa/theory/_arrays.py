@@ -1,0 +1,24 @@
+"""Arithmetic shared by the theory: conversion to float arrays and division with a stated 0/0."""
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+def floats(*values: npt.ArrayLike) -> tuple[FloatArray, ...]:
+    """Convert every argument to a float64 array; they broadcast against each other as usual."""
+    return tuple(np.asarray(value, dtype=np.float64) for value in values)
+
+
+def divide(
+    numerator: npt.ArrayLike, denominator: npt.ArrayLike, *, zero_by_zero: float
+) -> FloatArray:
+    """Divide without warnings: x/0 is ±inf and 0/0 is ``zero_by_zero``, never NaN."""
+    numerator, denominator = floats(numerator, denominator)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = numerator / denominator
+    undefined = (numerator == 0) & (denominator == 0)
+    return np.where(undefined, zero_by_zero, quotient)[()]

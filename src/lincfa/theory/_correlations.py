@@ -1,0 +1,178 @@
+"""The bivariate regression from three correlations, without a regression.
+
+With unit sample variances the mean and the difference of two features are uncorrelated, so R²
+splits into the share of the mean and the share of the difference:
+
+    R² = (r₁+r₂)² / (2(1+ρ)) + (r₁−r₂)² / (2(1−ρ))
+
+and everything the paper's rule needs follows from the two shares. ``rho`` is the sample correlation
+of the features, ``r1`` and ``r2`` their sample correlations with the target.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import FloatArray, divide, floats
+
+
+def contrast_shares(
+    below_one: npt.ArrayLike,
+    above_minus_one: npt.ArrayLike,
+    difference: npt.ArrayLike,
+    total: npt.ArrayLike,
+) -> tuple[FloatArray, FloatArray]:
+    """Shares of the target's variance explained by the mean and by the difference of a pair.
+
+    The four arguments are taken as they are, so that a caller who knows them more precisely than
+    by subtracting rounded correlations (features that nearly coincide) keeps that precision. Where
+    a direction has no variance (ρ = 1 or ρ = −1) its share is 0.
+
+    Parameters
+    ----------
+    below_one, above_minus_one : array
+        1 − ρ and 1 + ρ.
+    difference, total : array
+        r₁ − r₂ and r₁ + r₂.
+
+    Returns
+    -------
+    share_mean, share_difference : array
+        ``(r₁+r₂)²/(2(1+ρ))`` and ``(r₁−r₂)²/(2(1−ρ))``.
+
+    Examples
+    --------
+    >>> mean, difference = contrast_shares(0.5, 1.5, 0.1, 0.9)
+    >>> round(float(mean), 12), round(float(difference), 12)
+    (0.27, 0.01)
+    """
+    below_one, above_minus_one, difference, total = floats(
+        below_one, above_minus_one, difference, total
+    )
+
+    def share(covariance: FloatArray, variance: FloatArray) -> FloatArray:
+        quotient = divide(covariance**2, 2 * variance, zero_by_zero=0.0)
+        return np.where(variance > 0, quotient, 0.0)[()]
+
+    return share(total, above_minus_one), share(difference, below_one)
+
+
+def f_from_shares(
+    n: npt.ArrayLike, share_mean: npt.ArrayLike, share_difference: npt.ArrayLike
+) -> FloatArray:
+    """F from the shares: ``(n−3) · difference / (1 − mean − difference)``.
+
+    0 where the difference explains nothing, infinite where the pair explains the target fully.
+
+    Examples
+    --------
+    >>> round(float(f_from_shares(103, 0.3, 0.2)), 12)
+    40.0
+    """
+    n, share_mean, share_difference = floats(n, share_mean, share_difference)
+    unexplained = np.maximum(1 - share_mean - share_difference, 0)
+    return (n - 3) * divide(share_difference, unexplained, zero_by_zero=0.0)
+
+
+def _shares(rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike) -> tuple[FloatArray, ...]:
+    rho, r1, r2 = floats(rho, r1, r2)
+    return contrast_shares(1 - rho, 1 + rho, r1 - r2, r1 + r2)
+
+
+def f_statistic(
+    n: npt.ArrayLike, rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike
+) -> FloatArray:
+    """F statistic for equal weights in the bivariate regression; the paper's rule is F ≤ 1.
+
+    The ratio of the two sides of
+    ``(n−3)(r₁−r₂)²(1+ρ) ≤ 2(1 − ρ² − r₁² − r₂² + 2ρr₁r₂)``,
+    which is ``eq:asympBound2Demp`` for unit sample variances without its divisions.
+
+    Parameters
+    ----------
+    n : array
+        Number of samples, at least 4.
+    rho, r1, r2 : array
+        Sample correlations: between the features, and of each with the target.
+
+    Returns
+    -------
+    array
+        F ≥ 0; 0 for exact duplicates (ρ = 1), infinite where two distinct features explain the
+        target fully, never NaN.
+
+    Examples
+    --------
+    >>> float(f_statistic(500, 0.9, 0.5, 0.5))
+    0.0
+    >>> round(float(f_statistic(500, 0.9, 0.50, 0.53)), 4)
+    3.1222
+    """
+    return f_from_shares(n, *_shares(rho, r1, r2))
+
+
+def r_squared(rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike) -> FloatArray:
+    """R² of the bivariate regression: the share of the mean plus the share of the difference.
+
+    Examples
+    --------
+    >>> round(float(r_squared(0.5, 0.5, 0.4)), 12)
+    0.28
+    """
+    share_mean, share_difference = _shares(rho, r1, r2)
+    return share_mean + share_difference
+
+
+def residual_variance(
+    n: npt.ArrayLike,
+    rho: npt.ArrayLike,
+    r1: npt.ArrayLike,
+    r2: npt.ArrayLike,
+    var_y: npt.ArrayLike = 1.0,
+) -> FloatArray:
+    """Unbiased residual variance of the bivariate regression, ``s² = σ̂_y² (n−1)/(n−3) (1−R²)``.
+
+    Paper: the s² of Theorem ``asymptTeoEmp``, for n ≥ 4.
+
+    Examples
+    --------
+    >>> round(float(residual_variance(103, 0.5, 0.5, 0.4)), 12)
+    0.7344
+    """
+    n, var_y = floats(n, var_y)
+    return var_y * (n - 1) / (n - 3) * (1 - r_squared(rho, r1, r2))
+
+
+def weight_difference(
+    rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike, sd_y: npt.ArrayLike = 1.0
+) -> FloatArray:
+    """Difference of the two fitted weights, ``σ̂_y (r₁−r₂)/(1−ρ)``; 0 for exact duplicates.
+
+    Examples
+    --------
+    >>> float(weight_difference(0.5, 0.5, 0.25))
+    0.5
+    """
+    rho, r1, r2, sd_y = floats(rho, r1, r2, sd_y)
+    return sd_y * divide(np.where(rho < 1, r1 - r2, 0.0), 1 - rho, zero_by_zero=0.0)
+
+
+def threshold_empirical(
+    n: npt.ArrayLike, rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike
+) -> FloatArray:
+    """Correlation at which merging pays, all quantities estimated from the data.
+
+    Paper: ``eq:asympBound2Demp`` (Theorem ``asymptTeoEmp``) for unit sample variances,
+    ``1 − 2s²/((n−1)(ŵ₁−ŵ₂)²)``; the general form is
+    :func:`threshold_asymptotic_general` with the estimates put in. −inf where ŵ₁ = ŵ₂. It equals
+    ``1 − (1−ρ)/F``, so that ρ ≥ threshold says the same as F ≤ 1.
+
+    Examples
+    --------
+    >>> round(float(threshold_empirical(500, 0.9, 0.50, 0.53)), 4)
+    0.968
+    >>> float(threshold_empirical(500, 0.9, 0.5, 0.5))
+    -inf
+    """
+    (rho,) = floats(rho)
+    below_one = np.maximum(1 - rho, 0)
+    return 1 - divide(below_one, f_statistic(n, rho, r1, r2), zero_by_zero=np.inf)
