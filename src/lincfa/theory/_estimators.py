@@ -79,9 +79,11 @@ def estimator_covariance_pair(
            [-0. ,  0.1]])
     """
     n, v1, v2, c, sigma2 = np.broadcast_arrays(*floats(n, var1_hat, var2_hat, cov_hat, sigma2))
-    adjugate = np.stack([np.stack([v2, -c], axis=-1), np.stack([-c, v1], axis=-1)], axis=-2)
+    adjugate: FloatArray = np.stack(
+        [np.stack([v2, -c], axis=-1), np.stack([-c, v1], axis=-1)], axis=-2
+    )
     scale: FloatArray = np.asarray(sigma2 / ((n - 1) * (v1 * v2 - c**2)))
-    return np.multiply(adjugate, scale[..., None, None])
+    return adjugate * scale[..., None, None]
 
 
 def estimator_expectation(X: npt.ArrayLike, f: npt.ArrayLike) -> FloatArray:

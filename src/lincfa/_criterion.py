@@ -1,0 +1,73 @@
+"""The decision for pairs: F, the threshold on the correlation, and the evidence they make."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from . import theory
+from ._statistics import FloatArray, IndexArray, PairCorrelations
+
+EvidenceArray: TypeAlias = npt.NDArray[np.void]
+
+EVIDENCE = np.dtype(
+    [
+        ("group", np.intp),
+        ("feature", np.intp),
+        ("partner", np.intp),
+        ("correlation", np.float64),
+        ("threshold", np.float64),
+        ("f", np.float64),
+    ]
+)
+"""One row per merged feature: what it was tested against, and the figures behind the decision."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """The rule F ≤ tolerance.
+
+    Attributes
+    ----------
+    n_samples : int
+    tolerance : float
+        c in F ≤ c; 1 is the paper's rule.
+    noise_ratio : float or None
+        Variance of the noise over the variance of the target; None for the residual variance of
+        each pair's own regression.
+    """
+
+    n_samples: int
+    tolerance: float = 1.0
+    noise_ratio: float | None = None
+
+    def f(self, pairs: PairCorrelations) -> FloatArray:
+        """F of each pair: growth of bias over drop of variance, both estimated."""
+        share_mean, share_difference = theory.contrast_shares(
+            pairs.below_one, pairs.above_minus_one, pairs.difference, pairs.total
+        )
+        if self.noise_ratio is None:
+            return theory.f_from_shares(self.n_samples, share_mean, share_difference)
+        return (self.n_samples - 1) * share_difference / self.noise_ratio
+
+    def threshold(self, pairs: PairCorrelations, f: FloatArray) -> FloatArray:
+        """Correlation above which each pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            threshold = 1 - self.tolerance * pairs.below_one / f
+        return np.where(f == 0, -np.inf, threshold)
+
+    def merged(
+        self, group: int, seed: int, candidates: IndexArray, pairs: PairCorrelations
+    ) -> EvidenceArray:
+        """Evidence of those candidates that merge with the seed."""
+        f = self.f(pairs)
+        passed = f <= self.tolerance
+        evidence = np.empty(int(passed.sum()), dtype=EVIDENCE)
+        evidence["group"] = group
+        evidence["feature"] = candidates[passed]
+        evidence["partner"] = seed
+        evidence["correlation"] = pairs.rho[passed]
+        evidence["threshold"] = self.threshold(pairs, f)[passed]
+        evidence["f"] = f[passed]
+        return evidence

@@ -1,0 +1,193 @@
+"""What a fit needs to know of the data: counts, means, scales and correlations on demand."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ._names import Names, describe_column
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IndexArray: TypeAlias = npt.NDArray[np.intp]
+
+_NEARLY_COLLINEAR = 1e-5
+"""Below this 1 − |ρ| a pair is computed from the difference of its columns: subtracting rounded
+correlations would leave fewer than some ten digits."""
+
+_ROUNDING = 4.0
+"""Multiple of the machine precision within which values count as equal."""
+
+
+@dataclass(frozen=True)
+class PairCorrelations:
+    """The correlations of one feature with several others, in the form the criterion needs.
+
+    Attributes
+    ----------
+    rho : array
+        Correlation ρ of the pair.
+    below_one, above_minus_one : array
+        1 − ρ and 1 + ρ, to full relative precision also where the columns nearly coincide. Exactly
+        0 where they coincide up to the rounding of the data.
+    difference, total : array
+        r₁ − r₂ and r₁ + r₂, from the correlations with the target; likewise.
+    """
+
+    rho: FloatArray
+    below_one: FloatArray
+    above_minus_one: FloatArray
+    difference: FloatArray
+    total: FloatArray
+
+
+class Statistics(Protocol):
+    """What the criterion and the grouping ask of the data."""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+
+    @property
+    def varying(self) -> npt.NDArray[np.bool_]:
+        """Which features are not constant."""
+
+    @property
+    def target_scale(self) -> float:
+        """Standard deviation of the target."""
+
+    def pairs(self, seed: int, candidates: IndexArray) -> PairCorrelations:
+        """Correlations of the feature ``seed`` with the features ``candidates``."""
+
+
+@dataclass(frozen=True)
+class ArrayStatistics:
+    """Statistics of an array in memory, held as standardised columns for the time of a fit.
+
+    Attributes
+    ----------
+    mean, scale : array of shape (D,)
+        Means and standard deviations (n − 1); the scale of a constant feature is 1.
+    varying : array of shape (D,)
+        Which features are not constant.
+    target_correlation : array of shape (D,)
+        Correlation with the target; 0 for a constant feature.
+    target_mean, target_scale : float
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+    varying: npt.NDArray[np.bool_]
+    target_correlation: FloatArray
+    target_mean: float
+    target_scale: float
+    _columns: FloatArray
+    _target: FloatArray
+    _precision: float
+
+    @classmethod
+    def from_data(
+        cls, X: npt.NDArray[Any], y: FloatArray, names: Names | None = None
+    ) -> "ArrayStatistics":
+        """Standardise X and y.
+
+        Raises
+        ------
+        ValueError
+            Where the target is constant, or a column too large for float64.
+        """
+        n = X.shape[0]
+        precision = float(np.finfo(X.dtype).eps)
+        # Column by column in memory, whatever the order of X: the sums and so the results do not
+        # depend on it.
+        target, target_mean, target_scale, target_varies = standardize(
+            y.reshape(-1, 1), np.finfo(np.float64).eps
+        )
+        if not target_varies[0]:
+            raise ValueError(
+                f"The target y is constant (all values are {y[0]:g}): nothing supervises the merge."
+            )
+        columns, mean, scale, varying = standardize(X, precision)
+        for index in np.flatnonzero(~np.isfinite(mean + scale)):
+            raise ValueError(
+                f"The values of {describe_column(names, int(index))} are too large to be averaged "
+                "in float64; rescale it."
+            )
+        return cls(
+            mean=mean,
+            scale=scale,
+            varying=varying,
+            target_correlation=columns.T @ target[:, 0] / (n - 1),
+            target_mean=float(target_mean[0]),
+            target_scale=float(target_scale[0]),
+            _columns=columns,
+            _target=target[:, 0],
+            _precision=precision,
+        )
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return int(self._columns.shape[0])
+
+    def pairs(self, seed: int, candidates: IndexArray) -> PairCorrelations:
+        """Correlations of the feature ``seed`` with the features ``candidates``."""
+        if candidates.size == 0:
+            return PairCorrelations(*(np.empty(0) for _ in range(5)))
+        first, last = candidates.min(), candidates.max() + 1
+        # A slice is a view; the products with columns in between cost less than copying columns.
+        products = self._columns[:, first:last].T @ self._columns[:, seed]
+        rho = np.clip(products[candidates - first] / (self.n_samples - 1), -1, 1)
+        r_seed, r = self.target_correlation[seed], self.target_correlation[candidates]
+        below_one, above_minus_one = 1 - rho, 1 + rho
+        difference, total = r_seed - r, r_seed + r
+
+        for sign, gap, covariance in ((1, below_one, difference), (-1, above_minus_one, total)):
+            near = np.flatnonzero(gap < _NEARLY_COLLINEAR)
+            if near.size:
+                gap[near], covariance[near] = self._contrast(seed, candidates[near], sign)
+        return PairCorrelations(rho, below_one, above_minus_one, difference, total)
+
+    def _contrast(self, seed: int, others: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
+        """1 ∓ ρ and r₁ ∓ r₂ from the difference (sign 1) or sum (sign −1) of the columns."""
+        contrast = self._columns[:, [seed]] - sign * self._columns[:, others]
+        gap = np.einsum("ij,ij->j", contrast, contrast) / (2 * (self.n_samples - 1))
+        covariance = contrast.T @ self._target / (self.n_samples - 1)
+        size = 1 + np.abs(self.mean) / self.scale
+        rounding = _ROUNDING * self._precision * (size[seed] + size[others])
+        distinct = gap > rounding**2
+        return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
+
+
+def standardize(
+    values: npt.NDArray[Any], precision: float
+) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+    """Centre and scale columns to unit sample variance.
+
+    The mean is corrected by the mean of what it leaves, and squares are taken of values of at most
+    1, so that neither a mean much larger than the scale nor an extreme unit costs digits.
+
+    Returns
+    -------
+    columns : array of shape (n, D), float64, column-contiguous
+    mean, scale : arrays of shape (D,)
+        ``scale`` is 1 where the column is constant.
+    varying : array of shape (D,)
+        Whether the values differ by more than their rounding.
+    """
+    columns = np.array(values, dtype=np.float64, order="F")
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = columns.mean(axis=0)
+        columns -= mean
+        correction = columns.mean(axis=0)
+        columns -= correction
+        mean += correction
+        peak = np.abs(columns).max(axis=0)
+        varying = ~(peak <= _ROUNDING * precision * np.abs(mean))
+        peak[~varying] = 1.0
+        columns /= peak
+        columns[:, ~varying] = 0.0
+        relative = np.sqrt(np.einsum("ij,ij->j", columns, columns) / (columns.shape[0] - 1))
+        relative[~varying] = 1.0
+        columns /= relative
+    return columns, mean, peak * relative, varying
