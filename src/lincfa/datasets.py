@@ -1,0 +1,149 @@
+"""Generators of data: the paper's correlated features and a climate-like field."""
+
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+from scipy import ndimage
+from sklearn.utils import check_random_state
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@overload
+def make_correlated(
+    n_samples: int = ...,
+    n_features: int = ...,
+    *,
+    noise: float = ...,
+    coef: Literal[False] = ...,
+    random_state: Any = ...,
+) -> tuple[FloatArray, FloatArray]: ...
+@overload
+def make_correlated(
+    n_samples: int = ...,
+    n_features: int = ...,
+    *,
+    noise: float = ...,
+    coef: Literal[True],
+    random_state: Any = ...,
+) -> tuple[FloatArray, FloatArray, FloatArray]: ...
+def make_correlated(
+    n_samples: int = 500,
+    n_features: int = 100,
+    *,
+    noise: float = 10.0,
+    coef: bool = False,
+    random_state: Any = None,
+) -> tuple[FloatArray, FloatArray] | tuple[FloatArray, FloatArray, FloatArray]:
+    """Generate the paper's D-dimensional data: a tree of correlated features.
+
+    The first feature is uniform on [0, 1]; each further one is 0.7 times an earlier one, chosen at
+    random, plus 0.3 times a new uniform variable. The features are standardised, and the target is
+    their sum with weights uniform on [0, 1] plus Gaussian noise.
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+    n_features : int, default=100
+    noise : float, default=10.0
+        Standard deviation of the noise.
+    coef : bool, default=False
+        Whether to return the weights too.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    weights : ndarray of shape (n_features,)
+        Only where ``coef`` is True.
+
+    Examples
+    --------
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=50, n_features=10, random_state=0)
+    >>> X.shape, y.shape
+    ((50, 10), (50,))
+    """
+    random = check_random_state(random_state)
+    X = np.empty((n_samples, n_features), order="F")
+    X[:, 0] = random.uniform(size=n_samples)
+    for i in range(1, n_features):
+        X[:, i] = 0.7 * X[:, random.randint(i)] + 0.3 * random.uniform(size=n_samples)
+    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    weights = random.uniform(size=n_features)
+    y = X @ weights + noise * random.normal(size=n_samples)
+    return (X, y, weights) if coef else (X, y)
+
+
+def make_field(
+    n_samples: int = 600,
+    shape: tuple[int, int] = (40, 60),
+    *,
+    smoothness: float = 4.0,
+    n_areas: int = 4,
+    noise: float = 0.5,
+    random_state: Any = None,
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+    """Generate a climate-like field and a target driven by the means of a few areas of it.
+
+    Each sample is a smooth Gaussian random field on a grid, in kelvin: colder and more variable
+    towards the first and last rows, the poles. The target adds up the mean anomalies of square
+    areas, each scaled to unit variance and with a weight of random sign between 0.5 and 1.5, and
+    Gaussian noise.
+
+    Parameters
+    ----------
+    n_samples : int, default=600
+    shape : (int, int), default=(40, 60)
+        Rows (latitudes) and columns (longitudes; the field wraps around) of the grid.
+    smoothness : float, default=4.0
+        Standard deviation of the smoothing kernel, in cells.
+    n_areas : int, default=4
+        Number of areas that drive the target.
+    noise : float, default=0.5
+        Standard deviation of the noise over that of the signal.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, rows * columns)
+        The field, one cell a column.
+    y : ndarray of shape (n_samples,)
+    areas : ndarray of bool, of shape (n_areas, rows, columns)
+        The cells of each area.
+
+    Examples
+    --------
+    >>> from lincfa.datasets import make_field
+    >>> X, y, areas = make_field(n_samples=50, shape=(10, 15), random_state=0)
+    >>> X.shape, y.shape, areas.shape
+    ((50, 150), (50,), (4, 10, 15))
+    """
+    random = check_random_state(random_state)
+    rows, columns = shape
+    white = random.normal(size=(n_samples, rows, columns))
+    # Smoothing sample by sample (no kernel along the first axis) keeps the samples independent.
+    field = ndimage.gaussian_filter(
+        white, (0, smoothness, smoothness), mode=["constant", "reflect", "wrap"]
+    )
+    field /= field.std()
+
+    side = max(2, round(2 * smoothness))
+    areas = np.zeros((n_areas, rows, columns), dtype=bool)
+    for area in areas:
+        top = random.randint(max(1, rows - side + 1))
+        left = random.randint(columns)
+        area[top : top + side, np.arange(left, left + side) % columns] = True
+
+    flat = field.reshape(n_samples, -1)
+    series = np.stack([flat[:, area.ravel()].mean(axis=1) for area in areas], axis=1)
+    series /= series.std(axis=0)
+    weights = random.uniform(0.5, 1.5, size=n_areas) * random.choice([-1.0, 1.0], size=n_areas)
+    signal = series @ weights
+    y = signal + noise * signal.std() * random.normal(size=n_samples)
+
+    poleward = np.abs(np.linspace(-1, 1, rows))[:, None]
+    kelvin = 300 - 45 * poleward**2 + (1 + 3 * poleward) * field
+    return kelvin.reshape(n_samples, -1), y, areas
