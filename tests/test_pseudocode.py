@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from pseudocode import lincfa
 
 from lincfa import LinCFA
+from pseudocode import lincfa
 
 MARGIN = 1e-9  # only a pair this close to its threshold may be decided differently
 

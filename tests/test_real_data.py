@@ -7,11 +7,11 @@ disjoint groups of the text, which give 0.620 where the overlapping pseudo-code 
 import numpy as np
 import pandas as pd
 import pytest
-from pseudocode import lincfa
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
 
 from lincfa import LinCFA
+from pseudocode import lincfa
 
 
 def life(folder):

@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options))
     except ModuleNotFoundError as error:
-        if error.name != "rich":
+        if (error.name or "").split(".")[0] != "rich":
             raise
         print(
             "lincfa: this needs rich; install it with: pip install 'lincfa[cli]'", file=sys.stderr

@@ -1,0 +1,137 @@
+"""The structure: one direction of imports, light imports, documentation that tells the truth."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lincfa
+from lincfa import datasets, theory
+
+PACKAGE = Path(lincfa.__file__).parent
+
+# Each module imports only from those before it. ``theory`` and ``_names`` stand at the very left.
+ORDER = [
+    "theory",
+    "_names",
+    "_input",
+    "_statistics",
+    "_criterion",
+    "_grouping",
+    "_means",
+    "_estimator",
+    "datasets",
+    "_demo",
+    "__init__",
+    "cli",
+]
+OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "xarray", "jinja2", "rich"}
+
+
+def room(path):
+    """The module of the list above to which a file belongs."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def own_imports(path):
+    """Modules of the package that a file imports, at any depth, relative or absolute."""
+    here = ("lincfa", *path.relative_to(PACKAGE).with_suffix("").parts)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            base = list(here[: -node.level]) if node.level else []
+            full = base + (node.module.split(".") if node.module else [])
+            if full[:1] != ["lincfa"]:
+                continue
+            for alias in node.names:
+                name = full[1] if len(full) > 1 else alias.name
+                yield name if name in ORDER else "__init__"
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "lincfa":
+                    yield [*alias.name.split("."), "__init__"][1]
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_one_way(path):
+    assert room(path) in ORDER, "give a new module its place in ORDER"
+    for imported in own_imports(path):
+        if imported != room(path) or room(path) != "theory":
+            assert ORDER.index(imported) < ORDER.index(room(path)), f"{room(path)} → {imported}"
+
+
+def test_theory_imports_nothing_of_ours():
+    for path in (PACKAGE / "theory").glob("*.py"):
+        assert set(own_imports(path)) <= {"theory"}
+
+
+def test_imports_are_seen():
+    """The walk above finds what it is meant to find."""
+    assert set(own_imports(PACKAGE / "_criterion.py")) == {"theory", "_statistics"}
+    assert "_estimator" in own_imports(PACKAGE / "__init__.py")
+    assert "_demo" in own_imports(PACKAGE / "cli.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_files_stay_readable(path):
+    assert len(path.read_text().splitlines()) <= 350
+
+
+def test_import_is_light():
+    """``import lincfa`` loads none of the optional packages."""
+    code = "import sys, lincfa, lincfa.datasets; print(*sys.modules)"
+    modules = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    plain = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys, scipy.stats, sklearn.base, sklearn.utils.validation; print(*sys.modules)",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    # scikit-learn itself may look for pandas; we must not add to what it loads.
+    assert OPTIONAL & set(modules) <= OPTIONAL & set(plain)
+
+
+def public_callables():
+    yield lincfa.LinCFA
+    for module in (theory, datasets):
+        for name in getattr(module, "__all__", None) or vars(module):
+            item = getattr(module, name)
+            if inspect.isfunction(item) and item.__module__.startswith("lincfa"):
+                yield item
+
+
+@pytest.mark.parametrize("item", list(public_callables()), ids=lambda item: item.__name__)
+def test_documented_defaults_are_those_of_the_signature(item):
+    documented = {
+        name.strip(): value
+        for names, value in re.findall(
+            r"^\s*([\w, ]+) : .*default=([^\n]+)$", inspect.getdoc(item), flags=re.MULTILINE
+        )
+        for name in names.split(",")
+    }
+    defaults = {
+        name: repr(parameter.default).replace("'", '"')
+        for name, parameter in inspect.signature(item).parameters.items()
+        if parameter.default is not inspect.Parameter.empty
+    }
+    if "Parameters\n" in inspect.getdoc(item) and not item.__module__.startswith("lincfa.theory"):
+        assert documented == defaults
+    else:  # the theory documents by formula; what it states must still be true
+        assert documented.items() <= defaults.items()
+
+
+def test_version_is_in_the_changelog():
+    changelog = (PACKAGE.parents[1] / "CHANGELOG.md").read_text()
+    assert f"## {lincfa.__version__}" in changelog

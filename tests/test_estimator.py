@@ -1,0 +1,254 @@
+"""LinCFA as a scikit-learn estimator: attributes, containers, pipelines."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from lincfa import LinCFA, theory
+from lincfa.datasets import make_correlated
+
+CHECKS = """
+import json
+from sklearn.utils.estimator_checks import check_estimator
+from lincfa import LinCFA
+results = []
+for model in (LinCFA(), LinCFA(units="original"), LinCFA(tolerance=4.0, noise=1.0)):
+    results += check_estimator(model, on_skip=None, on_fail=None)
+print(json.dumps([(r["check_name"], r["status"], repr(r["exception"])) for r in results]))
+"""
+
+
+def test_scikit_learns_checks_pass():
+    """All of them, none skipped: one needs SciPy's array API switched on before it is imported."""
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", CHECKS],
+        env=os.environ | {"SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    results = json.loads(run.stdout)
+    assert len(results) > 100
+    assert [result for result in results if result[1] != "passed"] == []
+
+
+def test_attributes(data):
+    X, y = data
+    model = LinCFA().fit(X, y)
+    assert model.n_features_in_ == 12
+    assert model.n_groups_ == len(model.groups_) == model.labels_.max() + 1
+    assert sorted(np.concatenate(model.groups_)) == list(range(12))
+    for number, group in enumerate(model.groups_):
+        np.testing.assert_array_equal(group, np.flatnonzero(model.labels_ == number))
+    firsts = [group[0] for group in model.groups_]
+    assert firsts == sorted(firsts)
+    np.testing.assert_allclose(model.mean_, X.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(model.scale_, X.std(axis=0, ddof=1), rtol=1e-12)
+    expected = [np.corrcoef(X[:, j], y)[0, 1] for j in range(12)]
+    np.testing.assert_allclose(model.target_correlation_, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("tolerance", [0.5, 1.0, 4.0])
+def test_evidence_agrees_with_the_theory(data, tolerance):
+    X, y = data
+    n = len(y)
+    model = LinCFA(tolerance=tolerance).fit(X, y)
+    evidence = model.evidence_
+    merged = np.flatnonzero([j != model.groups_[k][0] for j, k in enumerate(model.labels_)])
+    np.testing.assert_array_equal(np.sort(evidence["feature"]), merged)
+    for row in evidence:
+        group = model.groups_[row["group"]]
+        assert row["partner"] == group[0]
+        assert row["feature"] in group
+        rho = np.corrcoef(X[:, row["feature"]], X[:, row["partner"]])[0, 1]
+        r1 = np.corrcoef(X[:, row["partner"]], y)[0, 1]
+        r2 = np.corrcoef(X[:, row["feature"]], y)[0, 1]
+        assert row["correlation"] == pytest.approx(rho, rel=1e-10)
+        assert row["f"] == pytest.approx(theory.f_statistic(n, rho, r1, r2), rel=1e-8)
+        assert row["f"] <= tolerance
+        assert row["correlation"] >= row["threshold"]
+        if tolerance == 1.0:
+            threshold = theory.threshold_empirical(n, rho, r1, r2)
+            assert row["threshold"] == pytest.approx(threshold, rel=1e-8)
+
+
+def test_noise_as_a_number(data):
+    """F is then Δbias over σ²/(n−1), with Δbias from the covariances with the target."""
+    X, y = data
+    n, sigma2 = len(y), 0.9
+    model = LinCFA(noise=sigma2).fit(X, y)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    covariance = np.cov(np.column_stack([Z, y]).T)
+    assert len(model.evidence_) > 0
+    for row in model.evidence_:
+        i, j = row["partner"], row["feature"]
+        growth = theory.delta_bias_marginal(covariance[i, -1], covariance[j, -1], covariance[i, j])
+        assert row["f"] == pytest.approx(growth / theory.variance_drop_asymptotic(n, sigma2))
+    # The noise is in the target's unit: a target in another unit with its noise gives the same.
+    scaled = LinCFA(noise=sigma2 * 1000**2).fit(X, 1000 * y)
+    np.testing.assert_array_equal(model.labels_, scaled.labels_)
+
+
+def test_transform_averages_standardised_columns(data):
+    X, y = data
+    model = LinCFA().fit(X, y)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    expected = np.column_stack([Z[:, group].mean(axis=1) for group in model.groups_])
+    np.testing.assert_allclose(model.transform(X), expected, atol=1e-13)
+    np.testing.assert_array_equal(model.transform(X[:7]), model.transform(X)[:7])
+
+
+def test_transform_in_original_units(data):
+    X, y = data
+    X = X + 280
+    model = LinCFA(units="original").fit(X, y)
+    expected = np.column_stack([X[:, group].mean(axis=1) for group in model.groups_])
+    np.testing.assert_allclose(model.transform(X), expected, rtol=1e-13)
+    np.testing.assert_array_equal(model.labels_, LinCFA().fit(X, y).labels_)
+
+
+def test_transform_works_through_blocks_of_rows(monkeypatch, data):
+    X, y = data
+    model = LinCFA().fit(X, y)
+    whole = model.transform(X)
+    monkeypatch.setattr("lincfa._means._BLOCK_VALUES", 3 * X.shape[1])
+    np.testing.assert_array_equal(model.transform(X), whole)
+
+
+def test_constant_columns_belong_to_no_group(data):
+    X, y = data
+    X = X.copy()
+    X[:, [0, 5]] = [0.1, -3e7]
+    with pytest.warns(UserWarning, match=r"constant features.*columns 0, 5\.") as caught:
+        model = LinCFA().fit(X, y)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__  # it points at the caller, not into the library
+    np.testing.assert_array_equal(np.flatnonzero(model.labels_ == -1), [0, 5])
+    assert sorted(np.concatenate(model.groups_)) == [1, 2, 3, 4, 6, 7, 8, 9, 10, 11]
+    varying = np.delete(X, [0, 5], axis=1)
+    for units in ("standardized", "original"):
+        model.set_params(units=units)
+        alone = LinCFA(units=units).fit(varying, y)
+        np.testing.assert_allclose(model.transform(X), alone.transform(varying), atol=1e-12)
+
+
+def test_duplicates_always_merge(rng):
+    """Also where the target is explained fully and the rule would forbid any other merge."""
+    X = rng.normal(size=(30, 3))
+    X = np.hstack([X, X, 1.8 * X + 32])
+    model = LinCFA().fit(X, X[:, 0])
+    labels = model.labels_.reshape(3, 3)
+    np.testing.assert_array_equal(labels[0], labels[1])
+    np.testing.assert_array_equal(labels[0], labels[2])
+    assert labels[0, 0] not in labels[0, 1:]
+    assert np.isneginf(model.evidence_["threshold"][model.evidence_["f"] == 0]).all()
+
+
+def test_single_column(rng):
+    X = rng.normal(size=(10, 1))
+    model = LinCFA().fit(X, rng.normal(size=10))
+    assert model.n_groups_ == 1
+    assert len(model.evidence_) == 0
+    assert model.transform(X).std(ddof=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_in(data, frame):
+    X, y = data
+    names = [f"cell {i}" for i in range(12)]
+    table = frame(dict(zip(names, X.T, strict=True)))
+    model = LinCFA().fit(table, y)
+    assert model.feature_names_in_.tolist() == names
+    np.testing.assert_array_equal(model.labels_, LinCFA().fit(X, y).labels_)
+    np.testing.assert_array_equal(model.transform(table), LinCFA().fit(X, y).transform(X))
+
+
+@pytest.mark.parametrize(("output", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_frames_out(data, output, frame):
+    X, y = data
+    table = frame({f"cell {i}": X[:, i] for i in range(12)})
+    model = LinCFA().set_output(transform=output).fit(table, y)
+    reduced = model.transform(table)
+    assert isinstance(reduced, frame)
+    assert list(reduced.columns) == model.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(reduced.to_numpy(), LinCFA().fit(X, y).transform(X))
+
+
+def test_pandas_index_survives(data):
+    X, y = data
+    table = pd.DataFrame(X, index=pd.date_range("2001-01-01", periods=100))
+    table.columns = [f"c{i}" for i in range(12)]
+    model = LinCFA().set_output(transform="pandas").fit(table, y)
+    pd.testing.assert_index_equal(model.transform(table).index, table.index)
+
+
+def test_integers_booleans_and_objects_are_numbers(data):
+    X, y = data
+    counts = np.round(10 * X).astype(int)
+    table = pd.DataFrame(counts.astype(object)).add_prefix("c")
+    table["flag"] = X[:, 0] > 0
+    expected = LinCFA().fit(np.column_stack([counts, X[:, 0] > 0]).astype(float), y)
+    np.testing.assert_array_equal(LinCFA().fit(table, y).labels_, expected.labels_)
+
+
+def test_feature_names_out(data):
+    X, y = data
+    model = LinCFA().fit(X, y)
+    names = model.get_feature_names_out()
+    assert len(names) == model.n_groups_
+    for name, group in zip(names, model.groups_, strict=True):
+        assert name == f"x{group[0]}" if len(group) == 1 else name.startswith(f"mean(x{group[0]}, ")
+    assert model.get_feature_names_out([f"c{i}" for i in range(12)])[0].count("c0") == 1
+    with pytest.raises(ValueError, match="length equal to number of features \\(12\\), got 2"):
+        model.get_feature_names_out(["a", "b"])
+
+
+def test_clone_and_pickle(data):
+    X, y = data
+    model = LinCFA(units="original", tolerance=2.0).fit(X, y)
+    assert clone(model).get_params() == model.get_params()
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.transform(X), model.transform(X))
+    assert len(pickle.dumps(LinCFA().fit(np.repeat(X, 50, axis=0), np.repeat(y, 50)))) < X.nbytes
+
+
+def test_pipeline_and_grid_search():
+    X, y = make_correlated(n_samples=200, n_features=40, random_state=1)
+    search = GridSearchCV(
+        make_pipeline(LinCFA(), LinearRegression()),
+        {"lincfa__tolerance": [0.1, 1.0, 4.0], "lincfa__units": ["standardized", "original"]},
+    ).fit(X, y)
+    best = search.best_estimator_
+    assert best.score(X, y) > 0.5
+    assert best[-1].n_features_in_ == best[0].n_groups_ < 40
+
+
+def test_fit_leaves_the_data_alone(data):
+    X, y = data
+    before = X.copy(), y.copy()
+    LinCFA().fit(X, y).transform(X)
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(y, before[1])
+
+
+def test_regression_on_the_mean_is_the_regression_with_equal_weights(data):
+    """What a merge means: the model with both features and one common weight."""
+    X, y = data
+    model = LinCFA().fit(X, y)
+    Z = (X - model.mean_) / model.scale_
+    fitted = LinearRegression().fit(model.transform(X), y)
+    sizes = np.bincount(model.labels_)
+    weights = fitted.coef_[model.labels_] / sizes[model.labels_]
+    np.testing.assert_allclose(fitted.predict(model.transform(X)), Z @ weights + y.mean())

@@ -1,0 +1,129 @@
+"""What must not change the groups, and what reordering the columns may change."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lincfa import LinCFA, theory
+
+MARGIN = 1e-6  # relative distance of F from the tolerance below which rounding may decide
+
+
+def draw(seed, n=60, D=15):
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(n, 3))
+    X = factors @ rng.normal(size=(3, D)) + 0.3 * rng.normal(size=(n, D))
+    return X, factors @ [1.0, -1.0, 2.0] + rng.normal(size=n)
+
+
+def labels(X, y):
+    return LinCFA().fit(X, y).labels_.tolist()
+
+
+def clear_of_the_threshold(X, y):
+    """Whether no pair at all has F within the margin of 1."""
+    correlation = np.corrcoef(np.column_stack([X, y]).T)
+    r = correlation[-1, :-1]
+    f = theory.f_statistic(len(y), correlation[:-1, :-1], r[:, None], r[None, :])
+    return not np.any(np.abs(f - 1) < MARGIN)
+
+
+seeds = st.integers(0, 10_000)
+exponents = st.integers(-200, 200)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(seed=seeds, exponent=exponents, shift=st.floats(-1e6, 1e6))
+def test_units_of_columns(seed, exponent, shift):
+    X, y = draw(seed)
+    if clear_of_the_threshold(X, y):
+        # A shift by a million times the scale costs six of sixteen digits, no more.
+        other = (X + shift) * 10.0**exponent
+        assert labels(other, y) == labels(X, y)
+        other = X * np.random.default_rng(seed).uniform(1e-3, 1e3, size=X.shape[1])
+        assert labels(other, y) == labels(X, y)
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(seed=seeds, exponent=exponents, shift=st.floats(-1e6, 1e6), sign=st.sampled_from([-1, 1]))
+def test_unit_of_the_target(seed, exponent, shift, sign):
+    X, y = draw(seed)
+    if clear_of_the_threshold(X, y):
+        assert labels(X, sign * 10.0**exponent * (y + shift)) == labels(X, y)
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(seed=seeds)
+def test_mirroring_all_columns(seed):
+    X, y = draw(seed)
+    if clear_of_the_threshold(X, y):
+        assert labels(-X, y) == labels(X, y)
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(seed=seeds)
+def test_order_of_the_rows(seed):
+    X, y = draw(seed)
+    order = np.random.default_rng(seed).permutation(len(y))
+    if clear_of_the_threshold(X, y):
+        assert labels(X[order], y[order]) == labels(X, y)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_memory_order_does_not_matter_to_the_bit(seed):
+    X, y = draw(seed)
+    rows = LinCFA().fit(np.ascontiguousarray(X), y)
+    columns = LinCFA().fit(np.asfortranarray(X), y)
+    strided = LinCFA().fit(np.repeat(X, 2, axis=1)[:, ::2], y)
+    for other in (columns, strided):
+        np.testing.assert_array_equal(rows.evidence_, other.evidence_)
+        np.testing.assert_array_equal(rows.transform(X), other.transform(X))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_float32(seed):
+    """Rounding the input to float32 moves F by some 1e-6; the fit itself runs in float64."""
+    X, y = draw(seed)
+    X32 = X.astype(np.float32)
+    model = LinCFA().fit(X32, y)
+    np.testing.assert_array_equal(model.labels_, LinCFA().fit(X32.astype(np.float64), y).labels_)
+    assert model.transform(X32).dtype == np.float32
+    assert model.mean_.dtype == model.scale_.dtype == np.float64
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(seed=seeds)
+def test_reordering_the_columns(seed):
+    """The order decides which feature seeds a group, and nothing else.
+
+    Whatever the order: the first column seeds the first group, which holds all the features that
+    pass against it; and two features are in one group only if both pass against its seed.
+    """
+    X, y = draw(seed)
+    if not clear_of_the_threshold(X, y):
+        return
+    order = np.random.default_rng(seed).permutation(X.shape[1])
+    correlation = np.corrcoef(np.column_stack([X, y]).T)
+    r = correlation[-1, :-1]
+    passes = theory.f_statistic(len(y), correlation[:-1, :-1], r[:, None], r[None, :]) <= 1
+    np.testing.assert_array_equal(passes, passes.T)
+
+    groups = [order[group] for group in LinCFA().fit(X[:, order], y).groups_]
+    taken: set[int] = set()
+    for group in groups:
+        seed_feature = group[0]
+        free = [j for j in order if j not in taken and passes[seed_feature, j]]
+        assert group.tolist() == free
+        taken.update(group.tolist())
+
+
+def test_keeping_the_seeds_first_keeps_the_groups():
+    """Moving a feature without letting it overtake a seed changes nothing."""
+    X, y = draw(5)
+    model = LinCFA().fit(X, y)
+    group_seeds = [group[0] for group in model.groups_]
+    order = np.array(group_seeds + [j for j in range(X.shape[1])[::-1] if j not in group_seeds])
+    reordered = LinCFA().fit(X[:, order], y)
+    moved = {frozenset(order[group].tolist()) for group in reordered.groups_}
+    assert moved == {frozenset(group.tolist()) for group in model.groups_}

@@ -1,0 +1,85 @@
+"""The numerics of the statistics: extreme units and columns that nearly coincide."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from lincfa._criterion import Criterion
+from lincfa._statistics import ArrayStatistics, standardize
+
+
+@pytest.mark.parametrize("exponent", [-300, -200, -20, 0, 20, 200, 300])
+def test_standardize_any_unit(rng, exponent):
+    columns, mean, scale, varying = standardize(rng.normal(size=(50, 3)) * 10.0**exponent, 2e-16)
+    assert varying.all()
+    np.testing.assert_allclose(columns.mean(axis=0), 0, atol=1e-15)
+    np.testing.assert_allclose(columns.std(axis=0, ddof=1), 1, rtol=1e-14)
+    np.testing.assert_allclose(np.log10(scale), exponent, atol=0.5)
+    assert np.isfinite(mean).all()
+
+
+def test_mean_much_larger_than_the_scale(rng):
+    """Kelvin and pascal: the rounding of the data is the only loss."""
+    values = np.round(rng.normal(size=(400, 4)) * 2**10) / 2**10  # exact also after the shift
+    shifted, mean, scale, _ = standardize(values + 2.0**30, np.finfo(float).eps)
+    plain, plain_mean, plain_scale, _ = standardize(values, np.finfo(float).eps)
+    np.testing.assert_allclose(mean - 2.0**30, plain_mean, atol=2e-7)
+    np.testing.assert_allclose(scale, plain_scale, rtol=1e-9)
+    np.testing.assert_allclose(shifted, plain, atol=1e-7)
+
+
+def exact_f(x1, x2, y):
+    """F with 50 digits from the very float64 numbers, by (★) of the closed form."""
+    with mpmath.workdps(50):
+        columns = []
+        for values in (x1, x2, y):
+            exact = [mpmath.mpf(float(v)) for v in values]
+            mean = mpmath.fsum(exact) / len(exact)
+            columns.append([v - mean for v in exact])
+
+        def correlation(a, b):
+            dot = mpmath.fsum(u * v for u, v in zip(a, b, strict=True))
+            norms = [mpmath.sqrt(mpmath.fsum(u * u for u in c)) for c in (a, b)]
+            return dot / (norms[0] * norms[1])
+
+        rho = correlation(columns[0], columns[1])
+        r1, r2 = correlation(columns[0], columns[2]), correlation(columns[1], columns[2])
+        left = (len(y) - 3) * (r1 - r2) ** 2 * (1 + rho)
+        right = 2 * (1 - rho**2 - r1**2 - r2**2 + 2 * rho * r1 * r2)
+        return float(left / right), float(1 - rho)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("distance", [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
+def test_near_duplicates_against_fifty_digits(rng, distance, sign):
+    """A column and itself (or its mirror image) plus noise of the given size."""
+    x1 = rng.normal(size=80)
+    noise = distance * rng.normal(size=80)
+    X = np.column_stack([x1, sign * x1 + noise])
+    y = x1 + 0.1 * noise / distance + rng.normal(size=80)
+    statistics = ArrayStatistics.from_data(X, y)
+    pairs = statistics.pairs(0, np.array([1]))
+    f, below_one = exact_f(X[:, 0], X[:, 1], y)
+    # The columns carry errors of 1e-16, their difference is of the size of the distance.
+    assert Criterion(80).f(pairs)[0] == pytest.approx(f, rel=1e-14 / distance + 1e-11)
+    assert pairs.below_one[0] == pytest.approx(below_one, rel=1e-14 / distance + 1e-11)
+
+
+def test_difference_of_rounding_size_is_no_difference(rng):
+    x = rng.normal(size=50) + 300
+    X = np.column_stack([x, 1.8 * x - 459.67, -x / 7])
+    statistics = ArrayStatistics.from_data(X, rng.normal(size=50))
+    pairs = statistics.pairs(0, np.array([1, 2]))
+    assert pairs.below_one[0] == pairs.difference[0] == 0
+    assert pairs.above_minus_one[1] == pairs.total[1] == 0
+    close = ArrayStatistics.from_data(
+        np.column_stack([x, x + 1e-10 * rng.normal(size=50)]), rng.normal(size=50)
+    )
+    assert close.pairs(0, np.array([1])).below_one[0] > 0
+
+
+def test_value_that_only_rounding_varies_is_constant():
+    X = np.column_stack([np.full(20, 0.1), np.arange(20.0)])
+    X[::2, 0] = 0.1 + 1e-17 + 2**-56
+    assert (X[:, 0] != X[1, 0]).any()
+    assert ArrayStatistics.from_data(X, np.arange(20.0)).varying.tolist() == [False, True]
