@@ -59,6 +59,34 @@ def test_dates_and_mixed_columns_are_named(table):
         LinCFA().fit(mixed, y)
 
 
+@pytest.mark.parametrize("missing", [None, pd.NA, np.nan])
+def test_missing_values_of_any_kind_are_named(table, missing):
+    X, y = table
+    X["t5"] = X["t5"].astype("Float64" if missing is pd.NA else object)
+    X.loc[8, "t5"] = missing
+    with pytest.raises(ValueError, match=r"NaN in column 't5' \(first in row 8\)"):
+        LinCFA().fit(X, y)
+    X = pl.DataFrame({"a": [None, *range(99)], "b": range(100)})
+    with pytest.raises(ValueError, match=r"NaN in column 'a' \(first in row 0\)"):
+        LinCFA().fit(X, y)
+
+
+def test_masked_values_are_refused(data):
+    X, y = data
+    masked = np.ma.masked_array(X, mask=np.zeros_like(X, dtype=bool))
+    np.testing.assert_array_equal(LinCFA().fit(masked, y).labels_, LinCFA().fit(X, y).labels_)
+    masked[3, 4] = np.ma.masked
+    with pytest.raises(ValueError, match="masked values in column 4"):
+        LinCFA().fit(masked, y)
+
+
+def test_repeated_names_are_named(table):
+    X, y = table
+    X.columns = ["a", "b", "a", *X.columns[3:]]
+    with pytest.raises(ValueError, match=r"must be unique, but X repeats 'a' \(2 times\)"):
+        LinCFA().fit(X, y)
+
+
 def test_array_of_strings(data):
     X, y = data
     with pytest.raises(ValueError, match="could not convert string to float"):
@@ -109,8 +137,9 @@ def test_target_missing_or_not_numeric(data):
     X, y = data
     with pytest.raises(ValueError, match="requires y to be passed"):
         LinCFA().fit(X, None)
-    with pytest.raises(ValueError, match="target y is not numeric"):
-        LinCFA().fit(X, y.astype(str))
+    for wrong in (y.astype(str), pd.Series(["12"] * 100), pd.Series([pd.Timestamp(0)] * 100)):
+        with pytest.raises(ValueError, match="target y is not numeric"):
+            LinCFA().fit(X, wrong)
     y = y.copy()
     y[3] = np.nan
     with pytest.raises(ValueError, match="Input y contains NaN"):

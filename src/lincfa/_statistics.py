@@ -72,14 +72,14 @@ class ArrayStatistics:
         Which features are not constant.
     target_correlation : array of shape (D,)
         Correlation with the target; 0 for a constant feature.
-    target_mean, target_scale : float
+    target_scale : float
+        Standard deviation of the target.
     """
 
     mean: FloatArray
     scale: FloatArray
     varying: npt.NDArray[np.bool_]
     target_correlation: FloatArray
-    target_mean: float
     target_scale: float
     _columns: FloatArray
     _target: FloatArray
@@ -98,9 +98,7 @@ class ArrayStatistics:
         """
         n = X.shape[0]
         precision = float(np.finfo(X.dtype).eps)
-        # Column by column in memory, whatever the order of X: the sums and so the results do not
-        # depend on it.
-        target, target_mean, target_scale, target_varies = standardize(
+        target, _, target_scale, target_varies = standardize(
             y.reshape(-1, 1), np.finfo(np.float64).eps
         )
         if not target_varies[0]:
@@ -118,7 +116,6 @@ class ArrayStatistics:
             scale=scale,
             varying=varying,
             target_correlation=columns.T @ target[:, 0] / (n - 1),
-            target_mean=float(target_mean[0]),
             target_scale=float(target_scale[0]),
             _columns=columns,
             _target=target[:, 0],
@@ -175,6 +172,7 @@ def standardize(
     varying : array of shape (D,)
         Whether the values differ by more than their rounding.
     """
+    # Column by column in memory, whatever the order given: the sums do not depend on it.
     columns = np.array(values, dtype=np.float64, order="F")
     with np.errstate(over="ignore", invalid="ignore"):
         mean = columns.mean(axis=0)
