@@ -18,7 +18,7 @@ def divide(
 ) -> FloatArray:
     """Divide without warnings: x/0 is ±inf and 0/0 is ``zero_by_zero``, never NaN."""
     numerator, denominator = floats(numerator, denominator)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         quotient = numerator / denominator
     undefined = (numerator == 0) & (denominator == 0)
     return np.where(undefined, zero_by_zero, quotient)[()]

@@ -139,7 +139,7 @@ def residual_variance(
     0.7344
     """
     n, var_y = floats(n, var_y)
-    return var_y * (n - 1) / (n - 3) * (1 - r_squared(rho, r1, r2))
+    return var_y * (n - 1) / (n - 3) * np.maximum(1 - r_squared(rho, r1, r2), 0)
 
 
 def weight_difference(

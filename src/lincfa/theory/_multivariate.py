@@ -108,7 +108,13 @@ def delta_bias_3d(
     w1, w2, w3, rho12, rho13, rho23, s3 = floats(w1, w2, w3, rho12, rho13, rho23, sigma_x3)
     below_one = 1 - rho12
     contrast = below_one * (w1 - w2) + s3 * w3 * (rho13 - rho23)
-    return divide(contrast**2, 2 * below_one, zero_by_zero=0.0)
+    return _growth(contrast, below_one)
+
+
+def _growth(contrast: FloatArray, below_one: FloatArray) -> FloatArray:
+    """Contrast²/(2(1−ρ)): 0 at ρ = 1, where the contrast is 0 but for rounding."""
+    growth = divide(contrast**2, 2 * below_one, zero_by_zero=0.0)
+    return np.where(below_one > 0, growth, 0.0)[()]
 
 
 def _merge_interval(
@@ -123,8 +129,9 @@ def _merge_interval(
     larger = alpha - beta * gap + np.sqrt(np.maximum(discriminant, 0))
     lower = 1 - divide(larger, gap**2, zero_by_zero=np.inf)
     upper = 1 - divide(beta**2, larger, zero_by_zero=0.0)
-    # Without noise and with equal weights (larger == 0) only β = 0 leaves anything to merge.
-    empty = (discriminant < 0) | (upper == -np.inf)
+    # Without noise, only a contrast of exactly 0 qualifies: at u = −β/Δ if that is not negative,
+    # and for equal weights (larger == 0) if β = 0.
+    empty = (discriminant < 0) | (larger < 0) | (upper == -np.inf)
     return np.where(empty, np.nan, lower)[()], np.where(empty, np.nan, upper)[()]
 
 
@@ -197,8 +204,7 @@ def delta_bias_d(
     w, covariance = floats(w, covariance)
     i, j = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp)
     below_one = 1 - covariance[i, j]
-    contrast = below_one * (w[i] - w[j]) + _rest_contrast(w, covariance, i, j)
-    return divide(contrast**2, 2 * below_one, zero_by_zero=0.0)
+    return _growth(below_one * (w[i] - w[j]) + _rest_contrast(w, covariance, i, j), below_one)
 
 
 def interval_d(
@@ -239,7 +245,7 @@ def delta_bias_marginal(cov1: npt.ArrayLike, cov2: npt.ArrayLike, rho: npt.Array
     0.002817
     """
     cov1, cov2, rho = floats(cov1, cov2, rho)
-    return divide((cov1 - cov2) ** 2, 2 * (1 - rho), zero_by_zero=0.0)
+    return _growth(cov1 - cov2, 1 - rho)
 
 
 def ceiling_marginal(

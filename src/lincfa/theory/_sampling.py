@@ -60,7 +60,9 @@ def merge_probability(
     """
     n, tolerance = floats(n, tolerance)
     lam = noncentrality(n, rho, w1, w2, sigma2)
-    return np.asarray(stats.ncf.cdf(tolerance, 1, n - 3, lam))[()]
+    certain = np.isinf(lam)  # different weights and no noise: F is infinite
+    probability = stats.ncf.cdf(tolerance, 1, n - 3, np.where(certain, 1.0, lam))
+    return np.where(certain, 0.0, probability)[()]
 
 
 def tolerance_at_level(alpha: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:

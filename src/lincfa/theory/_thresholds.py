@@ -89,7 +89,7 @@ def threshold_confidence(
 
     For unit sample variances se₁ = se₂ = s/√((n−1)(1−ρ²)) and the condition ρ̂ ≥ threshold reads
     ``(√F + √(6F_{3,n−3}(δ/2)/(1+ρ)))² ≤ (n−3)/χ²_{n−3}(δ/2)``. It is **never met**, for any data,
-    n ≥ 4 and δ ≤ 1: even at F = 0 and ρ = 1 the right side is at most 0.42 of the left. The level-α
+    n ≥ 4 and δ ≤ 1: even at F = 0 and ρ = 1 the right side is at most 0.43 of the left. The level-α
     tolerance of :func:`tolerance_at_level` is the usable counterpart.
 
     Examples
