@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Part of the first stamp's name, so that another PYTHON makes a new environment.
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 .PHONY: demo test lint clean help
 
@@ -23,17 +25,17 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-$(VENV)/.created:
+$(VENV)/.created-$(VERSION):
 	@$(PYTHON) -c 'import sys; sys.exit("lincfa needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with make PYTHON=...") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	@touch $@
 
-$(VENV)/.installed-demo: $(VENV)/.created pyproject.toml
+$(VENV)/.installed-demo: $(VENV)/.created-$(VERSION) pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[cli]"
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
+$(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[tables,cli]" --group dev
 	@touch $@ $(VENV)/.installed-demo
 

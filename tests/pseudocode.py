@@ -23,17 +23,18 @@ def threshold(xi, xj, y):
     return 1 - 2 * s2 / ((n - 1) * difference**2)
 
 
-def lincfa(X, y, overlapping=False):
-    """Return the groups, and how close any decision came to the threshold.
+def lincfa(X, y, overlapping=False, undecided=None, margin=1e-9):
+    """Return the groups.
 
     ``overlapping=True`` is the pseudo-code as printed, whose inner loop never asks whether j is
-    taken already; otherwise the groups are the partition that the text defines.
+    taken already; otherwise the groups are the partition that the text defines. A pair within
+    ``margin`` of its threshold is decided by ``undecided(i, j)``, where that is given.
     """
     X = np.asarray(X, dtype=float)
     X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     y = np.asarray(y, dtype=float) - np.mean(y)
     D = X.shape[1]
-    partition, considered, margin = [], set(), np.inf
+    partition, considered = [], set()
     for i in range(D):
         if i not in considered:
             group = [i]
@@ -43,9 +44,9 @@ def lincfa(X, y, overlapping=False):
                     continue
                 c = correlation(X[:, i], X[:, j])
                 b = threshold(X[:, i], X[:, j], y)
-                margin = min(margin, abs(c - b))
-                if c >= b:
+                close = undecided is not None and abs(c - b) <= margin
+                if undecided(i, j) if close else c >= b:
                     group.append(j)
                     considered.add(j)
             partition.append(group)
-    return partition, margin
+    return partition

@@ -80,6 +80,20 @@ def test_masked_values_are_refused(data):
         LinCFA().fit(masked, y)
 
 
+def test_masked_target_is_refused(data):
+    X, y = data
+    with pytest.raises(ValueError, match="target y has masked values"):
+        LinCFA().fit(X, np.ma.masked_array(y, mask=y > 2))
+
+
+def test_names_that_are_no_strings_are_named_too(data):
+    X, y = data
+    table = pd.DataFrame(X, columns=np.linspace(400, 950, 12))
+    table.iloc[2, 1] = np.nan
+    with pytest.raises(ValueError, match=r"NaN in column 450\.0"):
+        LinCFA().fit(table, y)
+
+
 def test_repeated_names_are_named(table):
     X, y = table
     X.columns = ["a", "b", "a", *X.columns[3:]]
@@ -89,8 +103,15 @@ def test_repeated_names_are_named(table):
 
 def test_array_of_strings(data):
     X, y = data
-    with pytest.raises(ValueError, match="could not convert string to float"):
-        LinCFA().fit(np.full(X.shape, "a"), y)
+    for text in (np.full(X.shape, "a"), X.astype(str), X.astype(str).tolist()):
+        with pytest.raises(ValueError, match="must be numeric, but X is of type"):
+            LinCFA().fit(text, y)
+    objects = X.astype(object)
+    objects[5, 3] = "12"
+    with pytest.raises(ValueError, match="must be numeric, but column 3 holds text"):
+        LinCFA().fit(objects, y)
+    with pytest.raises(ValueError, match=r"X is of type datetime64\[s\]"):
+        LinCFA().fit(np.full(X.shape, np.datetime64("2001-01-01T00:00:00")), y)
 
 
 def test_constant_target(data):
@@ -162,6 +183,14 @@ def test_no_columns(data):
     X, y = data
     with pytest.raises(ValueError, match=r"0 feature\(s\).* minimum of 1 is required"):
         LinCFA().fit(X[:, :0], y)
+    with pytest.raises(ValueError, match=r"no columns: 0 feature\(s\)"):
+        LinCFA().fit(pd.DataFrame(index=range(100)), y)
+
+
+def test_lazy_frame(data):
+    X, y = data
+    with pytest.raises(TypeError, match=r"call its collect\(\) first"):
+        LinCFA().fit(pl.DataFrame(X).lazy(), y)
 
 
 def test_columns_too_large_for_the_arithmetic(table):
@@ -170,6 +199,8 @@ def test_columns_too_large_for_the_arithmetic(table):
     X["t5"] = 1e308
     with pytest.raises(ValueError, match="column 't5' are too large"):
         LinCFA().fit(X, y)
+    with pytest.raises(ValueError, match="target y are too large"):
+        LinCFA().fit(X.drop(columns="t5"), 1e308 + 1e306 * y)
 
 
 def test_transform_with_other_columns(table):
@@ -190,11 +221,24 @@ def test_before_fit(data):
         LinCFA().get_feature_names_out()
 
 
+def test_after_a_fit_that_failed(table):
+    """Nothing of an earlier fit is left to be mixed with the columns of the failed one."""
+    X, y = table
+    model = LinCFA().fit(X, y)
+    with pytest.raises(ValueError, match="constant"):
+        model.fit(X.iloc[:, :3], np.ones(100))
+    with pytest.raises(NotFittedError):
+        model.transform(X.iloc[:, :3])
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"strategy": "greedy"}, r"strategy must be one of \['sequential'\], got 'greedy'"),
         ({"tolerance": 0}, "tolerance must be a positive number, got 0"),
+        ({"tolerance": np.inf}, "tolerance must be a positive number, got inf"),
+        ({"strategy": ["sequential"]}, "strategy must be one of"),
+        ({"noise": np.ones(2)}, "noise must be 'pair' or a positive number"),
         ({"tolerance": np.nan}, "tolerance must be a positive number, got nan"),
         ({"tolerance": "much"}, "tolerance must be a positive number, got 'much'"),
         ({"tolerance": True}, "tolerance must be a positive number, got True"),

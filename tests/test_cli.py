@@ -52,6 +52,7 @@ def test_version(capsys):
         ([], "arguments are required: command"),
         (["fly"], "invalid choice: 'fly'"),
         (["demo", "--draws", "0"], "'0' is not a positive whole number"),
+        (["demo", "--draws", "-1"], "'-1' is not a positive whole number"),
         (["demo", "--seed", "-3"], "'-3' is not a whole number"),
     ],
 )
@@ -65,4 +66,4 @@ def test_missing_package_is_named(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     monkeypatch.setitem(sys.modules, "rich", None)
     assert main(["demo"]) == 1
-    assert "pip install 'lincfa[cli]'" in capsys.readouterr().err
+    assert "pip install rich" in capsys.readouterr().err

@@ -25,13 +25,64 @@ def test_field_has_the_stated_noise_and_areas():
     assert X.shape == (4000, 240)
     assert areas.shape == (4, 12, 20)
     assert areas.any(axis=(1, 2)).all()
-    # The scale of the field depends on the row, so the anomalies do not: take them per cell.
-    anomalies = (X - X.mean(axis=0)) / X.std(axis=0)
-    series = np.stack([anomalies[:, area.ravel()].mean(axis=1) for area in areas], axis=1)
-    design = np.column_stack([series, np.ones(4000)])
-    residual = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
-    # Noise of half the signal's standard deviation leaves 0.25/1.25 of the variance.
-    assert residual.var() / y.var() == pytest.approx(0.2, abs=0.02)
+    series = np.stack([X[:, area.ravel()].mean(axis=1) for area in areas], axis=1)
+    design = np.column_stack([series / series.std(axis=0), np.ones(4000)])
+    weights = np.linalg.lstsq(design, y, rcond=None)[0]
+    residual = y - design @ weights
+    # Noise of half the signal's standard deviation leaves 0.25/1.25 of the variance; the variance
+    # of the residual has a relative standard error of √(2/n).
+    assert residual.var() / y.var() == pytest.approx(0.2, rel=5 * np.sqrt(2 / 4000))
+
+
+def test_weights_of_the_areas():
+    """Without noise least squares finds them: of either sign, between 0.5 and 1.5 in size."""
+    found = []
+    for seed in range(5):
+        X, y, areas = make_field(n_samples=200, shape=(12, 20), noise=0.0, random_state=seed)
+        series = np.stack([X[:, area.ravel()].mean(axis=1) for area in areas], axis=1)
+        series = (series - series.mean(axis=0)) / series.std(axis=0)
+        weights, residual, _, _ = np.linalg.lstsq(series, y, rcond=None)
+        assert residual < 1e-20 * y.var() * 200
+        found.extend(weights)
+    sizes = np.abs(found)
+    assert sizes.min() >= 0.5 - 1e-9
+    assert sizes.max() <= 1.5 + 1e-9
+    assert set(np.sign(found)) == {-1, 1}
+
+
+def test_field_is_colder_and_more_variable_towards_the_poles():
+    X, _, _ = make_field(n_samples=500, shape=(21, 40), random_state=2)
+    rows = X.reshape(500, 21, 40)
+    mean, spread = rows.mean(axis=(0, 2)), rows.std(axis=0).mean(axis=1)
+    assert mean[10] == pytest.approx(300, abs=0.5)
+    assert mean[[0, 20]] == pytest.approx(255, abs=1)
+    assert (np.diff(mean[:11]) > 0).all()
+    # The scale is 1 at the equator and 4 at the poles, each known from 500 samples of 40 cells.
+    assert spread[[0, 20]].mean() / spread[10] == pytest.approx(4, rel=0.1)
+
+
+def test_areas_wrap_around():
+    """Every area has its full size, also where it crosses the last column."""
+    crossing = 0
+    for seed in range(20):
+        areas = make_field(n_samples=2, shape=(20, 25), smoothness=3.0, random_state=seed)[2]
+        assert (areas.sum(axis=(1, 2)) == 36).all()
+        crossing += int((areas[:, :, 0] & areas[:, :, -1]).any(axis=1).sum())
+    assert crossing > 0
+
+
+@pytest.mark.parametrize(
+    ("generator", "arguments", "message"),
+    [
+        (make_correlated, {"n_samples": 1}, "n_samples must be at least 2, got 1"),
+        (make_correlated, {"n_features": 0}, "n_features must be at least 1, got 0"),
+        (make_field, {"shape": (0, 5)}, "rows must be at least 1, got 0"),
+        (make_field, {"n_areas": 0}, "n_areas must be at least 1, got 0"),
+    ],
+)
+def test_generators_refuse_impossible_sizes(generator, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        generator(**arguments)
 
 
 def test_field_is_smooth_and_wraps_around():

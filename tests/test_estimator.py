@@ -97,8 +97,12 @@ def test_noise_as_a_number(data):
         growth = theory.delta_bias_marginal(covariance[i, -1], covariance[j, -1], covariance[i, j])
         assert row["f"] == pytest.approx(growth / theory.variance_drop_asymptotic(n, sigma2))
     # The noise is in the target's unit: a target in another unit with its noise gives the same.
-    scaled = LinCFA(noise=sigma2 * 1000**2).fit(X, 1000 * y)
-    np.testing.assert_array_equal(model.labels_, scaled.labels_)
+    for unit in (1000, 1e-150, 1e150):
+        scaled = LinCFA(noise=sigma2 * unit**2).fit(X, unit * y)
+        np.testing.assert_array_equal(model.labels_, scaled.labels_)
+    # The limits: without noise nothing but duplicates merges, with all the noise everything does.
+    assert LinCFA(noise=1e-320).fit(X, 1e10 * y).n_groups_ == 12
+    assert LinCFA(noise=1e300).fit(X, 1e-200 * y).n_groups_ == 1
 
 
 def test_transform_averages_standardised_columns(data):
@@ -125,6 +129,25 @@ def test_transform_works_through_blocks_of_rows(monkeypatch, data):
     whole = model.transform(X)
     monkeypatch.setattr("lincfa._means._BLOCK_VALUES", 3 * X.shape[1])
     np.testing.assert_array_equal(model.transform(X), whole)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("units", ["standardized", "original"])
+def test_transform_is_accurate_when_the_mean_is_much_larger(rng, units, dtype):
+    """Pascals: the error is that of the result's own rounding, not of sums of large numbers."""
+    ratio = 1e3 if dtype == np.float32 else 1e6
+    factor = rng.normal(size=(200, 1))
+    X = (ratio + factor + 0.05 * rng.normal(size=(200, 40))).astype(dtype)
+    model = LinCFA(units=units).fit(X, factor[:, 0] + rng.normal(size=200))
+    exact = X.astype(np.longdouble)
+    if units == "standardized":
+        exact = exact - exact.mean(axis=0)
+        exact /= np.sqrt((exact**2).sum(axis=0) / 199)
+    expected = np.column_stack([exact[:, group].mean(axis=1) for group in model.groups_])
+    size = np.abs(expected).max()
+    # The mean itself is rounded in float64: ratio · 1e-16 of the scale.
+    bound = 4 * np.finfo(dtype).eps * size + 4 * ratio * np.finfo(float).eps
+    np.testing.assert_allclose(model.transform(X), expected.astype(float), rtol=0, atol=bound)
 
 
 def test_constant_columns_belong_to_no_group(data):
@@ -213,6 +236,15 @@ def test_feature_names_out(data):
     assert model.get_feature_names_out([f"c{i}" for i in range(12)])[0].count("c0") == 1
     with pytest.raises(ValueError, match="length equal to number of features \\(12\\), got 2"):
         model.get_feature_names_out(["a", "b"])
+    named = LinCFA().fit(pd.DataFrame(X).add_prefix("c"), y)
+    with pytest.raises(ValueError, match="input_features is not equal to feature_names_in_"):
+        named.get_feature_names_out([f"d{i}" for i in range(12)])
+
+
+def test_tags():
+    tags = LinCFA().__sklearn_tags__()
+    assert tags.target_tags.required
+    assert tags.transformer_tags.preserves_dtype == ["float64", "float32"]
 
 
 def test_clone_and_pickle(data):

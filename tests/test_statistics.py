@@ -28,6 +28,21 @@ def test_mean_much_larger_than_the_scale(rng):
     np.testing.assert_allclose(shifted, plain, atol=1e-7)
 
 
+def test_copies_in_another_unit_merge_in_either_precision(rng):
+    """The rounding that counts is that of the type the data come in."""
+    x = (rng.normal(size=200) + 280).astype(np.float32)
+    X = np.column_stack([x, np.float32(1.8) * x - np.float32(459.67)])
+    assert X.dtype == np.float32
+    y = (X[:, 0] - X[:, 1].mean()).astype(np.float64)
+    assert ArrayStatistics.from_data(X, y).pairs(0, np.array([1])).below_one[0] == 0
+    assert ArrayStatistics.from_data(X.astype(float), y).pairs(0, np.array([1])).below_one[0] > 0
+
+
+def test_centring_leaves_no_mean(rng):
+    columns, *_ = standardize(rng.normal(size=(1000, 5)) + 1e9, np.finfo(float).eps)
+    np.testing.assert_allclose(columns.mean(axis=0), 0, atol=1e-15)
+
+
 def exact_f(x1, x2, y):
     """F with 50 digits from the very float64 numbers, by (★) of the closed form."""
     with mpmath.workdps(50):
@@ -65,13 +80,52 @@ def test_near_duplicates_against_fifty_digits(rng, distance, sign):
     assert pairs.below_one[0] == pytest.approx(below_one, rel=1e-14 / distance + 1e-11)
 
 
+@pytest.mark.parametrize("rho", [0.5, 0.99, 1 - 1e-6])
+@pytest.mark.parametrize("noise", [1e-2, 1e-4, 1e-6, 1e-7])
+def test_nearly_explained_targets_against_fifty_digits(rng, noise, rho):
+    """A target that the pair explains but for noise of the given size, with equal weights."""
+    x1, u = rng.normal(size=(2, 60))
+    X = np.column_stack([x1, rho * x1 + np.sqrt(1 - rho**2) * u])
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    y = Z.sum(axis=1) + noise * rng.normal(size=60)
+    f, _ = exact_f(X[:, 0], X[:, 1], y)
+    pairs = ArrayStatistics.from_data(X, y).pairs(0, np.array([1]))
+    # F compares shares of the size of noise², of which the smaller is that of the difference: its
+    # covariance of the size noise·√(1−ρ) comes with an absolute error of some 1e-16. The other is
+    # known to 1e-16 too, as 1 − R² down to 1e-6 and from the residual below.
+    bound = 1e-15 / (noise * np.sqrt(1 - rho)) + 1e-15 / 1e-6
+    assert Criterion(60).f(pairs)[0] == pytest.approx(f, rel=bound)
+
+
+def test_fully_explained_target_merges_equal_weights_only(rng):
+    X = rng.normal(size=(40, 3))
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    pairs = ArrayStatistics.from_data(X, Z[:, 0] + Z[:, 1]).pairs(0, np.array([1, 2]))
+    assert pairs.unexplained[0] == 0
+    assert Criterion(40).f(pairs)[0] == 0
+    pairs = ArrayStatistics.from_data(X, Z[:, 0] + 2 * Z[:, 1]).pairs(0, np.array([1, 2]))
+    assert Criterion(40).f(pairs)[0] == np.inf
+
+
+def test_a_pair_at_the_tolerance_merges(data):
+    """The rule is F ≤ c, with equality."""
+    X, y = data
+    candidates = np.arange(1, 12)
+    pairs = ArrayStatistics.from_data(X, y).pairs(0, candidates)
+    f = Criterion(100).f(pairs)
+    at, below = Criterion(100, f[4]), Criterion(100, np.nextafter(f[4], 0))
+    assert candidates[4] in at.merged(0, 0, candidates, pairs)["feature"]
+    assert candidates[4] not in below.merged(0, 0, candidates, pairs)["feature"]
+
+
 def test_difference_of_rounding_size_is_no_difference(rng):
     x = rng.normal(size=50) + 300
     X = np.column_stack([x, 1.8 * x - 459.67, -x / 7])
     statistics = ArrayStatistics.from_data(X, rng.normal(size=50))
     pairs = statistics.pairs(0, np.array([1, 2]))
-    assert pairs.below_one[0] == pairs.difference[0] == 0
-    assert pairs.above_minus_one[1] == pairs.total[1] == 0
+    assert pairs.below_one[0] == pairs.share_difference[0] == 0
+    assert pairs.below_one[1] == 2
+    assert pairs.rho.tolist() == [1, -1]
     close = ArrayStatistics.from_data(
         np.column_stack([x, x + 1e-10 * rng.normal(size=50)]), rng.normal(size=50)
     )
@@ -83,3 +137,12 @@ def test_value_that_only_rounding_varies_is_constant():
     X[::2, 0] = 0.1 + 1e-17 + 2**-56
     assert (X[:, 0] != X[1, 0]).any()
     assert ArrayStatistics.from_data(X, np.arange(20.0)).varying.tolist() == [False, True]
+
+
+def test_small_variation_around_a_large_value_is_variation(rng):
+    small = rng.normal(size=50)
+    X = np.column_stack([1e9 + 1e-5 * small, small]).astype(np.float64)
+    assert ArrayStatistics.from_data(X, small).varying.all()
+    # The target comes in its own precision, not in that of the features.
+    target = ArrayStatistics.from_data(X[:, 1:].astype(np.float32), 1e6 + 1e-3 * small)
+    assert target.target_scale == pytest.approx(1e-3 * small.std(ddof=1), rel=1e-6)

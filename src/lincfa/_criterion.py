@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import theory
-from ._statistics import FloatArray, IndexArray, PairCorrelations
+from ._statistics import IndexArray, PairCorrelations
+from .theory._arrays import FloatArray
 
 EvidenceArray: TypeAlias = npt.NDArray[np.void]
 
@@ -44,16 +45,13 @@ class Criterion:
 
     def f(self, pairs: PairCorrelations) -> FloatArray:
         """F of each pair: growth of bias over drop of variance, both estimated."""
-        share_mean, share_difference = theory.contrast_shares(
-            pairs.below_one, pairs.above_minus_one, pairs.difference, pairs.total
-        )
         if self.noise_ratio is None:
-            return theory.f_from_shares(self.n_samples, share_mean, share_difference)
-        return (self.n_samples - 1) * share_difference / self.noise_ratio
+            return theory.f_from_shares(self.n_samples, pairs.share_difference, pairs.unexplained)
+        return theory.f_known_noise(self.n_samples, pairs.share_difference, self.noise_ratio)
 
     def threshold(self, pairs: PairCorrelations, f: FloatArray) -> FloatArray:
         """Correlation above which each pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             threshold = 1 - self.tolerance * pairs.below_one / f
         return np.where(f == 0, -np.inf, threshold)
 

@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ._estimator import LinCFA
-from .datasets import FloatArray, make_correlated, make_field
+from .datasets import make_correlated, make_field
+from .theory._arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,7 @@ def run_demo(draws: int, seed: int) -> Iterator[Experiment]:
         scores: dict[str, list[tuple[float, float, float]]] = {}
         for repetition in range(draws):
             X, y = draw(seed + repetition)
-            X_train, X_test, y_train, y_test = train_test_split(
-                X, y, test_size=0.5, random_state=seed + repetition
-            )
+            X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, shuffle=False)
             for name, steps in _reductions().items():
                 model = make_pipeline(*steps, LinearRegression()).fit(X_train, y_train)
                 predicted = model.predict(X_test)

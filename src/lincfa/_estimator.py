@@ -59,7 +59,8 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Correlation of each feature with the target; 0 for a constant feature.
     evidence_ : structured ndarray
         One row per merged feature: ``group``, ``feature``, the ``partner`` it was tested against,
-        their ``correlation``, the ``threshold`` it had to reach, and ``f``.
+        their ``correlation``, the ``threshold`` it had to reach, and ``f``. A threshold below −1
+        means that at the estimated weights any correlation would do.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -109,11 +110,14 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The estimator itself.
         """
         self._check_parameters()
-        X, y = validate_training(self, X, y)
-        names = getattr(self, "feature_names_in_", None)
+        self._forget()
+        X, y, names = validate_training(self, X, y)
         statistics = ArrayStatistics.from_data(X, y, names)
         _check_varying(statistics.varying, names)
-        noise_ratio = None if self.noise == "pair" else self.noise / statistics.target_scale**2
+        noise_ratio = None
+        if not isinstance(self.noise, str):
+            with np.errstate(over="ignore", under="ignore"):
+                noise_ratio = float((np.sqrt(self.noise) / statistics.target_scale) ** 2)
         criterion = Criterion(statistics.n_samples, self.tolerance, noise_ratio)
         partition = STRATEGIES[self.strategy](statistics, criterion)
 
@@ -139,7 +143,7 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n_samples, n_groups_)
             Or a data frame, as ``set_output`` says.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "labels_")
         X = validate_new(self, X)
         if self.units == "original":
             return group_means(X, self.labels_, self.n_groups_)
@@ -157,7 +161,7 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Names of the features. By default ``feature_names_in_``, or ``x0``, ``x1``, … where X
             had no names.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "labels_")
         known = getattr(self, "feature_names_in_", None)
         if input_features is None:
             names = known if known is not None else [f"x{i}" for i in range(self.n_features_in_)]
@@ -172,14 +176,20 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 )
         return reduced_names(names, self.groups_)
 
+    def _forget(self) -> None:
+        """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+
     def _check_parameters(self) -> None:
-        if self.strategy not in STRATEGIES:
-            raise ValueError(f"strategy must be one of {sorted(STRATEGIES)}, got {self.strategy!r}")
-        if self.units not in _UNITS:
-            raise ValueError(f"units must be one of {list(_UNITS)}, got {self.units!r}")
+        for name, allowed in (("strategy", STRATEGIES), ("units", _UNITS)):
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in allowed:
+                raise ValueError(f"{name} must be one of {list(allowed)}, got {value!r}")
         if not _is_positive(self.tolerance):
             raise ValueError(f"tolerance must be a positive number, got {self.tolerance!r}")
-        if self.noise != "pair" and not _is_positive(self.noise):
+        known = isinstance(self.noise, str) and self.noise == "pair"
+        if not known and not _is_positive(self.noise):
             raise ValueError(f"noise must be 'pair' or a positive number, got {self.noise!r}")
 
     def __sklearn_tags__(self) -> Any:

@@ -21,7 +21,7 @@ _BLOCK_BYTES = 2**24
 
 def validate_training(
     estimator: Any, X: Any, y: Any
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64], Names | None]:
     """Check X and y for a fit, and set ``n_features_in_`` and ``feature_names_in_``.
 
     Returns
@@ -29,9 +29,12 @@ def validate_training(
     X : array of shape (n, D), float64 or float32
         The user's own memory where it has one of these types.
     y : array of shape (n,), float64
+    names : sequence or None
+        What the user calls the columns, for messages; also where the names are not strings.
     """
     _check_container(X)
     _check_target(y)
+    names = _column_names(X)
     X, y = validate_data(
         estimator,
         X,
@@ -41,8 +44,8 @@ def validate_training(
         ensure_min_samples=MIN_SAMPLES,
         y_numeric=True,
     )
-    _check_finite(X, getattr(estimator, "feature_names_in_", None))
-    return X, y.astype(np.float64, copy=False)
+    _check_finite(X, names)
+    return X, y.astype(np.float64, copy=False), names
 
 
 def validate_new(estimator: Any, X: Any) -> npt.NDArray[Any]:
@@ -51,31 +54,47 @@ def validate_new(estimator: Any, X: Any) -> npt.NDArray[Any]:
     values: npt.NDArray[Any] = validate_data(
         estimator, X, dtype=_FLOATS, ensure_all_finite=False, reset=False
     )
-    _check_finite(values, getattr(estimator, "feature_names_in_", None))
+    _check_finite(values, _column_names(X))
     return values
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def _column_names(X: Any) -> Names | None:
+    return list(X.columns) if _is_frame(X) else None
 
 
 def _check_container(X: Any) -> None:
     """Refuse what conversion to an array would lose, or report without naming the column."""
-    if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame, which holds no data yet; call its collect() first.")
+    if isinstance(X, list | tuple):
+        X = np.asarray(X)
+    if np.ma.is_masked(X):
         column = int(np.flatnonzero(np.ma.getmaskarray(X).any(axis=0))[0])
         raise ValueError(
             f"Input X has masked values in {describe_column(None, column)}. "
-            "LinCFA needs complete data: drop or fill masked values first."
+            "Drop or fill them first."
         )
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        names = [str(column) for column in X.columns]
+    if _is_frame(X):
+        names = list(X.columns)
+        if not names:
+            raise ValueError("X has no columns: 0 feature(s), while a minimum of 1 is required.")
         _check_unique(names)
         _check_numeric(X, names)
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind not in "fiubc":
+        _check_objects(X)
 
 
-def _check_unique(names: list[str]) -> None:
+def _check_unique(names: list[Any]) -> None:
     repeated = [f"{name!r} ({times} times)" for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise ValueError(f"Column names must be unique, but X repeats {', '.join(repeated[:10])}.")
 
 
-def _check_numeric(frame: Any, names: list[str]) -> None:
+def _check_numeric(frame: Any, names: list[Any]) -> None:
     dtypes = list(frame.dtypes)
     wrong = [i for i, dtype in enumerate(dtypes) if not _is_numeric(frame, i, dtype)]
     if wrong:
@@ -103,7 +122,19 @@ def _are_numbers(values: Iterable[Any]) -> bool:
     return all(value is None or isinstance(value, numbers.Number) for value in values)
 
 
+def _check_objects(X: npt.NDArray[Any]) -> None:
+    if X.dtype.kind != "O":
+        raise ValueError(f"Features must be numeric, but X is of type {X.dtype}.")
+    for index, column in enumerate(X.T):
+        if any(isinstance(value, str | bytes) for value in column):
+            raise ValueError(
+                f"Features must be numeric, but {describe_column(None, index)} holds text."
+            )
+
+
 def _check_target(y: Any) -> None:
+    if np.ma.is_masked(y):
+        raise ValueError("The target y has masked values: drop or fill them first.")
     kind = np.asarray(y).dtype.kind
     if kind not in "fiubcO" or (kind == "O" and not _are_numbers(np.ravel(y))):
         raise ValueError("The target y is not numeric.")
@@ -118,8 +149,9 @@ def _check_finite(X: npt.NDArray[Any], names: Names | None) -> None:
             continue
         column = int(np.flatnonzero(~finite.all(axis=0))[0])
         row = int(np.flatnonzero(~finite[:, column])[0])
-        value = "NaN" if np.isnan(X[start + row, column]) else "infinity"
+        missing = np.isnan(X[start + row, column])
         raise ValueError(
-            f"Input X contains {value} in {describe_column(names, column)} (first in row "
-            f"{start + row}). LinCFA needs complete data: drop or impute missing values first."
+            f"Input X contains {'NaN' if missing else 'infinity'} in "
+            f"{describe_column(names, column)} (first in row {start + row}). "
+            + ("Drop or impute missing values first." if missing else "LinCFA needs finite data.")
         )

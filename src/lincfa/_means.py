@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ._statistics import FloatArray, IndexArray
+from ._statistics import IndexArray
+from .theory._arrays import FloatArray
 
 _BLOCK_VALUES = 2**20
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import count
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-Names: TypeAlias = Sequence[str] | npt.NDArray[np.object_]
+Names: TypeAlias = Sequence[Any] | npt.NDArray[np.object_]
 
 _LISTED_IN_FULL = 3  # a longer group shows its first two members and its size
 
@@ -39,7 +39,7 @@ def reduced_names(names: Names, groups: Sequence[npt.NDArray[np.intp]]) -> npt.N
     taken: set[str] = set()
     result = np.empty(len(groups), dtype=object)
     for position, group in enumerate(groups):
-        plain = _group_name([names[i] for i in group[:_LISTED_IN_FULL]], len(group))
+        plain = _group_name([str(names[i]) for i in group[:_LISTED_IN_FULL]], len(group))
         numbered = (f"{plain} #{k}" for k in count(2))
         name = plain
         while name in taken:
@@ -51,7 +51,7 @@ def reduced_names(names: Names, groups: Sequence[npt.NDArray[np.intp]]) -> npt.N
 
 def _group_name(first: Sequence[str], size: int) -> str:
     if size == 1:
-        return str(first[0])
+        return first[0]
     if size <= _LISTED_IN_FULL:
         return f"mean({', '.join(first)})"
     return f"mean({', '.join(first[:2])}, … {size} features)"

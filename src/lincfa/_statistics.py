@@ -6,14 +6,18 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from . import theory
 from ._names import Names, describe_column
+from .theory._arrays import FloatArray
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 _NEARLY_COLLINEAR = 1e-5
 """Below this 1 − |ρ| a pair is computed from the difference of its columns: subtracting rounded
 correlations would leave fewer than some ten digits."""
+
+_NEARLY_EXPLAINED = 1e-6
+"""Below this 1 − R² the same is done with the residual of the target."""
 
 _ROUNDING = 4.0
 """Multiple of the machine precision within which values count as equal."""
@@ -27,18 +31,20 @@ class PairCorrelations:
     ----------
     rho : array
         Correlation ρ of the pair.
-    below_one, above_minus_one : array
-        1 − ρ and 1 + ρ, to full relative precision also where the columns nearly coincide. Exactly
-        0 where they coincide up to the rounding of the data.
-    difference, total : array
-        r₁ − r₂ and r₁ + r₂, from the correlations with the target; likewise.
+    below_one : array
+        1 − ρ, precise also where the columns nearly coincide, and exactly 0 where they coincide up
+        to the rounding of the data.
+    share_difference : array
+        Share of the target's variance explained by the difference of the pair; 0 where there is no
+        difference.
+    unexplained : array
+        Share that the regression on the pair leaves, 1 − R²; precise also where it is small.
     """
 
     rho: FloatArray
     below_one: FloatArray
-    above_minus_one: FloatArray
-    difference: FloatArray
-    total: FloatArray
+    share_difference: FloatArray
+    unexplained: FloatArray
 
 
 class Statistics(Protocol):
@@ -101,6 +107,8 @@ class ArrayStatistics:
         target, _, target_scale, target_varies = standardize(
             y.reshape(-1, 1), np.finfo(np.float64).eps
         )
+        if not np.isfinite(target_scale[0]):
+            raise ValueError("The values of the target y are too large for float64; rescale it.")
         if not target_varies[0]:
             raise ValueError(
                 f"The target y is constant (all values are {y[0]:g}): nothing supervises the merge."
@@ -130,7 +138,7 @@ class ArrayStatistics:
     def pairs(self, seed: int, candidates: IndexArray) -> PairCorrelations:
         """Correlations of the feature ``seed`` with the features ``candidates``."""
         if candidates.size == 0:
-            return PairCorrelations(*(np.empty(0) for _ in range(5)))
+            return PairCorrelations(*(np.empty(0) for _ in range(4)))
         first, last = candidates.min(), candidates.max() + 1
         # A slice is a view; the products with columns in between cost less than copying columns.
         products = self._columns[:, first:last].T @ self._columns[:, seed]
@@ -143,17 +151,57 @@ class ArrayStatistics:
             near = np.flatnonzero(gap < _NEARLY_COLLINEAR)
             if near.size:
                 gap[near], covariance[near] = self._contrast(seed, candidates[near], sign)
-        return PairCorrelations(rho, below_one, above_minus_one, difference, total)
+                rho[near] = sign * (1 - gap[near])
+
+        share_mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
+        unexplained = np.maximum(1 - share_mean - share, 0)
+        near = np.flatnonzero(unexplained < _NEARLY_EXPLAINED)
+        if near.size:
+            share[near], unexplained[near] = self._residual_shares(
+                seed, candidates[near], below_one[near], above_minus_one[near], total[near]
+            )
+        return PairCorrelations(rho, below_one, share, unexplained)
 
     def _contrast(self, seed: int, others: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
         """1 ∓ ρ and r₁ ∓ r₂ from the difference (sign 1) or sum (sign −1) of the columns."""
         contrast = self._columns[:, [seed]] - sign * self._columns[:, others]
         gap = np.einsum("ij,ij->j", contrast, contrast) / (2 * (self.n_samples - 1))
         covariance = contrast.T @ self._target / (self.n_samples - 1)
-        size = 1 + np.abs(self.mean) / self.scale
-        rounding = _ROUNDING * self._precision * (size[seed] + size[others])
-        distinct = gap > rounding**2
+        distinct = gap > self._rounding(seed, others) ** 2
         return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
+
+    def _residual_shares(
+        self,
+        seed: int,
+        others: IndexArray,
+        below_one: FloatArray,
+        above_minus_one: FloatArray,
+        total: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Share of the difference and 1 − R², from what is left of the target column by column.
+
+        Both are 0 where they are no larger than the rounding of the data.
+        """
+        degrees = self.n_samples - 1
+        columns, seed_column = self._columns[:, others], self._columns[:, [seed]]
+
+        def weight(covariance: FloatArray, variance: FloatArray) -> FloatArray:
+            known = variance > 0
+            return np.where(known, covariance, 0.0) / np.where(known, 2 * variance, 1.0)
+
+        residual = self._target[:, None] - (seed_column + columns) * weight(total, above_minus_one)
+        contrast = seed_column - columns
+        slope = weight(np.einsum("ij,ij->j", contrast, residual) / degrees, below_one)
+        residual -= contrast * slope
+        share = 2 * below_one * slope**2
+        unexplained = np.einsum("ij,ij->j", residual, residual) / degrees
+        floor = self._rounding(seed, others) ** 2
+        return np.where(share > floor, share, 0.0), np.where(unexplained > floor, unexplained, 0.0)
+
+    def _rounding(self, seed: int, others: IndexArray) -> FloatArray:
+        """Size below which a combination of two standardised columns is rounding of the data."""
+        size = 1 + np.abs(self.mean) / self.scale
+        return np.asarray(_ROUNDING * self._precision * (size[seed] + size[others]))
 
 
 def standardize(

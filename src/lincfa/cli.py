@@ -19,9 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "rich":
             raise
-        print(
-            "lincfa: this needs rich; install it with: pip install 'lincfa[cli]'", file=sys.stderr
-        )
+        print("lincfa: this needs rich; install it with: pip install rich", file=sys.stderr)
         return 1
 
 
@@ -59,7 +57,7 @@ def _natural(text: str) -> int:
 
 
 def _positive(text: str) -> int:
-    if _natural(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)
 

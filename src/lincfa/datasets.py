@@ -7,7 +7,9 @@ import numpy.typing as npt
 from scipy import ndimage
 from sklearn.utils import check_random_state
 
-FloatArray = npt.NDArray[np.float64]
+from .theory._arrays import FloatArray
+
+__all__ = ["make_correlated", "make_field"]
 
 
 @overload
@@ -66,6 +68,7 @@ def make_correlated(
     >>> X.shape, y.shape
     ((50, 10), (50,))
     """
+    _check_counts(n_samples=n_samples, n_features=n_features)
     random = check_random_state(random_state)
     X = np.empty((n_samples, n_features), order="F")
     X[:, 0] = random.uniform(size=n_samples)
@@ -90,8 +93,8 @@ def make_field(
 
     Each sample is a smooth Gaussian random field on a grid, in kelvin: colder and more variable
     towards the first and last rows, the poles. The target adds up the mean anomalies of square
-    areas, each scaled to unit variance and with a weight of random sign between 0.5 and 1.5, and
-    Gaussian noise.
+    areas (which may overlap, with sides of twice the smoothness), each scaled to unit variance and
+    with a weight of random sign between 0.5 and 1.5, and Gaussian noise.
 
     Parameters
     ----------
@@ -121,14 +124,16 @@ def make_field(
     >>> X.shape, y.shape, areas.shape
     ((50, 150), (50,), (4, 10, 15))
     """
-    random = check_random_state(random_state)
     rows, columns = shape
+    _check_counts(n_samples=n_samples, rows=rows, columns=columns, n_areas=n_areas)
+    random = check_random_state(random_state)
     white = random.normal(size=(n_samples, rows, columns))
     # Smoothing sample by sample (no kernel along the first axis) keeps the samples independent.
     field = ndimage.gaussian_filter(
         white, (0, smoothness, smoothness), mode=["constant", "reflect", "wrap"]
     )
-    field /= field.std()
+    # Row by row: reflection at the first and last rows makes the field vary more there.
+    field /= field.std(axis=(0, 2), keepdims=True)
 
     side = max(2, round(2 * smoothness))
     areas = np.zeros((n_areas, rows, columns), dtype=bool)
@@ -137,13 +142,19 @@ def make_field(
         left = random.randint(columns)
         area[top : top + side, np.arange(left, left + side) % columns] = True
 
-    flat = field.reshape(n_samples, -1)
-    series = np.stack([flat[:, area.ravel()].mean(axis=1) for area in areas], axis=1)
-    series /= series.std(axis=0)
+    poleward = np.abs(np.linspace(-1, 1, rows))[:, None]
+    kelvin = (300 - 45 * poleward**2 + (1 + 3 * poleward) * field).reshape(n_samples, -1)
+    series = np.stack([kelvin[:, area.ravel()].mean(axis=1) for area in areas], axis=1)
+    series = (series - series.mean(axis=0)) / series.std(axis=0)
     weights = random.uniform(0.5, 1.5, size=n_areas) * random.choice([-1.0, 1.0], size=n_areas)
     signal = series @ weights
     y = signal + noise * signal.std() * random.normal(size=n_samples)
+    return kelvin, y, areas
 
-    poleward = np.abs(np.linspace(-1, 1, rows))[:, None]
-    kelvin = 300 - 45 * poleward**2 + (1 + 3 * poleward) * field
-    return kelvin.reshape(n_samples, -1), y, areas
+
+def _check_counts(*, n_samples: int, **counts: int) -> None:
+    if n_samples < 2:
+        raise ValueError(f"n_samples must be at least 2, got {n_samples}")
+    for name, count in counts.items():
+        if count < 1:
+            raise ValueError(f"{name} must be at least 1, got {count}")

@@ -63,7 +63,8 @@ def test_shares_are_the_r_squared_of_the_mean_and_of_the_difference(rng):
             squared = np.corrcoef(direction, y)[0, 1] ** 2
             np.testing.assert_allclose(share, squared, rtol=1e-7, atol=1e-12)
         np.testing.assert_allclose(
-            theory.f_from_shares(n, mean, difference), theory.f_statistic(n, rho, r1, r2)
+            theory.f_from_shares(n, difference, 1 - mean - difference),
+            theory.f_statistic(n, rho, r1, r2),
         )
 
 
@@ -89,8 +90,9 @@ def test_near_duplicates_keep_their_digits():
         below, gap, total = mpmath.mpf("5e-19"), mpmath.mpf("3e-10"), mpmath.mpf("1.2")
         mean, difference = total**2 / (2 * (2 - below)), gap**2 / (2 * below)
         exact = float(97 * difference / (1 - mean - difference))
-    shares = theory.contrast_shares(5e-19, 2.0, 3e-10, 1.2)
-    np.testing.assert_allclose(theory.f_from_shares(100, *shares), exact, rtol=1e-12)
+    mean, difference = theory.contrast_shares(5e-19, 2.0, 3e-10, 1.2)
+    f = theory.f_from_shares(100, difference, 1 - mean - difference)
+    np.testing.assert_allclose(f, exact, rtol=1e-12)
 
 
 def test_a_pair_that_passes_lies_within_the_bound_on_correlations(rng, random_correlations):
@@ -121,8 +123,9 @@ def test_duplicates_and_opposites(past):
     # A pair that explains the target fully stays apart, unless the difference explains nothing.
     assert theory.f_statistic(50, 0.0, 1.0, 0.0) == np.inf
     assert theory.threshold_empirical(50, 0.0, 1.0, 0.0) == 1
-    assert theory.f_from_shares(50, 1.0 + past, 0.0) == 0
-    assert theory.f_from_shares(50, 0.5, 0.5 + past) == np.inf
+    assert theory.f_statistic(50, 0.0, 0.5**0.5 + past, 0.5**0.5 + past) == 0
+    assert theory.f_from_shares(50, 0.0, 0.0) == 0
+    assert theory.f_from_shares(50, 0.5 + past, 0.0) == np.inf
 
 
 def test_equal_correlations_with_the_target_always_merge():
@@ -163,13 +166,25 @@ def test_nothing_is_ever_nan(n, rho, r1, partial):
     st.floats(0, 2, allow_subnormal=False),
 )
 @settings(max_examples=500, deadline=None, derandomize=True)
-def test_f_from_any_shares_is_never_nan(n, mean, difference):
-    f = theory.f_from_shares(n, mean, difference)
-    assert f >= 0
-    if difference == 0:
-        assert f == 0
-    elif mean + difference >= 1 + 1e-12:
-        assert f == np.inf
+def test_f_from_any_shares_is_never_nan(n, difference, unexplained):
+    for statistic in (theory.f_from_shares, theory.f_known_noise):
+        f = statistic(n, difference, unexplained)
+        assert f >= 0
+        assert (f == 0) == (difference == 0)
+        if difference > 0 and unexplained == 0:
+            assert f == np.inf
+
+
+def test_f_with_known_noise_is_growth_of_bias_over_drop_of_variance(rng):
+    for _ in range(50):
+        n, x, y, (rho, r1, r2) = sample(rng)
+        sigma2 = rng.uniform(0.1, 10)
+        cov1, cov2 = (np.cov(x[:, k], y)[0, 1] for k in (0, 1))
+        growth = theory.delta_bias_marginal(cov1, cov2, rho)
+        _, difference = theory.contrast_shares(1 - rho, 1 + rho, r1 - r2, r1 + r2)
+        f = theory.f_known_noise(n, difference, sigma2 / y.var(ddof=1))
+        expected = growth / theory.variance_drop_asymptotic(n, sigma2)
+        np.testing.assert_allclose(f, expected, rtol=1e-6, atol=1e-10)
 
 
 def test_tiny_differences_overflow_without_a_warning():

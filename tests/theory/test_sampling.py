@@ -157,6 +157,10 @@ def test_tolerance_against_the_folded_normal_limit():
     assert np.all(np.diff(falling) < 0)
 
 
+def test_exact_duplicates_always_merge():
+    assert theory.merge_probability(500, 1.0, 0.2, 0.8, [0.0, 1.0]).tolist() == [1, 1]
+
+
 def test_without_noise_different_weights_never_merge():
     assert theory.merge_probability(500, 0.9, 0.2, 0.8, 0.0) == 0
     probability = theory.merge_probability(500, 0.9, 0.2, [0.8, 0.2], [0.0, 1.0])

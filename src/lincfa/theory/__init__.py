@@ -8,6 +8,7 @@ lists them all. Nothing here imports the rest of the library.
 from ._correlations import (
     contrast_shares,
     f_from_shares,
+    f_known_noise,
     f_statistic,
     r_squared,
     residual_variance,
@@ -81,6 +82,7 @@ __all__ = [
     "estimator_expectation_pair",
     "estimator_variance_mean",
     "f_from_shares",
+    "f_known_noise",
     "f_statistic",
     "interval_3d",
     "interval_d",

@@ -57,20 +57,37 @@ def contrast_shares(
 
 
 def f_from_shares(
-    n: npt.ArrayLike, share_mean: npt.ArrayLike, share_difference: npt.ArrayLike
+    n: npt.ArrayLike, share_difference: npt.ArrayLike, unexplained: npt.ArrayLike
 ) -> FloatArray:
-    """F from the shares: ``(n−3) · difference / (1 − mean − difference)``.
+    """F from the share of the difference and the share 1 − R² that the pair leaves unexplained.
 
-    0 where the difference explains nothing, infinite where the pair explains the target fully.
+    ``(n−3) · share_difference / unexplained``; 0 where the difference explains nothing, else
+    infinite where the pair explains the target fully.
 
     Examples
     --------
-    >>> round(float(f_from_shares(103, 0.3, 0.2)), 12)
+    >>> round(float(f_from_shares(103, 0.2, 0.5)), 12)
     40.0
     """
-    n, share_mean, share_difference = floats(n, share_mean, share_difference)
-    unexplained = np.maximum(1 - share_mean - share_difference, 0)
-    return (n - 3) * divide(share_difference, unexplained, zero_by_zero=0.0)
+    n, share_difference, unexplained = floats(n, share_difference, unexplained)
+    return divide((n - 3) * share_difference, unexplained, zero_by_zero=0.0)
+
+
+def f_known_noise(
+    n: npt.ArrayLike, share_difference: npt.ArrayLike, noise_ratio: npt.ArrayLike
+) -> FloatArray:
+    """F when the variance of the noise is known: growth of bias over ``σ²/(n−1)``.
+
+    ``(n−1) · share_difference / (σ²/σ̂_y²)``, the growth of bias being the share of the difference
+    in units of the target's variance (:func:`delta_bias_marginal`).
+
+    Examples
+    --------
+    >>> round(float(f_known_noise(101, 0.01, 0.5)), 12)
+    2.0
+    """
+    n, share_difference, noise_ratio = floats(n, share_difference, noise_ratio)
+    return divide((n - 1) * share_difference, noise_ratio, zero_by_zero=0.0)
 
 
 def _shares(rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike) -> tuple[FloatArray, ...]:
@@ -98,7 +115,8 @@ def f_statistic(
     -------
     array
         F ≥ 0; 0 for exact duplicates (ρ = 1), infinite where two distinct features explain the
-        target fully, never NaN.
+        target fully, never NaN. For mirror images (ρ = −1), where both sides of the ratio are 0,
+        it is the limit ``(n−3)r₁²/(1−r₁²)``.
 
     Examples
     --------
@@ -107,7 +125,9 @@ def f_statistic(
     >>> round(float(f_statistic(500, 0.9, 0.50, 0.53)), 4)
     3.1222
     """
-    return f_from_shares(n, *_shares(rho, r1, r2))
+    share_mean, share_difference = _shares(rho, r1, r2)
+    unexplained = np.maximum(1 - share_mean - share_difference, 0)
+    return f_from_shares(n, share_difference, unexplained)
 
 
 def r_squared(rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike) -> FloatArray:

@@ -42,6 +42,8 @@ def merge_probability(
 ) -> FloatArray:
     """Probability that a training set leads to a merge, ``P(F ≤ tolerance)``.
 
+    1 for exact duplicates (ρ = 1), which always merge; 0 for different weights without noise.
+
     Parameters
     ----------
     n : array
@@ -60,9 +62,9 @@ def merge_probability(
     """
     n, tolerance = floats(n, tolerance)
     lam = noncentrality(n, rho, w1, w2, sigma2)
-    certain = np.isinf(lam)  # different weights and no noise: F is infinite
-    probability = stats.ncf.cdf(tolerance, 1, n - 3, np.where(certain, 1.0, lam))
-    return np.where(certain, 0.0, probability)[()]
+    never = np.isinf(lam)
+    probability = stats.ncf.cdf(tolerance, 1, n - 3, np.where(never, 1.0, lam))
+    return np.where(np.asarray(rho) >= 1, 1.0, np.where(never, 0.0, probability))[()]
 
 
 def tolerance_at_level(alpha: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
