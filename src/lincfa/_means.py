@@ -21,8 +21,8 @@ def group_means(
 ) -> npt.NDArray[Any]:
     """Average the columns of each group, standardised by ``mean`` and ``scale`` if given.
 
-    Works through blocks of rows in float64, so that no copy of X is made; columns with label −1 are
-    left out. The result has the type of X.
+    Works through blocks of rows, so that no copy of X is made, and in float64, the type of the
+    weights. Columns with label −1 are left out. The result has the type of X.
     """
     members = np.flatnonzero(labels >= 0)
     sizes = np.bincount(labels[members], minlength=n_groups)
@@ -32,7 +32,7 @@ def group_means(
     result = np.empty((X.shape[0], n_groups), dtype=X.dtype)
     step = max(1, _BLOCK_VALUES // max(1, X.shape[1]))
     for start in range(0, X.shape[0], step):
-        rows = X[start : start + step].astype(np.float64, copy=False)
+        rows = X[start : start + step]
         if mean is not None and scale is not None:
             rows = (rows - mean) / scale
         result[start : start + step] = rows @ averaging

@@ -142,11 +142,12 @@ class ArrayStatistics:
         first, last = candidates.min(), candidates.max() + 1
         # A slice is a view; the products with columns in between cost less than copying columns.
         products = self._columns[:, first:last].T @ self._columns[:, seed]
-        rho = np.clip(products[candidates - first] / (self.n_samples - 1), -1, 1)
+        rho = products[candidates - first] / (self.n_samples - 1)
         r_seed, r = self.target_correlation[seed], self.target_correlation[candidates]
         below_one, above_minus_one = 1 - rho, 1 + rho
         difference, total = r_seed - r, r_seed + r
 
+        # This also brings correlations back that rounding has taken past ±1.
         for sign, gap, covariance in ((1, below_one, difference), (-1, above_minus_one, total)):
             near = np.flatnonzero(gap < _NEARLY_COLLINEAR)
             if near.size:
