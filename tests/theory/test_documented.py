@@ -1,5 +1,6 @@
 """Every function carries an example, and docs/theory.md accounts for every label of the paper."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -68,8 +69,7 @@ LABELS = [
 
 @pytest.mark.parametrize("name", theory.__all__)
 def test_every_function_has_an_example_and_a_line_on_the_page(name):
-    docstring = getattr(theory, name).__doc__
-    assert "Examples\n    --------\n    >>> " in docstring
+    assert "Examples\n--------\n>>> " in inspect.getdoc(getattr(theory, name))
     assert f"`{name}`" in PAGE.read_text(encoding="utf-8")
 
 
