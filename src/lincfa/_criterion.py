@@ -1,14 +1,14 @@
 """The decision for pairs: F, the threshold on the correlation, and the evidence they make."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from . import theory
-from ._statistics import IndexArray, PairCorrelations
-from .theory._arrays import FloatArray
+from ._statistics import IndexArray, PairCorrelations, Statistics
+from .theory._arrays import FloatArray, divide
 
 EvidenceArray: TypeAlias = npt.NDArray[np.void]
 
@@ -43,6 +43,17 @@ class Criterion:
     tolerance: float = 1.0
     noise_ratio: float | None = None
 
+    @classmethod
+    def of(
+        cls, statistics: Statistics, tolerance: float, noise: Literal["pair"] | float
+    ) -> "Criterion":
+        """Build the criterion for data, with the noise as :class:`lincfa.LinCFA` takes it."""
+        ratio = None
+        if not isinstance(noise, str):
+            with np.errstate(over="ignore", under="ignore"):  # 0 and inf are fine limits
+                ratio = float((np.sqrt(noise) / statistics.target_scale) ** 2)
+        return cls(statistics.n_samples, tolerance, ratio)
+
     def f(self, pairs: PairCorrelations) -> FloatArray:
         """F of each pair: growth of bias over drop of variance, both estimated."""
         if self.noise_ratio is None:
@@ -51,9 +62,7 @@ class Criterion:
 
     def threshold(self, pairs: PairCorrelations, f: FloatArray) -> FloatArray:
         """Correlation above which each pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            threshold = 1 - self.tolerance * pairs.below_one / f
-        return np.where(f == 0, -np.inf, threshold)
+        return 1 - divide(self.tolerance * pairs.below_one, f, zero_by_zero=np.inf)
 
     def merged(
         self, group: int, seed: int, candidates: IndexArray, pairs: PairCorrelations

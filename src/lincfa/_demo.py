@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One kind of data: how to draw it, and what came out."""
+    """One kind of data, and what came out on it."""
 
     title: str
     n_train: int

@@ -114,11 +114,7 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X, y, names = validate_training(self, X, y)
         statistics = ArrayStatistics.from_data(X, y, names)
         _check_varying(statistics.varying, names)
-        noise_ratio = None
-        if not isinstance(self.noise, str):
-            with np.errstate(over="ignore", under="ignore"):
-                noise_ratio = float((np.sqrt(self.noise) / statistics.target_scale) ** 2)
-        criterion = Criterion(statistics.n_samples, self.tolerance, noise_ratio)
+        criterion = Criterion.of(statistics, self.tolerance, self.noise)
         partition = STRATEGIES[self.strategy](statistics, criterion)
 
         self.labels_ = partition.labels

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
-from ._names import Names, describe_column, describe_columns
+from ._names import Names, describe_columns
 
 MIN_SAMPLES = 4
 """The residual variance of a pair's regression has n − 3 degrees of freedom."""
@@ -75,7 +75,7 @@ def _check_container(X: Any) -> None:
     if np.ma.is_masked(X):
         column = int(np.flatnonzero(np.ma.getmaskarray(X).any(axis=0))[0])
         raise ValueError(
-            f"Input X has masked values in {describe_column(None, column)}. "
+            f"Input X has masked values in {describe_columns(None, [column])}. "
             "Drop or fill them first."
         )
     if _is_frame(X):
@@ -128,7 +128,7 @@ def _check_objects(X: npt.NDArray[Any]) -> None:
     for index, column in enumerate(X.T):
         if any(isinstance(value, str | bytes) for value in column):
             raise ValueError(
-                f"Features must be numeric, but {describe_column(None, index)} holds text."
+                f"Features must be numeric, but {describe_columns(None, [index])} holds text."
             )
 
 
@@ -152,6 +152,6 @@ def _check_finite(X: npt.NDArray[Any], names: Names | None) -> None:
         missing = np.isnan(X[start + row, column])
         raise ValueError(
             f"Input X contains {'NaN' if missing else 'infinity'} in "
-            f"{describe_column(names, column)} (first in row {start + row}). "
+            f"{describe_columns(names, [column])} (first in row {start + row}). "
             + ("Drop or impute missing values first." if missing else "LinCFA needs finite data.")
         )

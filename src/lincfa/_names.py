@@ -12,13 +12,16 @@ Names: TypeAlias = Sequence[Any] | npt.NDArray[np.object_]
 _LISTED_IN_FULL = 3  # a longer group shows its first two members and its size
 
 
-def describe_column(names: Names | None, index: int) -> str:
-    """Name a column in a message: ``column 'temperature'``, or ``column 3`` without names."""
-    return f"column {index}" if names is None else f"column {names[index]!r}"
-
-
 def describe_columns(names: Names | None, indices: Sequence[int], limit: int = 10) -> str:
-    """Name several columns in a message, the first ``limit`` of them."""
+    """Name columns in a message, the first ``limit`` of them; by position without names.
+
+    Examples
+    --------
+    >>> describe_columns(["temperature", "rain"], [0])
+    "column 'temperature'"
+    >>> describe_columns(None, [3, 4, 5], limit=2)
+    'columns 3, 4 and 1 more'
+    """
     shown = [str(i) if names is None else repr(names[i]) for i in indices[:limit]]
     more = len(indices) - len(shown)
     noun = "column" if len(indices) == 1 else "columns"

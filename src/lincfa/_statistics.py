@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import theory
-from ._names import Names, describe_column
+from ._names import Names, describe_columns
 from .theory._arrays import FloatArray
 
 IndexArray: TypeAlias = npt.NDArray[np.intp]
@@ -108,16 +108,17 @@ class ArrayStatistics:
             y.reshape(-1, 1), np.finfo(np.float64).eps
         )
         if not np.isfinite(target_scale[0]):
-            raise ValueError("The values of the target y are too large for float64; rescale it.")
+            raise ValueError("Values too large for float64 in the target y; rescale it first.")
         if not target_varies[0]:
             raise ValueError(
                 f"The target y is constant (all values are {y[0]:g}): nothing supervises the merge."
             )
         columns, mean, scale, varying = standardize(X, precision)
-        for index in np.flatnonzero(~np.isfinite(mean + scale)):
+        overflow = np.flatnonzero(~np.isfinite(mean + scale))
+        if overflow.size:
             raise ValueError(
-                f"The values of {describe_column(names, int(index))} are too large to be averaged "
-                "in float64; rescale it."
+                f"Values too large for float64 in {describe_columns(names, overflow.tolist())}; "
+                "rescale first."
             )
         return cls(
             mean=mean,

@@ -16,7 +16,6 @@ RANGES = {
     "tolerance": (0.2, 5),
     "below_one": (0.1, 1.9),
     "above_minus_one": (0.1, 1.9),
-    "share_mean": (0, 0.5),
     "share_difference": (0, 0.4),
     "rho": (0.2, 0.8),
     "rho_hat": (0.2, 0.8),

@@ -22,3 +22,13 @@ def divide(
         quotient = numerator / denominator
     undefined = (numerator == 0) & (denominator == 0)
     return np.where(undefined, zero_by_zero, quotient)[()]
+
+
+def contrast_square(contrast: FloatArray, gap: FloatArray) -> FloatArray:
+    """Give contrast²/(2·gap), and 0 where the gap is 0: there the contrast is 0 but for rounding.
+
+    With 1 − ρ as gap this is what the difference of two features explains, or what merging them
+    costs in bias; with 1 + ρ, what their mean explains.
+    """
+    quotient = divide(contrast**2, 2 * gap, zero_by_zero=0.0)
+    return np.where(gap > 0, quotient, 0.0)[()]

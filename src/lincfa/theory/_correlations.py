@@ -12,7 +12,7 @@ of the features, ``r1`` and ``r2`` their sample correlations with the target.
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import FloatArray, divide, floats
+from ._arrays import FloatArray, contrast_square, divide, floats
 
 
 def contrast_shares(
@@ -48,12 +48,7 @@ def contrast_shares(
     below_one, above_minus_one, difference, total = floats(
         below_one, above_minus_one, difference, total
     )
-
-    def share(covariance: FloatArray, variance: FloatArray) -> FloatArray:
-        quotient = divide(covariance**2, 2 * variance, zero_by_zero=0.0)
-        return np.where(variance > 0, quotient, 0.0)[()]
-
-    return share(total, above_minus_one), share(difference, below_one)
+    return contrast_square(total, above_minus_one), contrast_square(difference, below_one)
 
 
 def f_from_shares(

@@ -7,7 +7,7 @@ weighted sum of all the others, has standard deviation ``sigma_x3``.
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import FloatArray, divide, floats
+from ._arrays import FloatArray, contrast_square, divide, floats
 
 
 def _signal_variance(
@@ -108,13 +108,7 @@ def delta_bias_3d(
     w1, w2, w3, rho12, rho13, rho23, s3 = floats(w1, w2, w3, rho12, rho13, rho23, sigma_x3)
     below_one = 1 - rho12
     contrast = below_one * (w1 - w2) + s3 * w3 * (rho13 - rho23)
-    return _growth(contrast, below_one)
-
-
-def _growth(contrast: FloatArray, below_one: FloatArray) -> FloatArray:
-    """Contrast²/(2(1−ρ)): 0 at ρ = 1, where the contrast is 0 but for rounding."""
-    growth = divide(contrast**2, 2 * below_one, zero_by_zero=0.0)
-    return np.where(below_one > 0, growth, 0.0)[()]
+    return contrast_square(contrast, below_one)
 
 
 def _merge_interval(
@@ -204,7 +198,9 @@ def delta_bias_d(
     w, covariance = floats(w, covariance)
     i, j = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp)
     below_one = 1 - covariance[i, j]
-    return _growth(below_one * (w[i] - w[j]) + _rest_contrast(w, covariance, i, j), below_one)
+    return contrast_square(
+        below_one * (w[i] - w[j]) + _rest_contrast(w, covariance, i, j), below_one
+    )
 
 
 def interval_d(
@@ -245,7 +241,7 @@ def delta_bias_marginal(cov1: npt.ArrayLike, cov2: npt.ArrayLike, rho: npt.Array
     0.002817
     """
     cov1, cov2, rho = floats(cov1, cov2, rho)
-    return _growth(cov1 - cov2, 1 - rho)
+    return contrast_square(cov1 - cov2, 1 - rho)
 
 
 def ceiling_marginal(
