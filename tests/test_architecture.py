@@ -1,6 +1,7 @@
 """The structure: one direction of imports, light imports, documentation that tells the truth."""
 
 import ast
+import graphlib
 import inspect
 import re
 import subprocess
@@ -19,6 +20,7 @@ ORDER = [
     "theory",
     "_names",
     "_input",
+    "_blocks",
     "_statistics",
     "_criterion",
     "_grouping",
@@ -62,8 +64,24 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 def test_imports_point_one_way(path):
     assert room(path) in ORDER, "give a new module its place in ORDER"
     for imported in own_imports(path):
-        if imported != room(path) or room(path) != "theory":
+        if imported != room(path) or path.parent == PACKAGE:  # within a package, see below
             assert ORDER.index(imported) < ORDER.index(room(path)), f"{room(path)} → {imported}"
+
+
+def test_packages_import_one_way_within():
+    """The modules of a package too have an order: no two import each other, at any distance."""
+    for package in (path.parent for path in PACKAGE.glob("*/__init__.py")):
+        imports = {}
+        for path in package.glob("[!_]*.py"):
+            pytest.fail(f"{path.name}: modules within a package are private")
+        for path in package.glob("_[!_]*.py"):
+            tree = ast.walk(ast.parse(path.read_text()))
+            imports[path.stem] = {
+                node.module
+                for node in tree
+                if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
+            }
+        assert list(graphlib.TopologicalSorter(imports).static_order())
 
 
 def test_theory_imports_nothing_of_ours():

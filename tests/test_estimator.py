@@ -54,7 +54,7 @@ def test_attributes(data):
         np.testing.assert_array_equal(group, np.flatnonzero(model.labels_ == number))
     firsts = [group[0] for group in model.groups_]
     assert firsts == sorted(firsts)
-    np.testing.assert_allclose(model.mean_, X.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(model.mean_, X.mean(axis=0), rtol=0, atol=1e-15)
     np.testing.assert_allclose(model.scale_, X.std(axis=0, ddof=1), rtol=1e-12)
     expected = [np.corrcoef(X[:, j], y)[0, 1] for j in range(12)]
     np.testing.assert_allclose(model.target_correlation_, expected, rtol=1e-10)
@@ -123,12 +123,25 @@ def test_transform_in_original_units(data):
     np.testing.assert_array_equal(model.labels_, LinCFA().fit(X, y).labels_)
 
 
-def test_transform_works_through_blocks_of_rows(monkeypatch, data):
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("units", ["standardized", "original"])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("offset", [0.0, 1e5])
+def test_transform_works_through_blocks(monkeypatch, data, order, units, threads, offset):
     X, y = data
-    model = LinCFA().fit(X, y)
-    whole = model.transform(X)
-    monkeypatch.setattr("lincfa._means._BLOCK_VALUES", 3 * X.shape[1])
-    np.testing.assert_array_equal(model.transform(X), whole)
+    X = np.asarray(X + offset, order=order)
+    X[:, 3] = 7.0  # constant
+    with pytest.warns(UserWarning, match="constant"):
+        model = LinCFA(units=units).fit(X, y)
+    values = (X - model.mean_) / model.scale_ if units == "standardized" else X
+    expected = np.column_stack([values[:, group].mean(axis=1) for group in model.groups_])
+    monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+    monkeypatch.setattr("lincfa._means._WORTH_THREADS", 0)
+    for size in (1, 3 * X.shape[1], 5 * X.shape[0], 2**20):
+        monkeypatch.setattr("lincfa._means._ROW_VALUES", size)
+        monkeypatch.setattr("lincfa._means._COLUMN_VALUES", size)
+        # Rounding of the values themselves, 1e-16 of the offset, over scales of about 1.
+        np.testing.assert_allclose(model.transform(X), expected, rtol=1e-13, atol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -195,7 +208,9 @@ def test_frames_in(data, frame):
     model = LinCFA().fit(table, y)
     assert model.feature_names_in_.tolist() == names
     np.testing.assert_array_equal(model.labels_, LinCFA().fit(X, y).labels_)
-    np.testing.assert_array_equal(model.transform(table), LinCFA().fit(X, y).transform(X))
+    np.testing.assert_allclose(
+        model.transform(table), LinCFA().fit(X, y).transform(X), rtol=0, atol=1e-14
+    )
 
 
 @pytest.mark.parametrize(("output", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
@@ -206,7 +221,9 @@ def test_frames_out(data, output, frame):
     reduced = model.transform(table)
     assert isinstance(reduced, frame)
     assert list(reduced.columns) == model.get_feature_names_out().tolist()
-    np.testing.assert_array_equal(reduced.to_numpy(), LinCFA().fit(X, y).transform(X))
+    np.testing.assert_allclose(
+        reduced.to_numpy(), LinCFA().fit(X, y).transform(X), rtol=0, atol=1e-14
+    )
 
 
 def test_pandas_index_survives(data):

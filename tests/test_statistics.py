@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 
 from lincfa._criterion import Criterion
-from lincfa._statistics import ArrayStatistics, standardize
+from lincfa._statistics import ArrayStatistics
+from lincfa._statistics._standardize import standardize
+
+
+def pairs_of(statistics, seed, candidates):
+    """Complete correlations of one feature with some others, as the grouping gets them."""
+    candidates = np.asarray(candidates)
+    (rho,) = statistics.rows(np.array([seed]), [(slice(0, 1), candidates)])
+    return statistics.pairs(np.full(candidates.size, seed), candidates, rho[0])
 
 
 @pytest.mark.parametrize("exponent", [-300, -200, -20, 0, 20, 200, 300])
@@ -34,8 +42,10 @@ def test_copies_in_another_unit_merge_in_either_precision(rng):
     X = np.column_stack([x, np.float32(1.8) * x - np.float32(459.67)])
     assert X.dtype == np.float32
     y = (X[:, 0] - X[:, 1].mean()).astype(np.float64)
-    assert ArrayStatistics.from_data(X, y).pairs(0, np.array([1])).below_one[0] == 0
-    assert ArrayStatistics.from_data(X.astype(float), y).pairs(0, np.array([1])).below_one[0] > 0
+    assert pairs_of(ArrayStatistics.from_data(X, y), 0, np.array([1])).below_one[0] == 0
+    assert (
+        pairs_of(ArrayStatistics.from_data(X.astype(float), y), 0, np.array([1])).below_one[0] > 0
+    )
 
 
 def test_centring_leaves_no_mean(rng):
@@ -73,7 +83,7 @@ def test_near_duplicates_against_fifty_digits(rng, distance, sign):
     X = np.column_stack([x1, sign * x1 + noise])
     y = x1 + 0.1 * noise / distance + rng.normal(size=80)
     statistics = ArrayStatistics.from_data(X, y)
-    pairs = statistics.pairs(0, np.array([1]))
+    pairs = pairs_of(statistics, 0, np.array([1]))
     f, below_one = exact_f(X[:, 0], X[:, 1], y)
     # The columns carry errors of 1e-16, their difference is of the size of the distance.
     assert Criterion(80).f(pairs)[0] == pytest.approx(f, rel=1e-14 / distance + 1e-11)
@@ -89,7 +99,7 @@ def test_nearly_explained_targets_against_fifty_digits(rng, noise, rho):
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     y = Z.sum(axis=1) + noise * rng.normal(size=60)
     f, _ = exact_f(X[:, 0], X[:, 1], y)
-    pairs = ArrayStatistics.from_data(X, y).pairs(0, np.array([1]))
+    pairs = pairs_of(ArrayStatistics.from_data(X, y), 0, np.array([1]))
     # F compares shares of the size of noise², of which the smaller is that of the difference: its
     # covariance of the size noise·√(1−ρ) comes with an absolute error of some 1e-16. The other is
     # known to 1e-16 too, as 1 − R² down to 1e-6 and from the residual below.
@@ -100,10 +110,10 @@ def test_nearly_explained_targets_against_fifty_digits(rng, noise, rho):
 def test_fully_explained_target_merges_equal_weights_only(rng):
     X = rng.normal(size=(40, 3))
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-    pairs = ArrayStatistics.from_data(X, Z[:, 0] + Z[:, 1]).pairs(0, np.array([1, 2]))
+    pairs = pairs_of(ArrayStatistics.from_data(X, Z[:, 0] + Z[:, 1]), 0, np.array([1, 2]))
     assert pairs.unexplained[0] == 0
     assert Criterion(40).f(pairs)[0] == 0
-    pairs = ArrayStatistics.from_data(X, Z[:, 0] + 2 * Z[:, 1]).pairs(0, np.array([1, 2]))
+    pairs = pairs_of(ArrayStatistics.from_data(X, Z[:, 0] + 2 * Z[:, 1]), 0, np.array([1, 2]))
     assert Criterion(40).f(pairs)[0] == np.inf
 
 
@@ -111,25 +121,26 @@ def test_a_pair_at_the_tolerance_merges(data):
     """The rule is F ≤ c, with equality."""
     X, y = data
     candidates = np.arange(1, 12)
-    pairs = ArrayStatistics.from_data(X, y).pairs(0, candidates)
+    pairs = pairs_of(ArrayStatistics.from_data(X, y), 0, candidates)
     f = Criterion(100).f(pairs)
     at, below = Criterion(100, f[4]), Criterion(100, np.nextafter(f[4], 0))
-    assert candidates[4] in at.merged(0, 0, candidates, pairs)["feature"]
-    assert candidates[4] not in below.merged(0, 0, candidates, pairs)["feature"]
+    seeds = np.zeros_like(candidates)
+    assert candidates[4] in at.merged(seeds, candidates, pairs)[1]["feature"]
+    assert candidates[4] not in below.merged(seeds, candidates, pairs)[1]["feature"]
 
 
 def test_difference_of_rounding_size_is_no_difference(rng):
     x = rng.normal(size=50) + 300
     X = np.column_stack([x, 1.8 * x - 459.67, -x / 7])
     statistics = ArrayStatistics.from_data(X, rng.normal(size=50))
-    pairs = statistics.pairs(0, np.array([1, 2]))
+    pairs = pairs_of(statistics, 0, np.array([1, 2]))
     assert pairs.below_one[0] == pairs.share_difference[0] == 0
     assert pairs.below_one[1] == 2
     assert pairs.rho.tolist() == [1, -1]
     close = ArrayStatistics.from_data(
         np.column_stack([x, x + 1e-10 * rng.normal(size=50)]), rng.normal(size=50)
     )
-    assert close.pairs(0, np.array([1])).below_one[0] > 0
+    assert pairs_of(close, 0, np.array([1])).below_one[0] > 0
 
 
 def test_value_that_only_rounding_varies_is_constant():

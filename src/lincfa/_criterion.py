@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from . import theory
 from ._statistics import IndexArray, PairCorrelations, Statistics
+from ._statistics._pairs import NEARLY_COLLINEAR, NEARLY_EXPLAINED
 from .theory._arrays import FloatArray, divide
 
 EvidenceArray: TypeAlias = npt.NDArray[np.void]
@@ -23,6 +24,13 @@ EVIDENCE = np.dtype(
     ]
 )
 """One row per merged feature: what it was tested against, and the figures behind the decision."""
+
+
+_MARGIN = 1e-9
+"""Far above the rounding of correlations and of products of them."""
+
+_DELICATE = 3 * max(NEARLY_COLLINEAR, NEARLY_EXPLAINED)
+"""Where (1 − ρ²)(1 − R²) is larger, neither 1 − |ρ| nor 1 − R² is small."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +73,58 @@ class Criterion:
         return 1 - divide(self.tolerance * pairs.below_one, f, zero_by_zero=np.inf)
 
     def merged(
-        self, group: int, seed: int, candidates: IndexArray, pairs: PairCorrelations
-    ) -> EvidenceArray:
-        """Evidence of those candidates that merge with the seed."""
+        self, first: IndexArray, second: IndexArray, pairs: PairCorrelations
+    ) -> tuple[npt.NDArray[np.bool_], EvidenceArray]:
+        """Which of the pairs (seed, feature) merge, and the evidence of those; groups are open."""
         f = self.f(pairs)
         passed = f <= self.tolerance
         evidence = np.empty(int(passed.sum()), dtype=EVIDENCE)
-        evidence["group"] = group
-        evidence["feature"] = candidates[passed]
-        evidence["partner"] = seed
+        evidence["group"] = -1
+        evidence["feature"] = second[passed]
+        evidence["partner"] = first[passed]
         evidence["correlation"] = pairs.rho[passed]
         evidence["threshold"] = self.threshold(pairs, f)[passed]
         evidence["f"] = f[passed]
-        return evidence
+        return passed, evidence
+
+    def reach(self, r: FloatArray) -> FloatArray:
+        """Largest difference of the correlations with the target at which a feature can merge.
+
+        The difference of two features explains at least (r₁−r₂)²/4 of the target, and what the
+        pair leaves unexplained is at most 1 − r₁², whatever their correlation.
+        """
+        if self.noise_ratio is None:
+            return 2 * np.sqrt(self.tolerance * np.maximum(1 - r**2, 0) / (self.n_samples - 3))
+        known = np.sqrt(self.tolerance) * np.sqrt(self.noise_ratio / (self.n_samples - 1))
+        return np.full(r.shape, 2 * known)
+
+    def possible(
+        self, rho: FloatArray, r_seeds: FloatArray, r_candidates: FloatArray
+    ) -> npt.NDArray[np.bool_]:
+        """Which pairs (seed, candidate) might pass, from their plain correlations.
+
+        A sieve that is cheap for a large array ``rho`` of shape (seeds, candidates): it lets pass
+        every pair that :meth:`merged` could, and a few more, the two sides of the rule being
+        compared with a margin above their rounding. Pairs that nearly coincide, or explain nearly
+        all of the target, always pass: they need more than plain correlations.
+        """
+        column = r_seeds[:, None]
+        # (1 − ρ²)(1 − R²) = 1 − r₁² − r₂² + (2r₁r₂ − ρ)ρ
+        left_over = 2 * column * r_candidates
+        left_over -= rho
+        left_over *= rho
+        left_over += 1 - r_candidates**2
+        left_over -= column**2
+        difference = column - r_candidates
+        difference *= difference
+        if self.noise_ratio is None:
+            factor = 2 * self.tolerance / (self.n_samples - 3)
+            difference *= 1 + rho
+            delicate = left_over <= _DELICATE
+            left_over *= factor
+            left_over += _MARGIN * (1 + factor)
+            return np.asarray((difference <= left_over) | delicate)
+        with np.errstate(over="ignore", invalid="ignore"):  # an infinite noise lets all pass
+            factor = 2 * self.tolerance * self.noise_ratio / (self.n_samples - 1)
+            allowed = factor * (1 - rho) + _MARGIN * (1 + factor)
+        return np.asarray((difference <= allowed) | (left_over <= _DELICATE))

@@ -11,12 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._criterion import Criterion
 from ._grouping import STRATEGIES
-from ._input import validate_new, validate_training
+from ._input import (
+    check_finite,
+    check_same_types,
+    column_types,
+    validate_new,
+    validate_training,
+)
 from ._means import group_means
 from ._names import Names, describe_columns, reduced_names
-from ._statistics import ArrayStatistics
+from ._statistics import ArrayStatistics, Moments, MomentStatistics, Statistics
 
 _UNITS = ("standardized", "original")
+_STREAMING = ("_moments", "_chunk_types")
 
 
 class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -112,7 +119,51 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         self._forget()
         X, y, names = validate_training(self, X, y)
-        statistics = ArrayStatistics.from_data(X, y, names)
+        self._group(ArrayStatistics.from_data(X, y, names), names)
+        return self
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learn the groups of all rows given so far, chunk by chunk.
+
+        After the last chunk the groups are those of :meth:`fit` on all rows. The estimator keeps
+        no rows but the comoments of the features: 8·D² bytes, also when it is pickled. Each call
+        groups anew, so that chunks of some hundred rows or more are best. As long as there are
+        fewer than 4 rows, or the target or all features are constant, it counts as not fitted.
+
+        :meth:`fit` forgets the chunks, and after it partial_fit starts over.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Rows to add: numeric, no missing values, the same columns and types in every chunk.
+        y : array of shape (n_samples,)
+            Their target.
+
+        Returns
+        -------
+        LinCFA
+            The estimator itself.
+        """
+        self._check_parameters()
+        moments: Moments | None = getattr(self, "_moments", None)
+        if moments is None:
+            self._forget()
+        types = column_types(X)
+        values, y, names = validate_training(self, X, y, reset=moments is None, min_samples=1)
+        check_finite(values, names)
+        if moments is None:
+            Moments.check_size(self.n_features_in_)
+            moments = Moments(self.n_features_in_, float(np.finfo(values.dtype).eps))
+            self._chunk_types = types
+        check_same_types(self._chunk_types, types, names)
+        moments.update(values, y, names)
+        self._moments = moments
+        if moments.sufficient:
+            self._group(MomentStatistics.from_moments(moments, names), names)
+        return self
+
+    def _group(self, statistics: Statistics, names: Names | None) -> None:
+        """Partition the features and keep what the fit leaves."""
         _check_varying(statistics.varying, names)
         criterion = Criterion.of(statistics, self.tolerance, self.noise)
         partition = STRATEGIES[self.strategy](statistics, criterion)
@@ -124,7 +175,6 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.mean_ = statistics.mean
         self.scale_ = statistics.scale
         self.target_correlation_ = statistics.target_correlation
-        return self
 
     def transform(self, X: Any) -> Any:
         """Average each group of features.
@@ -140,10 +190,16 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Or a data frame, as ``set_output`` says.
         """
         check_is_fitted(self, "labels_")
-        X = validate_new(self, X)
-        if self.units == "original":
-            return group_means(X, self.labels_, self.n_groups_)
-        return group_means(X, self.labels_, self.n_groups_, self.mean_, self.scale_)
+        X, names = validate_new(self, X)
+        standardized = self.units == "standardized"
+        return group_means(
+            X,
+            self.labels_,
+            self.n_groups_,
+            mean=self.mean_ if standardized else None,
+            scale=self.scale_ if standardized else None,
+            names=names,
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Names of the reduced features.
@@ -174,7 +230,7 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
+        for name in [name for name in vars(self) if name.endswith("_") or name in _STREAMING]:
             delattr(self, name)
 
     def _check_parameters(self) -> None:
@@ -214,5 +270,5 @@ def _check_varying(varying: npt.NDArray[np.bool_], names: Names | None) -> None:
             f"LinCFA leaves out constant features, which belong to no group: "
             f"{describe_columns(names, constant.tolist())}.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -1,12 +1,17 @@
 """The strategies: from statistics and a criterion to a partition of the features."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ._criterion import EVIDENCE, Criterion, EvidenceArray
-from ._statistics import IndexArray, Statistics
+from ._statistics import IndexArray, Statistics, Task
+
+_SCREEN_VALUES = 2**16
+"""Correlations screened together: 512 KiB, so that the steps on them stay in the cache."""
+
+_SMALLEST_BLOCK = 256
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class Partition:
     groups : list of arrays
         Members of each group in increasing order; groups in the order of their first member.
     evidence : structured array
-        One row per merged feature.
+        One row per merged feature, by group.
     """
 
     labels: IndexArray
@@ -33,32 +38,136 @@ def group_sequential(statistics: Statistics, criterion: Criterion) -> Partition:
 
     Features in their order: each one that has no group yet seeds one, and every later feature that
     has none joins it if the pair (seed, feature) passes the criterion.
+
+    The work is done in rounds, on many seeds at once. Which of the next features, the head, are
+    seeds depends on the head alone, all earlier seeds having made their choice: the correlations
+    within the head decide it. Then all seeds of the head choose among the features behind it; a
+    feature that several would take goes to the first of them.
     """
-    varying = statistics.varying
-    labels = np.full(varying.shape, -1, dtype=np.intp)
-    free = varying.copy()
+    is_free = statistics.varying.copy()
+    free = np.flatnonzero(is_free)
+    seeds = [np.empty(0, dtype=np.intp)]
     record = [np.empty(0, dtype=EVIDENCE)]
-    n_groups = 0
-    for seed in np.flatnonzero(varying):
-        if not free[seed]:
-            continue
-        labels[seed] = n_groups
-        free[seed] = False
-        candidates = seed + 1 + np.flatnonzero(free[seed + 1 :])
-        pairs = statistics.pairs(int(seed), candidates)
-        merged = criterion.merged(n_groups, int(seed), candidates, pairs)
-        labels[merged["feature"]] = n_groups
-        free[merged["feature"]] = False
+    seed_share = 0.0
+    while free.size:
+        size = statistics.head_size(free.size, seed_share)
+        head, rest = free[:size], free[size:]
+        new, merged = _decide_head(statistics, criterion, head)
+        seeds.append(new)
         record.append(merged)
-        n_groups += 1
-    return Partition(labels, _members(labels, n_groups), np.concatenate(record))
+        seed_share = new.size / head.size
+        for start in range(0, new.size, statistics.seed_limit):
+            batch = new[start : start + statistics.seed_limit]
+            merged = _offer(statistics, criterion, batch, rest)
+            record.append(merged)
+            is_free[merged["feature"]] = False
+            rest = rest[is_free[rest]]
+        free = rest
+    return _partition(statistics.varying.size, np.concatenate(seeds), np.concatenate(record))
 
 
-def _members(labels: IndexArray, n_groups: int) -> list[IndexArray]:
+def _decide_head(
+    statistics: Statistics, criterion: Criterion, head: IndexArray
+) -> tuple[IndexArray, EvidenceArray]:
+    """Find the seeds among the features of the head, and what they merge within it."""
+    correlations = statistics.square(head)
+    r = statistics.target_correlation[head]
+    free = np.ones(head.size, dtype=np.bool_)
+    seeds, record = [], [np.empty(0, dtype=EVIDENCE)]
+    strip = max(1, _SCREEN_VALUES // head.size)
+    for top in range(0, head.size, strip):
+        rows = slice(top, top + strip)
+        possible = criterion.possible(correlations[rows, top:], r[rows], r[top:])
+        for seed in range(top, min(top + strip, head.size)):
+            if not free[seed]:
+                continue
+            seeds.append(seed)
+            later = seed + 1 + np.flatnonzero(possible[seed - top, seed + 1 - top :])
+            later = later[free[later]]
+            if later.size:
+                first = np.full(later.size, head[seed])
+                pairs = statistics.pairs(first, head[later], correlations[seed, later])
+                passed, merged = criterion.merged(first, head[later], pairs)
+                free[later[passed]] = False
+                record.append(merged)
+    return head[seeds], np.concatenate(record)
+
+
+def _offer(
+    statistics: Statistics, criterion: Criterion, seeds: IndexArray, candidates: IndexArray
+) -> EvidenceArray:
+    """Let each candidate join the first of the seeds with which it passes."""
+    record = [np.empty(0, dtype=EVIDENCE)]
+    if candidates.size == 0:
+        return record[0]
+    r = statistics.target_correlation
+    seeds, tasks = _plan(statistics, criterion, seeds, candidates)
+    for (active, block), rho in zip(tasks, statistics.rows(seeds, tasks), strict=True):
+        some = seeds[active]
+        possible = criterion.possible(rho, r[some], r[block])
+        in_order = np.argsort(some)
+        possible = possible[in_order]
+        undecided = np.flatnonzero(possible.any(axis=0))
+        while undecided.size:
+            earliest = possible[:, undecided].argmax(axis=0)
+            row = in_order[earliest]
+            first, second = some[row], block[undecided]
+            pairs = statistics.pairs(first, second, rho[row, undecided])
+            passed, merged = criterion.merged(first, second, pairs)
+            record.append(merged)
+            # The sieve lets few pairs pass that fail; these candidates try their next seed.
+            possible[earliest[~passed], undecided[~passed]] = False
+            undecided = undecided[~passed]
+            undecided = undecided[possible[:, undecided].any(axis=0)]
+    return np.concatenate(record)
+
+
+def _plan(
+    statistics: Statistics, criterion: Criterion, seeds: IndexArray, candidates: IndexArray
+) -> tuple[IndexArray, list[Task]]:
+    """Cut the comparison of seeds and candidates into tasks, leaving out what cannot pass.
+
+    A seed can only merge features whose correlation with the target is within reach of its own.
+    Sorted by that correlation, the seeds in reach of a block of candidates are a short range. But
+    then the columns of a block lie scattered in memory; if that costs more than it saves, blocks
+    keep the order of the columns and meet all seeds.
+    """
+    width = max(_SMALLEST_BLOCK, _SCREEN_VALUES // seeds.size)
+    plain = [(slice(0, seeds.size), block) for block in _cut(candidates, width)]
+
+    r, rounding = statistics.target_correlation, statistics.rounding
+    by_target = seeds[np.argsort(r[seeds], kind="stable")]
+    # Columns that differ by rounding only merge whatever the rule says, so they are in reach too.
+    reach = criterion.reach(r[by_target]) + 2 * (rounding[by_target] + rounding[candidates].max())
+    low, high = r[by_target] - reach, r[by_target] + reach
+    ordered = candidates[np.argsort(r[candidates], kind="stable")]
+    pruned = []
+    for block in _cut(ordered, width):
+        active = np.flatnonzero((low <= r[block[-1]]) & (high >= r[block[0]]))
+        if active.size:
+            pruned.append((slice(int(active[0]), int(active[-1]) + 1), block))
+    scatter = statistics.scatter_cost
+    cost = sum(block.size * (part.stop - part.start + scatter) for part, block in pruned)
+    return (by_target, pruned) if cost < seeds.size * candidates.size else (seeds, plain)
+
+
+def _cut(features: IndexArray, size: int) -> Iterator[IndexArray]:
+    for start in range(0, features.size, size):
+        yield features[start : start + size]
+
+
+def _partition(n_features: int, seeds: IndexArray, evidence: EvidenceArray) -> Partition:
+    """Number the groups by their seeds, which are their first members."""
+    evidence["group"] = np.searchsorted(seeds, evidence["partner"])
+    evidence = evidence[np.lexsort((evidence["feature"], evidence["group"]))]
+    labels = np.full(n_features, -1, dtype=np.intp)
+    labels[seeds] = np.arange(seeds.size)
+    labels[evidence["feature"]] = evidence["group"]
     order = np.argsort(labels, kind="stable")
-    sizes = np.bincount(labels[labels >= 0], minlength=n_groups)
-    constant = labels.size - int(sizes.sum())
-    return np.split(order[constant:], np.cumsum(sizes)[:-1]) if n_groups else []
+    sizes = np.bincount(labels[labels >= 0], minlength=seeds.size)
+    members = order[n_features - int(sizes.sum()) :]
+    groups = np.split(members, np.cumsum(sizes)[:-1]) if seeds.size else []
+    return Partition(labels, groups, evidence)
 
 
 STRATEGIES: dict[str, Callable[[Statistics, Criterion], Partition]] = {

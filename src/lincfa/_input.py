@@ -20,9 +20,12 @@ _BLOCK_BYTES = 2**24
 
 
 def validate_training(
-    estimator: Any, X: Any, y: Any
+    estimator: Any, X: Any, y: Any, *, reset: bool = True, min_samples: int = MIN_SAMPLES
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64], Names | None]:
     """Check X and y for a fit, and set ``n_features_in_`` and ``feature_names_in_``.
+
+    That the values of X are finite is left to the pass over X that computes with them. Without
+    ``reset`` the columns must be those that the estimator knows.
 
     Returns
     -------
@@ -39,23 +42,39 @@ def validate_training(
         estimator,
         X,
         y,
+        reset=reset,
         dtype=_FLOATS,
         ensure_all_finite=False,
-        ensure_min_samples=MIN_SAMPLES,
+        ensure_min_samples=min_samples,
         y_numeric=True,
     )
-    _check_finite(X, names)
     return X, y.astype(np.float64, copy=False), names
 
 
-def validate_new(estimator: Any, X: Any) -> npt.NDArray[Any]:
-    """Check X for a fitted estimator: same columns as in the fit, numeric and finite."""
+def validate_new(estimator: Any, X: Any) -> tuple[npt.NDArray[Any], Names | None]:
+    """Check X for a fitted estimator: numeric, and the same columns as in the fit."""
     _check_container(X)
-    values: npt.NDArray[Any] = validate_data(
-        estimator, X, dtype=_FLOATS, ensure_all_finite=False, reset=False
-    )
-    _check_finite(values, _column_names(X))
-    return values
+    values = validate_data(estimator, X, dtype=_FLOATS, ensure_all_finite=False, reset=False)
+    return values, _column_names(X)
+
+
+def column_types(X: Any) -> list[str] | None:
+    """Types of the columns as the user gives them; None for lists, which have none."""
+    if _is_frame(X):
+        return [str(dtype) for dtype in X.dtypes]
+    return [str(X.dtype)] * X.shape[1] if getattr(X, "ndim", 0) == 2 else None
+
+
+def check_same_types(before: list[str] | None, now: list[str] | None, names: Names | None) -> None:
+    """Refuse a chunk whose columns have other types than those of the first chunk."""
+    if before is None or now is None:
+        return
+    changed = [i for i, (old, new) in enumerate(zip(before, now, strict=True)) if old != new]
+    if changed:
+        raise ValueError(
+            f"The type of {describe_columns(names, changed)} changed between chunks, "
+            f"from {before[changed[0]]} to {now[changed[0]]}; convert the chunks to one type."
+        )
 
 
 def _is_frame(X: Any) -> bool:
@@ -140,7 +159,7 @@ def _check_target(y: Any) -> None:
         raise ValueError("The target y is not numeric.")
 
 
-def _check_finite(X: npt.NDArray[Any], names: Names | None) -> None:
+def check_finite(X: npt.NDArray[Any], names: Names | None) -> None:
     """Refuse NaN or infinity, naming the first column and row that hold one."""
     step = max(1, _BLOCK_BYTES // max(1, X.shape[1] * X.itemsize))
     for start in range(0, X.shape[0], step):

@@ -1,39 +1,167 @@
 """The reduced features: means of groups of columns."""
 
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ._blocks import runs_along_rows
+from ._input import check_finite
+from ._names import Names
 from ._statistics import IndexArray
 from .theory._arrays import FloatArray
 
-_BLOCK_VALUES = 2**20
+_ROW_VALUES, _COLUMN_VALUES = 2**18, 2**22
+_MOST_COPIES = 8
+_WORTH_THREADS = 2**20
+_MODERATE_OFFSET = 1e3
+"""Mean over scale up to which the mean may be subtracted from sums instead of from values."""
 
 
 def group_means(
     X: npt.NDArray[Any],
     labels: IndexArray,
     n_groups: int,
+    *,
     mean: FloatArray | None = None,
     scale: FloatArray | None = None,
+    names: Names | None = None,
 ) -> npt.NDArray[Any]:
     """Average the columns of each group, standardised by ``mean`` and ``scale`` if given.
 
-    Works through blocks of rows, so that no copy of X is made, and in float64, the type of the
-    weights. Columns with label −1 are left out. The result has the type of X.
+    One pass over X in blocks, in the direction of its memory; sums are in float64, the result has
+    the type of X. Columns with label −1 are left out.
+
+    Raises
+    ------
+    ValueError
+        Where X holds NaN or infinity.
     """
-    members = np.flatnonzero(labels >= 0)
-    sizes = np.bincount(labels[members], minlength=n_groups)
-    averaging = sparse.csc_array(
-        (1.0 / sizes[labels[members]], (members, labels[members])), shape=(X.shape[1], n_groups)
-    )
-    result = np.empty((X.shape[0], n_groups), dtype=X.dtype)
-    step = max(1, _BLOCK_VALUES // max(1, X.shape[1]))
-    for start in range(0, X.shape[0], step):
-        rows = X[start : start + step]
-        if mean is not None and scale is not None:
-            rows = (rows - mean) / scale
-        result[start : start + step] = rows @ averaging
+    # Columns without a group are added up too, in a last column, so that bad values in them show.
+    labels = np.where(labels < 0, n_groups, labels)
+    sizes = np.maximum(np.bincount(labels, minlength=n_groups + 1), 1)
+    factor = 1.0 / sizes[labels]
+    # Subtracting means costs a step over all values. Where they are moderate, it can be done on
+    # the sums instead; that loses no more digits than the values themselves have lost.
+    offset: FloatArray | None = None
+    rest: npt.NDArray[Any] = np.zeros(n_groups + 1)
+    if mean is not None and scale is not None:
+        factor /= scale
+        if (np.abs(mean) > _MODERATE_OFFSET * scale).any():
+            offset = mean
+        else:
+            rest = np.bincount(labels, weights=mean * factor, minlength=n_groups + 1)
+    add_up = _along_rows if runs_along_rows(X) else _along_columns
+    result = add_up(X, labels, sizes, offset, factor)
+    result -= rest
+    with np.errstate(over="ignore"):
+        result = result.astype(X.dtype, copy=False)
+    if not np.isfinite(result).all():
+        check_finite(X, names)
+    return result[:, :n_groups]
+
+
+def _along_rows(
+    X: npt.NDArray[Any],
+    labels: IndexArray,
+    sizes: IndexArray,
+    offset: FloatArray | None,
+    factor: FloatArray,
+) -> FloatArray:
+    """Read row after row, adding each value to the sum of its group.
+
+    A row is given to SciPy as a sparse matrix whose column indices are the labels, to be made
+    dense: entries at the same place add up. Every group has several sums for columns in turn, or
+    each addition would have to wait for the one before.
+    """
+    n, width = X.shape
+    copies = min(_MOST_COPIES, max(1, width // (2 * sizes.size)))
+    length = min(n, max(1, _ROW_VALUES // width))
+    places = (labels * copies + np.arange(width) % copies).astype(np.int32)
+    places = np.tile(places, length)
+    pointers = np.arange(length + 1, dtype=np.int32) * np.int32(width)
+    result = np.empty((n, sizes.size))
+
+    def add_up(part: slice) -> None:
+        values = np.zeros((length, width))
+        shape = (length, sizes.size * copies)
+        matrix = sparse.csr_array((values.ravel(), places, pointers), shape=shape)
+        sums = np.empty(shape)
+        for top in range(part.start, part.stop, length):
+            rows = slice(top, min(top + length, part.stop))
+            filled = values[: rows.stop - top]
+            if offset is None:
+                np.multiply(X[rows], factor, out=filled)
+            else:
+                np.subtract(X[rows], offset, out=filled)
+                filled *= factor
+            matrix.toarray(out=sums)
+            result[rows] = sums.reshape(length, sizes.size, copies)[: rows.stop - top].sum(axis=2)
+
+    _in_threads(add_up, _parts(np.ones(n), X.size))
     return result
+
+
+def _along_columns(
+    X: npt.NDArray[Any],
+    labels: IndexArray,
+    sizes: IndexArray,
+    offset: FloatArray | None,
+    factor: FloatArray,
+) -> FloatArray:
+    """Read column after column, adding each to the sum of its group."""
+    n, width = X.shape
+    step = max(1, _COLUMN_VALUES // max(1, n))
+    total = np.zeros((sizes.size, n))
+
+    def add_up(part: slice) -> None:
+        for left in range(0, width, step):
+            block = slice(left, left + step)
+            own = np.flatnonzero((labels[block] >= part.start) & (labels[block] < part.stop))
+            if own.size == 0:
+                continue
+            groups, group = np.unique(labels[block][own], return_inverse=True)
+            columns = X.T[block]  # not a copy, unless the next steps need one
+            if offset is not None:
+                columns = columns - offset[block, None]
+            columns = np.ascontiguousarray(columns, dtype=np.float64)
+            weights = sparse.csr_array(
+                (factor[block][own], (group, own)), shape=(groups.size, columns.shape[0])
+            )
+            total[groups] += weights @ columns
+
+    _in_threads(add_up, _parts(sizes, X.size))
+    return total.T
+
+
+def _parts(weights: npt.NDArray[Any], work: int) -> list[slice]:
+    """Cut a sequence into one range per thread, of about the same weight."""
+    threads = _available_threads() if work >= _WORTH_THREADS else 1
+    done = np.cumsum(weights)
+    inner = np.searchsorted(done, done[-1] * np.arange(1, threads) / threads)
+    bounds = np.unique([0, *inner.tolist(), weights.size])
+    return [slice(int(a), int(b)) for a, b in pairwise(bounds)]
+
+
+def _available_threads() -> int:
+    """As many as numerical libraries take: OMP_NUM_THREADS, or the cores given to the process."""
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _in_threads(function: Callable[[slice], None], parts: Sequence[slice]) -> None:
+    def quietly(part: slice) -> None:
+        # Values that are not finite are found in the result; each thread has its own settings.
+        with np.errstate(over="ignore", invalid="ignore"):
+            function(part)
+
+    with ThreadPoolExecutor(len(parts)) as executor:
+        list(executor.map(quietly, parts))

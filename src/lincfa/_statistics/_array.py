@@ -1,0 +1,340 @@
+"""Statistics of an array in memory (or mapped to memory), read in tiles and never copied whole."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import isqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._blocks import (
+    add_symmetric,
+    column_squares,
+    row_slices,
+    runs_along_rows,
+    take_columns,
+    tiles,
+)
+from .._input import check_finite
+from .._names import Names, describe_columns
+from ..theory._arrays import FloatArray
+from ._pairs import ROUNDING, PairCorrelations, complete_pairs
+from ._protocol import IndexArray, Task
+from ._standardize import standardize
+
+_SHIFT_ROWS = 8
+_MODERATE_OFFSET = 8.0
+"""Distance of shift and mean, in scales, up to which the shifted sums keep their digits."""
+_TINY_VARIANCE = 1e-280
+"""Variance below which squares may have lost digits to underflow."""
+_MODERATE_MEAN, _MODERATE_SCALE = 1e3, 1e100
+"""Mean over scale, and scale, up to which products with raw columns keep some thirteen digits."""
+_DENSE = 0.5
+"""Share of wanted columns from which it pays to multiply with a whole range of columns in place
+instead of copying the wanted ones."""
+
+_SMALLEST_HEAD, _LARGEST_HEAD = 256, 1024
+_SQUARE_SHARE = 0.1
+_SEEDS_SHARE = 0.025
+_SMALLEST_LIMIT, _LARGEST_LIMIT = 32, 512
+_MULTIPLE = 8
+_SQUARE_VALUES = 2**20
+_REFINED_VALUES = 2**19
+
+
+@dataclass(frozen=True)
+class ArrayStatistics:
+    """Statistics of an array, which is kept by reference for the time of a fit.
+
+    All arithmetic is in float64 whatever the type of the array: float32 columns are converted tile
+    by tile, so that they give what the same values in float64 give.
+
+    Attributes
+    ----------
+    mean, scale : array of shape (D,)
+        Means and standard deviations (n − 1); the scale of a constant feature is 1.
+    varying : array of shape (D,)
+        Which features are not constant.
+    target_correlation : array of shape (D,)
+        Correlation with the target; 0 for a constant feature.
+    target_scale : float
+        Standard deviation of the target.
+    rounding : array of shape (D,)
+        Size below which a value of each feature, standardised, is rounding of the data.
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+    varying: npt.NDArray[np.bool_]
+    target_correlation: FloatArray
+    target_scale: float
+    rounding: FloatArray
+    _X: npt.NDArray[Any]
+    _target: FloatArray
+    _raw: npt.NDArray[np.bool_]
+
+    @classmethod
+    def from_data(
+        cls, X: npt.NDArray[Any], y: FloatArray, names: Names | None = None
+    ) -> "ArrayStatistics":
+        """Compute means, scales and correlations with the target in one pass over X.
+
+        Raises
+        ------
+        ValueError
+            Where X holds NaN or infinity, the target is constant, or a column too large or too
+            small for float64.
+        """
+        target, target_scale = standardize_target(y)
+        mean, scale, varying, correlation = _column_moments(X, target, names)
+        precision = float(np.finfo(X.dtype).eps)
+        return cls(
+            mean=mean,
+            scale=scale,
+            varying=varying,
+            target_correlation=correlation,
+            target_scale=target_scale,
+            rounding=ROUNDING * precision * (1 + np.abs(mean) / scale),
+            _X=X,
+            _target=target,
+            _raw=(np.abs(mean) <= _MODERATE_MEAN * scale)
+            & (scale > 1 / _MODERATE_SCALE)
+            & (scale < _MODERATE_SCALE),
+        )
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return int(self._X.shape[0])
+
+    @property
+    def seed_limit(self) -> int:
+        """As many seeds as fit, standardised, into a fortieth of the memory of X."""
+        fitting = int(_SEEDS_SHARE * self._X.nbytes / (8 * self.n_samples))
+        return min(max(fitting, _SMALLEST_LIMIT), _LARGEST_LIMIT)
+
+    @property
+    def scatter_cost(self) -> float:
+        """Measured: a column costs a strided read of one value per row, or one block copy."""
+        return 300.0 if runs_along_rows(self._X) else 50.0
+
+    def head_size(self, remaining: int, seed_share: float) -> int:
+        """How many features to decide together.
+
+        The square of a head of P features costs n·P² operations, the rows of its seeds against the
+        remaining R features 2·n·R per seed. At P² = 8R the square costs as much as four seeds, so
+        it is never what counts, while the head is long enough to hold many seeds where there are
+        many. Where most of the last features were seeds, most of the remaining ones will have to
+        be compared with each other anyway: then one symmetric update of the whole remaining matrix
+        does it (n·R², half of the products, and no column read twice), if its R² fit into a tenth
+        of the memory of X. That is the case of tall data.
+        """
+        if seed_share > 0.5 and 8 * remaining**2 <= _SQUARE_SHARE * self._X.nbytes:
+            return remaining
+        return min(remaining, max(_SMALLEST_HEAD, min(_LARGEST_HEAD, isqrt(8 * remaining))))
+
+    def square(self, features: IndexArray) -> FloatArray:
+        """Correlations of the features with each other; only above the diagonal."""
+        size = features.size
+        total = np.zeros((size, size), order="F")
+        for rows in row_slices(self.n_samples, size, _SQUARE_VALUES):
+            tile = self._standardized_tile(rows, features)
+            if size <= _LARGEST_HEAD:
+                # NumPy's own BLAS: the waiting threads of SciPy's would slow down what follows by
+                # more than such a small update costs.
+                total += tile.T @ tile
+            else:
+                add_symmetric(total, tile)
+        total /= self.n_samples - 1
+        return total.T
+
+    def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
+        """Correlations of seeds with later features: one array (seeds, candidates) per task."""
+        # Zero columns fill up the last few: BLAS is slow at widths that are no multiple of 8.
+        columns = np.zeros((self.n_samples, seeds.size + _MULTIPLE), order="F")
+        columns[:, : seeds.size] = self._standardized(seeds)
+        columns /= self.n_samples - 1
+        for active, candidates in tasks:
+            width = active.stop - active.start
+            filled = -(-width // _MULTIPLE) * _MULTIPLE
+            padded = columns[:, active.start : active.start + filled]
+            yield self._products(padded, candidates)[:width]
+
+    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
+        """Complete correlations of pairs, from their columns where they nearly coincide."""
+
+        def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
+            return self._in_parts(partial(self._contrast, sign), first[near], second[near])
+
+        def residual(near: IndexArray, *known: FloatArray) -> tuple[FloatArray, FloatArray]:
+            return self._in_parts(self._residual_shares, first[near], second[near], *known)
+
+        r = self.target_correlation
+        return complete_pairs(rho, r[first], r[second], contrast, residual)
+
+    def _standardized(self, features: IndexArray) -> FloatArray:
+        columns = take_columns(self._X, slice(None), features)
+        return standardize(columns, 0.0)[0]
+
+    def _standardized_tile(self, rows: slice, features: IndexArray) -> FloatArray:
+        tile = take_columns(self._X, rows, features)
+        tile -= self.mean[features]
+        tile *= 1 / self.scale[features]
+        return tile
+
+    def _products(self, seeds: FloatArray, candidates: IndexArray) -> FloatArray:
+        """Sums of products of standardised seeds with standardised candidates."""
+        first, last = int(candidates.min()), int(candidates.max()) + 1
+        span = slice(first, last)
+        dense = candidates.size >= _DENSE * (last - first)
+        if dense and self._X.dtype == np.float64 and self._raw[span].all():
+            # Only the seed needs centring: its products with the constant mean add up to nothing,
+            # but for the rounding of the seed's own sum.
+            products: FloatArray = seeds.T @ self._X[:, span]
+            products -= np.outer(seeds.sum(axis=0), self.mean[span])
+            products /= self.scale[span]
+            if candidates.size < last - first:
+                products = products[:, candidates - first]
+            return products
+        products = np.zeros((seeds.shape[1], candidates.size))
+        for rows in row_slices(self.n_samples, candidates.size):
+            products += seeds[rows].T @ self._standardized_tile(rows, candidates)
+        return products
+
+    def _in_parts(
+        self,
+        compute: Callable[..., tuple[FloatArray, FloatArray]],
+        first: IndexArray,
+        second: IndexArray,
+        *known: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Compute pairs from their columns, few enough at a time to bound the memory."""
+        size = max(1, _REFINED_VALUES // self.n_samples)
+        parts = []
+        for start in range(0, first.size, size):
+            part = slice(start, start + size)
+            seeds, position = np.unique(first[part], return_inverse=True)
+            parts.append(
+                compute(
+                    self._standardized(seeds)[:, position],
+                    self._standardized(second[part]),
+                    self.rounding[first[part]] + self.rounding[second[part]],
+                    *(value[part] for value in known),
+                )
+            )
+        a, b = zip(*parts, strict=True)
+        return np.concatenate(a), np.concatenate(b)
+
+    def _contrast(
+        self, sign: int, first: FloatArray, second: FloatArray, rounding: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """1 ∓ ρ and r₁ ∓ r₂ from the difference (sign 1) or sum (sign −1) of the columns."""
+        degrees = self.n_samples - 1
+        contrast = first - sign * second
+        gap = np.einsum("ij,ij->j", contrast, contrast) / (2 * degrees)
+        covariance = contrast.T @ self._target / degrees
+        distinct = gap > rounding**2
+        return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
+
+    def _residual_shares(
+        self,
+        first: FloatArray,
+        second: FloatArray,
+        rounding: FloatArray,
+        below_one: FloatArray,
+        above_minus_one: FloatArray,
+        total: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Share of the difference and 1 − R², from what is left of the target column by column.
+
+        Both are 0 where they are no larger than the rounding of the data.
+        """
+        degrees = self.n_samples - 1
+
+        def weight(covariance: FloatArray, variance: FloatArray) -> FloatArray:
+            known = variance > 0
+            return np.where(known, covariance, 0.0) / np.where(known, 2 * variance, 1.0)
+
+        residual = self._target[:, None] - (first + second) * weight(total, above_minus_one)
+        contrast = first - second
+        slope = weight(np.einsum("ij,ij->j", contrast, residual) / degrees, below_one)
+        residual -= contrast * slope
+        share = 2 * below_one * slope**2
+        unexplained = np.einsum("ij,ij->j", residual, residual) / degrees
+        floor = rounding**2
+        return np.where(share > floor, share, 0.0), np.where(unexplained > floor, unexplained, 0.0)
+
+
+def standardize_target(y: FloatArray) -> tuple[FloatArray, float]:
+    """Standardise the target; refuse a constant one."""
+    target, _, scale, varies = standardize(y.reshape(-1, 1), np.finfo(np.float64).eps)
+    if not np.isfinite(scale[0]):
+        raise ValueError("Values too large for float64 in the target y; rescale it first.")
+    if not varies[0]:
+        raise ValueError(
+            f"The target y is constant (all values are {y[0]:g}): nothing supervises the merge."
+        )
+    return target[:, 0], float(scale[0])
+
+
+def _column_moments(
+    X: npt.NDArray[Any], target: FloatArray, names: Names | None
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_], FloatArray]:
+    """Means, scales, which columns vary, and correlations with the target, in one pass.
+
+    Sums are taken of the distance to a shift, the mean of a few rows: then they keep their digits
+    also where the mean is much larger than the scale. The few columns that this does not suit (the
+    shift is far off, the unit extreme, the values constant or not finite) are done once more, with
+    care.
+    """
+    n, D = X.shape
+    degrees = n - 1
+    sums, squares, products = np.zeros((3, D))
+    ones = np.ones(n)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        shift: FloatArray = np.asarray(X[:: max(1, n // _SHIFT_ROWS)], dtype=np.float64).mean(
+            axis=0
+        )
+        for rows, columns, tile in tiles(X):
+            np.subtract(X[rows, columns], shift[columns], out=tile)
+            sums[columns] += ones[rows] @ tile
+            products[columns] += target[rows] @ tile
+            squares[columns] += column_squares(tile)
+        offset = sums / n
+        mean = shift + offset
+        variance = (squares - sums * offset) / degrees
+        scale = np.sqrt(variance)
+        correlation = (products - offset * target.sum()) / (degrees * scale)
+        precision = float(np.finfo(X.dtype).eps)
+        sound = (
+            np.isfinite(variance)
+            & (variance > _TINY_VARIANCE)
+            & (np.abs(offset) <= _MODERATE_OFFSET * scale)
+            & (scale > 2 * ROUNDING * precision * np.abs(mean))
+        )
+    varying = np.ones(D, dtype=np.bool_)
+    delicate = np.flatnonzero(~sound)
+    if not np.isfinite(squares[delicate]).all():
+        check_finite(X, names)
+    for part in np.array_split(delicate, -(-delicate.size * n // _REFINED_VALUES) or 1):
+        values = take_columns(X, slice(None), part)
+        standard, mean[part], scale[part], varying[part] = standardize(values, precision)
+        correlation[part] = standard.T @ target / degrees
+    _check_scales(mean, scale, names)
+    return mean, scale, varying, correlation
+
+
+def _check_scales(mean: FloatArray, scale: FloatArray, names: Names | None) -> None:
+    """Refuse columns whose unit float64 cannot hold."""
+    limits = np.finfo(np.float64)
+    for kind, wrong in (
+        ("large", ~np.isfinite(mean + scale)),
+        ("small", scale < limits.tiny),
+    ):
+        if wrong.any():
+            raise ValueError(
+                f"Values too {kind} for float64 in "
+                f"{describe_columns(names, np.flatnonzero(wrong).tolist())}; rescale first."
+            )

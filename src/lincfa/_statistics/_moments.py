@@ -1,0 +1,204 @@
+"""Statistics of data that come in chunks: moments that add up exactly, and nothing else kept."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import theory
+from .._blocks import add_symmetric, row_slices
+from .._input import MIN_SAMPLES
+from .._names import Names, describe_columns
+from ..theory._arrays import FloatArray
+from ._pairs import ROUNDING, PairCorrelations, complete_pairs
+from ._protocol import IndexArray, Task
+from ._standardize import is_constant
+
+LARGEST_SQUARE = 4 * 2**30
+"""Bytes of comoments above which accumulating them is refused."""
+
+_RESOLUTION = 1e-13
+"""Share of variance below which moments cannot tell a difference from the rounding of sums."""
+
+_LARGEST_DEVIATION = 1e150
+_CHUNK_VALUES = 2**22
+_HEAD, _SEEDS = 1024, 512
+
+
+class Moments:
+    """Counts, means and comoments of features and target, updated chunk by chunk.
+
+    The target is the last column. Comoments are sums of products of deviations from the mean of
+    the rows so far; adding a chunk adds the chunk's own comoments and, for the distance of the two
+    means, one outer product, so that no large sums are ever subtracted from each other.
+    """
+
+    def __init__(self, n_features: int, precision: float) -> None:
+        size = n_features + 1
+        self.n_samples = 0
+        self.precision = np.full(size, precision)
+        self.precision[-1] = np.finfo(np.float64).eps
+        self.mean = np.zeros(size)
+        self.low = np.full(size, np.inf)
+        self.high = np.full(size, -np.inf)
+        # Symmetric; BLAS updates the lower triangle of a column-major matrix.
+        self.comoment = np.zeros((size, size), order="F")
+
+    @staticmethod
+    def check_size(n_features: int) -> None:
+        """Refuse numbers of features whose comoments would not fit into memory."""
+        needed = 8 * (n_features + 1) ** 2
+        if needed > LARGEST_SQUARE:
+            most = int((LARGEST_SQUARE / 8) ** 0.5) - 1
+            raise ValueError(
+                f"partial_fit keeps a matrix of {n_features} × {n_features} comoments, which takes "
+                f"{needed / 2**30:.1f} GiB; the limit is {LARGEST_SQUARE / 2**30:.0f} GiB "
+                f"({most} features). fit needs no such matrix: give it all rows at once, as a "
+                "memory-mapped array (numpy.memmap) if they do not fit into memory."
+            )
+
+    def update(self, X: npt.NDArray[Any], y: FloatArray, names: Names | None = None) -> None:
+        """Add the rows of a chunk; where it is refused, nothing is changed."""
+        low, high = np.append(X.min(axis=0), y.min()), np.append(X.max(axis=0), y.max())
+        with np.errstate(over="ignore"):
+            centre = self.mean if self.n_samples else low
+            large = ~(np.maximum(high - centre, centre - low) < _LARGEST_DEVIATION)
+        if large[-1]:
+            raise ValueError("Values too large for partial_fit in the target y; rescale it first.")
+        if large.any():
+            raise ValueError(
+                f"Values too large for partial_fit in "
+                f"{describe_columns(names, np.flatnonzero(large).tolist())}; rescale first."
+            )
+        self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
+        for rows in row_slices(X.shape[0], self.mean.size, _CHUNK_VALUES):
+            self._add(X[rows], y[rows])
+
+    def _add(self, X: npt.NDArray[Any], y: FloatArray) -> None:
+        added = X.shape[0]
+        total = self.n_samples + added
+        # One row more than the data: for the distance of the means.
+        deviations = np.empty((added + 1, self.mean.size))
+        values = deviations[:-1]
+        values[:, :-1] = X
+        values[:, -1] = y
+        mean = values.mean(axis=0)
+        values -= mean
+        correction = values.mean(axis=0)
+        values -= correction
+        mean += correction
+        distance = mean - self.mean
+        deviations[-1] = distance * np.sqrt(self.n_samples * added / total)
+        add_symmetric(self.comoment, deviations)
+        self.mean = self.mean + distance * (added / total)
+        self.n_samples = total
+
+    @property
+    def varying(self) -> npt.NDArray[np.bool_]:
+        """Which columns, the target last, differ by more than their rounding."""
+        peak = np.maximum(self.high - self.mean, self.mean - self.low)
+        return ~is_constant(peak, self.mean, self.precision)
+
+    @property
+    def sufficient(self) -> bool:
+        """Whether there are samples enough, and variation in the target and in some feature."""
+        if self.n_samples < MIN_SAMPLES:
+            return False
+        varying = self.varying
+        return bool(varying[-1] and varying[:-1].any())
+
+
+@dataclass(frozen=True)
+class MomentStatistics:
+    """Statistics from accumulated moments, of which it makes no copy.
+
+    Differences of two features that explain less than 1e-13 of a variance cannot be told from the
+    rounding of the sums and count as none.
+    """
+
+    n_samples: int
+    mean: FloatArray
+    scale: FloatArray
+    varying: npt.NDArray[np.bool_]
+    target_correlation: FloatArray
+    target_scale: float
+    rounding: FloatArray
+    _comoment: FloatArray
+    seed_limit: int = _SEEDS
+    scatter_cost: float = 0.0
+
+    @classmethod
+    def from_moments(cls, moments: Moments, names: Names | None = None) -> "MomentStatistics":
+        """Derive scales and correlations with the target."""
+        degrees = moments.n_samples - 1
+        varying = moments.varying
+        variance = np.where(varying, np.diagonal(moments.comoment) / degrees, 1.0)
+        small = np.flatnonzero(variance < _LARGEST_DEVIATION**-1.8)
+        if small.size:
+            where = (
+                describe_columns(names, small.tolist())
+                if small[0] < varying.size - 1
+                else "the target y"
+            )
+            raise ValueError(f"Values too small for partial_fit in {where}; rescale first.")
+        scale = np.sqrt(variance)
+        target_scale = float(scale[-1])
+        scale, mean = scale[:-1], moments.mean[:-1]
+        correlation = moments.comoment[-1, :-1] / (degrees * target_scale * scale)
+        return cls(
+            n_samples=moments.n_samples,
+            mean=mean,
+            scale=scale,
+            varying=varying[:-1],
+            target_correlation=np.where(varying[:-1], correlation, 0.0),
+            target_scale=target_scale,
+            rounding=ROUNDING * moments.precision[:-1] * (1 + np.abs(mean) / scale),
+            _comoment=moments.comoment.T[:-1, :-1],
+        )
+
+    def head_size(self, remaining: int, seed_share: float) -> int:
+        """As many as make a square of a few megabytes: correlations cost nothing here."""
+        return min(remaining, _HEAD)
+
+    def square(self, features: IndexArray) -> FloatArray:
+        """Correlations of the features with each other; only above the diagonal."""
+        return self._correlations(features, features)
+
+    def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
+        """Correlations of seeds with later features: one array (seeds, candidates) per task."""
+        for active, candidates in tasks:
+            yield self._correlations(seeds[active], candidates)
+
+    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
+        """Complete correlations of pairs, to the resolution of moments."""
+        r = self.target_correlation
+        rounding = (self.rounding[first] + self.rounding[second]) ** 2
+        floor = np.maximum(rounding, _RESOLUTION)
+
+        def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
+            gap = 1 - sign * rho[near]
+            covariance = r[first[near]] - sign * r[second[near]]
+            distinct = gap > floor[near]
+            return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
+
+        def residual(
+            near: IndexArray, below_one: FloatArray, above_minus_one: FloatArray, total: FloatArray
+        ) -> tuple[FloatArray, FloatArray]:
+            difference = np.where(below_one > 0, r[first[near]] - r[second[near]], 0.0)
+            mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
+            unexplained = 1 - mean - share
+            return (
+                np.where(share > floor[near], share, 0.0),
+                np.where(unexplained > floor[near], unexplained, 0.0),
+            )
+
+        return complete_pairs(rho, r[first], r[second], contrast, residual)
+
+    def _correlations(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        scale = self.scale * np.sqrt(self.n_samples - 1)
+        correlations = self._comoment[np.ix_(first, second)]
+        correlations /= scale[first][:, None]
+        correlations /= scale[second]
+        return correlations

@@ -1,0 +1,75 @@
+"""The protocol between the data and the grouping; the sources of statistics implement it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..theory._arrays import FloatArray
+from ._pairs import PairCorrelations
+
+IndexArray: TypeAlias = npt.NDArray[np.intp]
+
+Task: TypeAlias = tuple[slice, IndexArray]
+"""A range of the seeds asked for, and the candidates whose correlations with these are wanted."""
+
+
+class Statistics(Protocol):
+    """What the criterion and the grouping ask of the data.
+
+    The moments of single features are known from the start. Correlations of features are computed
+    when they are asked for, many seeds at a time, because a pass over the data costs nearly the
+    same for one seed as for twenty.
+    """
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+
+    @property
+    def mean(self) -> FloatArray:
+        """Means of the features."""
+
+    @property
+    def scale(self) -> FloatArray:
+        """Standard deviations (n − 1) of the features; 1 for a constant one."""
+
+    @property
+    def varying(self) -> npt.NDArray[np.bool_]:
+        """Which features are not constant."""
+
+    @property
+    def target_correlation(self) -> FloatArray:
+        """Correlations of the features with the target; 0 for a constant one."""
+
+    @property
+    def target_scale(self) -> float:
+        """Standard deviation of the target."""
+
+    @property
+    def rounding(self) -> FloatArray:
+        """Size below which a value of each feature, standardised, is rounding of the data."""
+
+    @property
+    def seed_limit(self) -> int:
+        """Number of seeds to ask for at once, at most."""
+
+    @property
+    def scatter_cost(self) -> float:
+        """Cost of a candidate picked from anywhere, in correlations of one candidate."""
+
+    def head_size(self, remaining: int, seed_share: float) -> int:
+        """How many of the remaining features to decide together by :meth:`square`.
+
+        ``seed_share`` is the share of seeds among the features decided last, 0 at the start.
+        """
+
+    def square(self, features: IndexArray) -> FloatArray:
+        """Correlations of the features with each other; only above the diagonal."""
+
+    def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
+        """Correlations of seeds with later features: one array (seeds, candidates) per task."""
+
+    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
+        """Complete correlations of pairs of features, precise also where they nearly coincide."""
