@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 # Part of the first stamp's name, so that another PYTHON makes a new environment.
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
-.PHONY: demo test lint clean help
+.PHONY: demo test bench lint clean help
 
 help:
 	@echo "make demo   run LinCFA on data it generates and print what came out"
 	@echo "make test   run the tests"
+	@echo "make bench  time and memory against other methods, and how they grow (some minutes)"
 	@echo "make lint   ruff and strict mypy"
 	@echo "make clean  remove the virtual environment and the caches"
 
@@ -19,6 +20,9 @@ demo: $(VENV)/.installed-demo
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(ARGS)
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.engine $(ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -33,6 +37,10 @@ $(VENV)/.created-$(VERSION):
 
 $(VENV)/.installed-demo: $(VENV)/.created-$(VERSION) pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[cli]"
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.created-$(VERSION) pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[cli,plot]"
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml

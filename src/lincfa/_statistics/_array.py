@@ -125,15 +125,16 @@ class ArrayStatistics:
 
         The square of a head of P features costs n·P² operations, the rows of its seeds against the
         remaining R features 2·n·R per seed. At P² = 8R the square costs as much as four seeds, so
-        it is never what counts, while the head is long enough to hold many seeds where there are
-        many. Where most of the last features were seeds, most of the remaining ones will have to
-        be compared with each other anyway: then one symmetric update of the whole remaining matrix
-        does it (n·R², half of the products, and no column read twice), if its R² fit into a tenth
-        of the memory of X. That is the case of tall data.
+        it never counts for much, while the head holds many seeds where there are many. But where
+        most of the last features were seeds, most of the remaining pairs will have to be compared
+        anyway, and squares are the cheapest way: n·R² for all of them in one symmetric update,
+        each column read once. Then the head is as large as a tenth of the memory of X allows,
+        which for tall data is everything that remains.
         """
-        if seed_share > 0.5 and 8 * remaining**2 <= _SQUARE_SHARE * self._X.nbytes:
-            return remaining
-        return min(remaining, max(_SMALLEST_HEAD, min(_LARGEST_HEAD, isqrt(8 * remaining))))
+        size = min(_LARGEST_HEAD, isqrt(8 * remaining))
+        if seed_share > 0.5:
+            size = max(size, isqrt(int(_SQUARE_SHARE * self._X.nbytes / 8)))
+        return min(remaining, max(size, _SMALLEST_HEAD))
 
     def square(self, features: IndexArray) -> FloatArray:
         """Correlations of the features with each other; only above the diagonal."""

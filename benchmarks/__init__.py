@@ -1,0 +1,1 @@
+"""Benchmarks: ratios of time and memory, each measured within one run."""

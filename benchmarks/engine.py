@@ -1,0 +1,255 @@
+"""LinCFA against what a user would pick instead: ``python -m benchmarks.engine``.
+
+Prints one table of times, peak extra memory and held-out R², then the bars that the engine is held
+to, and saves pictures of how the cost grows. Seconds depend on the machine; the ratios are what
+counts, and each is taken within this run.
+"""
+
+import argparse
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy.linalg.blas import dsyrk
+
+from lincfa import LinCFA
+
+from . import data as sources
+from .data import Data
+from .measure import Cost, cost, extra_bytes, resident_peak, seconds
+from .peers import LINCFA, PASS, PEERS, Peer
+from .pictures import draw_growth
+
+RESULTS = Path(__file__).parent / "results"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What a ratio must reach, and what it came to."""
+
+    what: str
+    wanted: str
+    value: float
+    met: bool
+
+    @classmethod
+    def at_least(cls, what: str, bound: float, value: float) -> "Bar":
+        """A ratio that should be large."""
+        return cls(what, f"≥ {bound:g}", value, value >= bound)
+
+    @classmethod
+    def at_most(cls, what: str, bound: float, value: float) -> "Bar":
+        """A ratio that should be small."""
+        return cls(what, f"≤ {bound:g}", value, value <= bound)
+
+
+def compare(data: Data, table: Table) -> dict[str, Cost]:
+    """Measure LinCFA and its peers on one data set, one row of the table each."""
+    model = LINCFA.fit(data, 0)
+    groups = model.n_groups_
+    costs: dict[str, Cost] = {}
+    for peer in [PASS, LINCFA, *PEERS]:
+        if not peer.takes(data):
+            continue
+        costs[peer.name] = cost(lambda peer=peer: peer.fit(data, groups), peer.repeat)
+    costs["LinCFA.transform"] = cost(lambda: model.transform(data.X), 5)
+    one_pass, own = costs[PASS.name].seconds, costs[LINCFA.name].seconds
+    by_name = {peer.name: peer for peer in [LINCFA, *PEERS]}
+    for name, measured in costs.items():
+        peer = by_name.get(name)
+        score = "" if peer is None or not peer.predicts else f"{_score(peer, data, groups):.3f}"
+        title = f"LinCFA: {groups} groups" if name == LINCFA.name else name
+        table.add_row(
+            f"{data.name}, {data.shape}" if name == PASS.name else "",
+            title,
+            f"{measured.seconds:.4f}",
+            f"{measured.seconds / one_pass:.1f}",
+            f"{measured.seconds / own:.2f}",
+            f"{100 * measured.extra_bytes / data.X.nbytes:.1f} %",
+            score,
+        )
+    table.add_section()
+    return costs
+
+
+def _score(peer: Peer, data: Data, groups: int) -> float:
+    return peer.score(data, peer.fit(data, groups))
+
+
+def symmetric_update(data: Data) -> float:
+    """Time of one symmetric rank-n update with the centred matrix, centring not counted."""
+    centred = np.asfortranarray(data.X - data.X.mean(axis=0))
+    return seconds(lambda: dsyrk(1.0, centred, trans=1), 3)
+
+
+def wide(console: Console, table: Table, widths: list[int]) -> list[Bar]:
+    """1000 samples, both generators."""
+    bars = []
+    for width in widths:
+        for draw in (sources.tree, sources.field):
+            data = draw(1000, width)
+            console.print(f"wide: {data.name}, {data.shape} …", style="dim")
+            costs = compare(data, table)
+            own = costs[LINCFA.name]
+            one_pass = costs[PASS.name].seconds
+            name = f"{data.name}, {data.shape}"
+            if "literal pseudo-code" in costs:
+                ratio = costs["literal pseudo-code"].seconds / own.seconds
+                bars.append(Bar.at_least(f"faster than pseudo-code, {name}", 1000, ratio))
+            if "FeatureAgglomeration(d)" in costs and width >= 10_000:
+                ratio = costs["FeatureAgglomeration(d)"].seconds / own.seconds
+                bars.append(Bar.at_least(f"faster than FeatureAgglomeration, {name}", 100, ratio))
+            if width == widths[-1]:
+                pca = costs["PCA(20, randomized)"].seconds / own.seconds
+                transform = costs["LinCFA.transform"].seconds / one_pass
+                memory = 100 * own.extra_bytes / data.X.nbytes
+                bars += [
+                    Bar.at_least(f"faster than PCA(20), {name}", 5, pca),
+                    Bar.at_most(f"fit in passes X.T @ y, {name}", 30, own.seconds / one_pass),
+                    Bar.at_most(f"transform in passes X.T @ y, {name}", 4, transform),
+                    Bar.at_most(f"extra memory of fit in % of X, {name}", 15, memory),
+                ]
+    return bars
+
+
+def tall(console: Console, table: Table, n: int, D: int) -> list[Bar]:
+    """Many samples; also with a tolerance at which next to nothing merges."""
+    bars = []
+    for draw in (sources.tree, sources.field):
+        data = draw(n, D)
+        console.print(f"tall: {data.name}, {data.shape} …", style="dim")
+        own = compare(data, table)[LINCFA.name].seconds
+        update = symmetric_update(data)
+        strict = LinCFA(tolerance=1e-9)
+        hardly = seconds(lambda: strict.fit(data.X, data.y), 2)  # noqa: B023  called at once
+        name = f"{data.name}, {data.shape}"
+        bars += [
+            Bar.at_most(f"fit over symmetric update, {name}", 1.5, own / update),
+            Bar.at_most(
+                f"the same, tolerance 1e-9, {strict.n_groups_} groups", 1.5, hardly / update
+            ),
+        ]
+    return bars
+
+
+def no_merges(console: Console, table: Table, n: int, D: int) -> list[Bar]:
+    """Independent features with distinct weights.
+
+    At tolerance 1 such data do merge whatever the weights: independent features that all tell on
+    the target have correlations with it of about 1/√D, and their distances are below 1/√n. So the
+    bar is also taken at a tolerance at which next to nothing merges.
+    """
+    data = sources.independent(n, D)
+    console.print(f"no merges: {data.name}, {data.shape} …", style="dim")
+    costs = compare(data, table)
+    full = costs["np.corrcoef"].seconds
+    bars = [
+        Bar.at_most(
+            f"fit over np.corrcoef, {data.name}, {data.shape}",
+            2,
+            costs[LINCFA.name].seconds / full,
+        )
+    ]
+    for order in ("C", "F"):
+        X = np.asarray(data.X, order=order)
+        strict = LinCFA(tolerance=1e-9)
+        time = seconds(lambda: strict.fit(X, data.y), 3)  # noqa: B023  called at once
+        what = f"the same, tolerance 1e-9, {strict.n_groups_} groups, order {order}"
+        bars.append(Bar.at_most(what, 2, time / full))
+    return bars
+
+
+def million(console: Console, n: int, D: int) -> list[Bar]:
+    """As many features as the largest users have, in float32."""
+    X, y = sources.large(n, D)
+    console.print(f"large: {n} × {D} float32, {X.nbytes / 1e9:.1f} GB …", style="dim")
+    one_pass = seconds(lambda: X.T @ y.astype(np.float32), 3)
+    model = LinCFA()
+    resident = resident_peak(lambda: model.fit(X, y))
+    traced = extra_bytes(lambda: model.fit(X, y))
+    time = seconds(lambda: model.fit(X, y), 1)
+    extra = max(traced, resident or 0)
+    console.print(
+        f"large: {model.n_groups_} groups in {time:.1f} s, {time / one_pass:.0f} passes; extra "
+        f"memory traced {100 * traced / X.nbytes:.1f} %, resident "
+        f"{'unknown' if resident is None else f'{100 * resident / X.nbytes:.1f} %'} of X"
+    )
+    what = f"extra memory of fit in % of X, {n} × {D} float32"
+    return [Bar.at_most(what, 15, 100 * extra / X.nbytes)]
+
+
+def growth(console: Console, quick: bool) -> None:
+    """Time against the number of features and of samples, on both generators."""
+    widths = [250, 500, 1000] if quick else [500, 1000, 2000, 5000, 10_000, 20_000, 40_000]
+    lengths = [100, 200] if quick else [250, 500, 1000, 2000, 4000, 8000, 16_000]
+    n, D = (100, 250) if quick else (1000, 2000)
+    draws: list[Callable[..., Data]] = [sources.tree, sources.field]
+    console.print("growth …", style="dim")
+    against_width = {draw(20, 20).name: _times(draw, [(n, w) for w in widths]) for draw in draws}
+    against_length = {draw(20, 20).name: _times(draw, [(k, D) for k in lengths]) for draw in draws}
+    for path in (
+        draw_growth(RESULTS, "features", f"{n} samples", against_width),
+        draw_growth(RESULTS, "samples", f"{D} features", against_length),
+    ):
+        console.print(f"saved {path}")
+
+
+def _times(
+    draw: Callable[..., Data], shapes: list[tuple[int, int]]
+) -> dict[str, list[tuple[int, int, float]]]:
+    """Times by method: (samples, features, seconds)."""
+    times: dict[str, list[tuple[int, int, float]]] = {}
+    for n, D in shapes:
+        data = draw(n, D, n_test=1)
+        groups = LINCFA.fit(data, 0).n_groups_
+        for peer in [LINCFA, PASS, *PEERS]:
+            if peer.takes(data) and peer.name != "literal pseudo-code":
+                time = seconds(lambda: peer.fit(data, groups), peer.repeat)  # noqa: B023
+                times.setdefault(peer.name, []).append((n, D, time))
+    return times
+
+
+def main() -> None:
+    """Run the benchmarks."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--no-large", action="store_true", help="leave out the 4 GB table")
+    options = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    console = Console(record=True, width=None if os.isatty(1) else 130)
+    table = Table(title="Fit: time, peak extra memory, R² of least squares on held-out rows")
+    for title in ("data", "method", "seconds", "passes", "× LinCFA", "extra memory", "R²"):
+        table.add_column(title, justify="left" if title in ("data", "method") else "right")
+
+    console.print(
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, "
+        f"Python {platform.python_version()}, NumPy {np.__version__}"
+    )
+    quick = options.quick
+    bars = wide(console, table, [100, 200] if quick else [2000, 10_000, 40_000])
+    bars += tall(console, table, *((400, 60) if quick else (20_000, 2000)))
+    bars += no_merges(console, table, *((100, 200) if quick else (2000, 5000)))
+    if not options.no_large:
+        bars += million(console, *((50, 5000) if quick else (1000, 1_000_000)))
+    console.print(table)
+
+    verdicts = Table(title="Ratios, at sizes too small to judge them by" if quick else "Bars")
+    for title in ("what", "measured") if quick else ("what", "measured", "wanted", "met"):
+        verdicts.add_column(title, justify="left" if title == "what" else "right")
+    for bar in bars:
+        verdict = () if quick else (bar.wanted, "yes" if bar.met else "NO")
+        verdicts.add_row(bar.what, f"{bar.value:.3g}", *verdict)
+    console.print(verdicts)
+    growth(console, quick)
+    path = RESULTS / ("engine-quick.txt" if quick else "engine.txt")
+    path.write_text(console.export_text(), encoding="utf-8")
+    console.print(f"saved {path}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Time, memory and error of one piece of work."""
+
+import gc
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The best time of some repetitions, and the peak of memory beyond what was there before."""
+
+    seconds: float
+    extra_bytes: int
+
+
+def seconds(work: Callable[[], Any], repeat: int) -> float:
+    """Best wall time."""
+    best = float("inf")
+    for _ in range(repeat):
+        gc.collect()
+        start = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def extra_bytes(work: Callable[[], Any]) -> int:
+    """Peak of newly allocated memory, in a run of its own because tracing takes time."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        result = work()
+        _, peak = tracemalloc.get_traced_memory()
+        del result
+    finally:
+        tracemalloc.stop()
+    return max(0, peak - before)
+
+
+def cost(work: Callable[[], Any], repeat: int, *, memory: bool = True) -> Cost:
+    """Measure time, then memory."""
+    return Cost(seconds(work, repeat), extra_bytes(work) if memory else -1)
+
+
+def resident_peak(work: Callable[[], Any]) -> int | None:
+    """Growth of the peak of resident memory, where the system (Linux) can tell; else None."""
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")  # forget the peak so far
+    except OSError:
+        return None
+    before = _status("VmRSS")
+    result = work()
+    after = _status("VmHWM")
+    del result
+    return max(0, after - before)
+
+
+def _status(name: str) -> int:
+    with open("/proc/self/status") as file:
+        line = next(line for line in file if line.startswith(name + ":"))
+    return int(line.split()[1]) * 1024
