@@ -48,10 +48,24 @@ def row_slices(n: int, width: int, values: int = TILE_VALUES) -> Iterator[slice]
         yield slice(top, min(top + length, n))
 
 
-def take_columns(X: npt.NDArray[Any], rows: slice, columns: npt.NDArray[np.intp]) -> FloatArray:
-    """Copy some columns of some rows as float64, without copying the others on the way."""
+def take_columns(
+    X: npt.NDArray[Any],
+    rows: slice,
+    columns: npt.NDArray[np.intp],
+    shift: FloatArray | None = None,
+) -> FloatArray:
+    """Copy some columns of some rows as float64, less a shift of each column if given.
+
+    The other columns are not copied on the way.
+    """
+    shift = np.zeros(columns.size) if shift is None else shift[columns]
+    if columns.size and (np.diff(columns) == 1).all():  # much faster than one by one
+        near = X[rows, columns[0] : columns[-1] + 1]
+        return np.asarray(np.subtract(near, shift, dtype=np.float64))
     values = X[rows][:, columns] if runs_along_rows(X) else X.T[:, rows][columns].T
-    return np.asarray(values, dtype=np.float64)
+    values = np.asarray(values, dtype=np.float64)
+    values -= shift
+    return values
 
 
 def column_squares(tile: FloatArray) -> FloatArray:

@@ -35,11 +35,15 @@ _DENSE = 0.5
 """Share of wanted columns from which it pays to multiply with a whole range of columns in place
 instead of copying the wanted ones."""
 
+_LARGEST_UNIT = 1e304
+"""Beyond this, and below its inverse, sums of products would leave the range of float64."""
+
 _SMALLEST_HEAD, _LARGEST_HEAD = 256, 1024
 _SQUARE_SHARE = 0.1
 _SEEDS_SHARE = 0.025
-_SMALLEST_LIMIT, _LARGEST_LIMIT = 32, 512
+_SMALLEST_LIMIT, _LARGEST_LIMIT = 8, 512
 _MULTIPLE = 8
+_COPIED_WIDTH = 512
 _SQUARE_VALUES = 2**20
 _REFINED_VALUES = 2**19
 
@@ -141,11 +145,12 @@ class ArrayStatistics:
         size = features.size
         total = np.zeros((size, size), order="F")
         for rows in row_slices(self.n_samples, size, _SQUARE_VALUES):
-            tile = self._standardized_tile(rows, features)
+            tile = take_columns(self._X, rows, features, self.mean)
+            tile *= 1 / self.scale[features]
             if size <= _LARGEST_HEAD:
                 # NumPy's own BLAS: the waiting threads of SciPy's would slow down what follows by
                 # more than such a small update costs.
-                total += tile.T @ tile
+                total.T[...] += tile.T @ tile
             else:
                 add_symmetric(total, tile)
         total /= self.n_samples - 1
@@ -179,12 +184,6 @@ class ArrayStatistics:
         columns = take_columns(self._X, slice(None), features)
         return standardize(columns, 0.0)[0]
 
-    def _standardized_tile(self, rows: slice, features: IndexArray) -> FloatArray:
-        tile = take_columns(self._X, rows, features)
-        tile -= self.mean[features]
-        tile *= 1 / self.scale[features]
-        return tile
-
     def _products(self, seeds: FloatArray, candidates: IndexArray) -> FloatArray:
         """Sums of products of standardised seeds with standardised candidates."""
         first, last = int(candidates.min()), int(candidates.max()) + 1
@@ -200,8 +199,13 @@ class ArrayStatistics:
                 products = products[:, candidates - first]
             return products
         products = np.zeros((seeds.shape[1], candidates.size))
-        for rows in row_slices(self.n_samples, candidates.size):
-            products += seeds[rows].T @ self._standardized_tile(rows, candidates)
+        for left in range(0, candidates.size, _COPIED_WIDTH):
+            block = slice(left, left + _COPIED_WIDTH)
+            columns = candidates[block]
+            for rows in row_slices(self.n_samples, columns.size):
+                tile = take_columns(self._X, rows, columns, self.mean)
+                products[:, block] += seeds[rows].T @ tile
+        products /= self.scale[candidates]
         return products
 
     def _in_parts(
@@ -329,10 +333,9 @@ def _column_moments(
 
 def _check_scales(mean: FloatArray, scale: FloatArray, names: Names | None) -> None:
     """Refuse columns whose unit float64 cannot hold."""
-    limits = np.finfo(np.float64)
     for kind, wrong in (
-        ("large", ~np.isfinite(mean + scale)),
-        ("small", scale < limits.tiny),
+        ("large", ~(np.abs(mean) + scale < _LARGEST_UNIT)),
+        ("small", scale < 1 / _LARGEST_UNIT),
     ):
         if wrong.any():
             raise ValueError(
