@@ -9,34 +9,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._blocks import (
-    add_symmetric,
-    column_squares,
-    row_slices,
-    runs_along_rows,
-    take_columns,
-    tiles,
-)
-from .._input import check_finite
-from .._names import Names, describe_columns
+from .._blocks import add_symmetric, row_slices, runs_along_rows, take_columns
+from .._names import Names
 from ..theory._arrays import FloatArray
+from ._columns import column_moments, standardize_target
 from ._pairs import ROUNDING, PairCorrelations, complete_pairs
 from ._protocol import IndexArray, Task
 from ._standardize import standardize
 
-_SHIFT_ROWS = 8
-_MODERATE_OFFSET = 8.0
-"""Distance of shift and mean, in scales, up to which the shifted sums keep their digits."""
-_TINY_VARIANCE = 1e-280
-"""Variance below which squares may have lost digits to underflow."""
 _MODERATE_MEAN, _MODERATE_SCALE = 1e3, 1e100
 """Mean over scale, and scale, up to which products with raw columns keep some thirteen digits."""
 _DENSE = 0.5
 """Share of wanted columns from which it pays to multiply with a whole range of columns in place
 instead of copying the wanted ones."""
-
-_LARGEST_UNIT = 1e304
-"""Beyond this, and below its inverse, sums of products would leave the range of float64."""
 
 _SMALLEST_HEAD, _LARGEST_HEAD = 256, 1024
 _SQUARE_SHARE = 0.1
@@ -67,6 +52,8 @@ class ArrayStatistics:
         Standard deviation of the target.
     rounding : array of shape (D,)
         Size below which a value of each feature, standardised, is rounding of the data.
+
+    The columns marked in ``_raw`` can be multiplied where they are, neither centred nor copied.
     """
 
     mean: FloatArray
@@ -92,7 +79,7 @@ class ArrayStatistics:
             small for float64.
         """
         target, target_scale = standardize_target(y)
-        mean, scale, varying, correlation = _column_moments(X, target, names)
+        mean, scale, varying, correlation = column_moments(X, target, names)
         precision = float(np.finfo(X.dtype).eps)
         return cls(
             mean=mean,
@@ -105,7 +92,8 @@ class ArrayStatistics:
             _target=target,
             _raw=(np.abs(mean) <= _MODERATE_MEAN * scale)
             & (scale > 1 / _MODERATE_SCALE)
-            & (scale < _MODERATE_SCALE),
+            & (scale < _MODERATE_SCALE)
+            & _suits_blas(X),
         )
 
     @property
@@ -189,7 +177,7 @@ class ArrayStatistics:
         first, last = int(candidates.min()), int(candidates.max()) + 1
         span = slice(first, last)
         dense = candidates.size >= _DENSE * (last - first)
-        if dense and self._X.dtype == np.float64 and self._raw[span].all():
+        if dense and self._raw[span].all():
             # Only the seed needs centring: its products with the constant mean add up to nothing,
             # but for the rounding of the seed's own sum.
             products: FloatArray = seeds.T @ self._X[:, span]
@@ -272,73 +260,6 @@ class ArrayStatistics:
         return np.where(share > floor, share, 0.0), np.where(unexplained > floor, unexplained, 0.0)
 
 
-def standardize_target(y: FloatArray) -> tuple[FloatArray, float]:
-    """Standardise the target; refuse a constant one."""
-    target, _, scale, varies = standardize(y.reshape(-1, 1), np.finfo(np.float64).eps)
-    if not np.isfinite(scale[0]):
-        raise ValueError("Values too large for float64 in the target y; rescale it first.")
-    if not varies[0]:
-        raise ValueError(
-            f"The target y is constant (all values are {y[0]:g}): nothing supervises the merge."
-        )
-    return target[:, 0], float(scale[0])
-
-
-def _column_moments(
-    X: npt.NDArray[Any], target: FloatArray, names: Names | None
-) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_], FloatArray]:
-    """Means, scales, which columns vary, and correlations with the target, in one pass.
-
-    Sums are taken of the distance to a shift, the mean of a few rows: then they keep their digits
-    also where the mean is much larger than the scale. The few columns that this does not suit (the
-    shift is far off, the unit extreme, the values constant or not finite) are done once more, with
-    care.
-    """
-    n, D = X.shape
-    degrees = n - 1
-    sums, squares, products = np.zeros((3, D))
-    ones = np.ones(n)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        shift: FloatArray = np.asarray(X[:: max(1, n // _SHIFT_ROWS)], dtype=np.float64).mean(
-            axis=0
-        )
-        for rows, columns, tile in tiles(X):
-            np.subtract(X[rows, columns], shift[columns], out=tile)
-            sums[columns] += ones[rows] @ tile
-            products[columns] += target[rows] @ tile
-            squares[columns] += column_squares(tile)
-        offset = sums / n
-        mean = shift + offset
-        variance = (squares - sums * offset) / degrees
-        scale = np.sqrt(variance)
-        correlation = (products - offset * target.sum()) / (degrees * scale)
-        precision = float(np.finfo(X.dtype).eps)
-        sound = (
-            np.isfinite(variance)
-            & (variance > _TINY_VARIANCE)
-            & (np.abs(offset) <= _MODERATE_OFFSET * scale)
-            & (scale > 2 * ROUNDING * precision * np.abs(mean))
-        )
-    varying = np.ones(D, dtype=np.bool_)
-    delicate = np.flatnonzero(~sound)
-    if not np.isfinite(squares[delicate]).all():
-        check_finite(X, names)
-    for part in np.array_split(delicate, -(-delicate.size * n // _REFINED_VALUES) or 1):
-        values = take_columns(X, slice(None), part)
-        standard, mean[part], scale[part], varying[part] = standardize(values, precision)
-        correlation[part] = standard.T @ target / degrees
-    _check_scales(mean, scale, names)
-    return mean, scale, varying, correlation
-
-
-def _check_scales(mean: FloatArray, scale: FloatArray, names: Names | None) -> None:
-    """Refuse columns whose unit float64 cannot hold."""
-    for kind, wrong in (
-        ("large", ~(np.abs(mean) + scale < _LARGEST_UNIT)),
-        ("small", scale < 1 / _LARGEST_UNIT),
-    ):
-        if wrong.any():
-            raise ValueError(
-                f"Values too {kind} for float64 in "
-                f"{describe_columns(names, np.flatnonzero(wrong).tolist())}; rescale first."
-            )
+def _suits_blas(X: npt.NDArray[Any]) -> bool:
+    """Whether BLAS can read the array in place; NumPy would copy any other first."""
+    return X.dtype == np.float64 and X.itemsize in X.strides

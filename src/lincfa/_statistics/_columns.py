@@ -1,0 +1,95 @@
+"""What concerns single columns: means, scales and correlations with the target, in one pass."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._blocks import column_squares, take_columns, tiles
+from .._input import check_finite
+from .._names import Names, describe_columns
+from ..theory._arrays import FloatArray
+from ._pairs import ROUNDING
+from ._standardize import standardize
+
+_SHIFT_ROWS = 8
+_MODERATE_OFFSET = 8.0
+"""Distance of shift and mean, in scales, up to which the shifted sums keep their digits."""
+_TINY_VARIANCE = 1e-280
+"""Variance below which squares may have lost digits to underflow."""
+_LARGEST_UNIT = 1e304
+"""Beyond this, and below its inverse, sums of products would leave the range of float64."""
+_DELICATE_VALUES = 2**19
+
+
+def standardize_target(y: FloatArray) -> tuple[FloatArray, float]:
+    """Standardise the target; refuse a constant one."""
+    target, _, scale, varies = standardize(y.reshape(-1, 1), np.finfo(np.float64).eps)
+    if not np.isfinite(scale[0]):
+        raise ValueError("Values too large for float64 in the target y; rescale it first.")
+    if not varies[0]:
+        raise ValueError(
+            f"The target y is constant (all values are {y[0]:g}): nothing supervises the merge."
+        )
+    return target[:, 0], float(scale[0])
+
+
+def column_moments(
+    X: npt.NDArray[Any], target: FloatArray, names: Names | None
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_], FloatArray]:
+    """Means, scales, which columns vary, and correlations with the target, in one pass.
+
+    Sums are taken of the distance to a shift, the mean of a few rows: then they keep their digits
+    also where the mean is much larger than the scale. The few columns that this does not suit (the
+    shift is far off, the unit extreme, the values constant or not finite) are done once more, with
+    care.
+    """
+    n, D = X.shape
+    degrees = n - 1
+    sums, squares, products = np.zeros((3, D))
+    ones = np.ones(n)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        some_rows = np.asarray(X[:: max(1, n // _SHIFT_ROWS)], dtype=np.float64)
+        shift: FloatArray = some_rows.mean(axis=0)
+        for rows, columns, tile in tiles(X):
+            np.subtract(X[rows, columns], shift[columns], out=tile)
+            sums[columns] += ones[rows] @ tile
+            products[columns] += target[rows] @ tile
+            squares[columns] += column_squares(tile)
+        offset = sums / n
+        mean = shift + offset
+        variance = (squares - sums * offset) / degrees
+        scale = np.sqrt(variance)
+        correlation = (products - offset * target.sum()) / (degrees * scale)
+        precision = float(np.finfo(X.dtype).eps)
+        sound = (
+            np.isfinite(variance)
+            & (variance > _TINY_VARIANCE)
+            & (np.abs(offset) <= _MODERATE_OFFSET * scale)
+            & (scale > 2 * ROUNDING * precision * np.abs(mean))
+        )
+    varying = np.ones(D, dtype=np.bool_)
+    delicate = np.flatnonzero(~sound)
+    if not np.isfinite(squares[delicate]).all():
+        check_finite(X, names)
+    step = max(1, _DELICATE_VALUES // n)
+    for start in range(0, delicate.size, step):
+        part = delicate[start : start + step]
+        values = take_columns(X, slice(None), part)
+        standard, mean[part], scale[part], varying[part] = standardize(values, precision)
+        correlation[part] = standard.T @ target / degrees
+    _check_scales(mean, scale, names)
+    return mean, scale, varying, correlation
+
+
+def _check_scales(mean: FloatArray, scale: FloatArray, names: Names | None) -> None:
+    """Refuse columns whose unit float64 cannot hold."""
+    for kind, wrong in (
+        ("large", ~(np.abs(mean) + scale < _LARGEST_UNIT)),
+        ("small", scale < 1 / _LARGEST_UNIT),
+    ):
+        if wrong.any():
+            raise ValueError(
+                f"Values too {kind} for float64 in "
+                f"{describe_columns(names, np.flatnonzero(wrong).tolist())}; rescale first."
+            )
