@@ -26,7 +26,7 @@ EVIDENCE = np.dtype(
 """One row per merged feature: what it was tested against, and the figures behind the decision."""
 
 
-_MARGIN = 1e-9
+MARGIN = 1e-9
 """Far above the rounding of correlations and of products of them."""
 
 _DELICATE = 3 * max(NEARLY_COLLINEAR, NEARLY_EXPLAINED)
@@ -122,9 +122,9 @@ class Criterion:
             difference *= 1 + rho
             delicate = left_over <= _DELICATE
             left_over *= factor
-            left_over += _MARGIN * (1 + factor)
+            left_over += MARGIN * (1 + factor)
             return np.asarray((difference <= left_over) | delicate)
         with np.errstate(over="ignore", invalid="ignore"):  # an infinite noise lets all pass
             factor = 2 * self.tolerance * self.noise_ratio / (self.n_samples - 1)
-            allowed = factor * (1 - rho) + _MARGIN * (1 + factor)
+            allowed = factor * (1 - rho) + MARGIN * (1 + factor)
         return np.asarray((difference <= allowed) | (left_over <= _DELICATE))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._criterion import EVIDENCE, Criterion, EvidenceArray
+from ._criterion import EVIDENCE, MARGIN, Criterion, EvidenceArray
 from ._statistics import IndexArray, Statistics, Task
 
 _SCREEN_VALUES = 2**16
@@ -138,7 +138,8 @@ def _plan(
     r, rounding = statistics.target_correlation, statistics.rounding
     by_target = seeds[np.argsort(r[seeds], kind="stable")]
     # Columns that differ by rounding only merge whatever the rule says, so they are in reach too.
-    reach = criterion.reach(r[by_target]) + 2 * (rounding[by_target] + rounding[candidates].max())
+    rounded = MARGIN + 2 * (rounding[by_target] + rounding[candidates].max())
+    reach = criterion.reach(r[by_target]) + rounded
     low, high = r[by_target] - reach, r[by_target] + reach
     ordered = candidates[np.argsort(r[candidates], kind="stable")]
     pruned = []
