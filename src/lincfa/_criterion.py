@@ -91,10 +91,12 @@ class Criterion:
         """Largest difference of the correlations with the target at which a feature can merge.
 
         The difference of two features explains at least (r₁−r₂)²/4 of the target, and what the
-        pair leaves unexplained is at most 1 − r₁², whatever their correlation.
+        pair leaves unexplained is at most 1 − r₁², whatever their correlation. (A margin is added
+        to the latter, of which little but rounding is left where r₁ is near 1.)
         """
         if self.noise_ratio is None:
-            return 2 * np.sqrt(self.tolerance * np.maximum(1 - r**2, 0) / (self.n_samples - 3))
+            unexplained = np.maximum(1 - r**2, 0) + MARGIN
+            return 2 * np.sqrt(self.tolerance * unexplained / (self.n_samples - 3))
         known = np.sqrt(self.tolerance) * np.sqrt(self.noise_ratio / (self.n_samples - 1))
         return np.full(r.shape, 2 * known)
 

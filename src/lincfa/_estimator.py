@@ -148,9 +148,9 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         moments: Moments | None = getattr(self, "_moments", None)
         if moments is None:
             self._forget()
-        types = column_types(X)
         values, y, names = validate_training(self, X, y, reset=moments is None, min_samples=1)
         check_finite(values, names)
+        types = column_types(X)
         if moments is None:
             Moments.check_size(self.n_features_in_)
             moments = Moments(self.n_features_in_, float(np.finfo(values.dtype).eps))
@@ -159,7 +159,7 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         moments.update(values, y, names)
         self._moments = moments
         if moments.sufficient:
-            self._group(MomentStatistics.from_moments(moments, names), names)
+            self._group(MomentStatistics.from_moments(moments), names)
         return self
 
     def _group(self, statistics: Statistics, names: Names | None) -> None:

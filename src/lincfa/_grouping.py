@@ -146,7 +146,7 @@ def _plan(
     for block in _cut(ordered, width):
         active = np.flatnonzero((low <= r[block[-1]]) & (high >= r[block[0]]))
         if active.size:
-            pruned.append((slice(int(active[0]), int(active[-1]) + 1), block))
+            pruned.append((slice(int(active[0]), int(active[-1]) + 1), np.sort(block)))
     scatter = statistics.scatter_cost
     cost = sum(block.size * (part.stop - part.start + scatter) for part, block in pruned)
     return (by_target, pruned) if cost < seeds.size * candidates.size else (seeds, plain)

@@ -16,7 +16,7 @@ from ._names import Names
 from ._statistics import IndexArray
 from .theory._arrays import FloatArray
 
-_ROW_VALUES, _COLUMN_VALUES = 2**18, 2**22
+_ROW_VALUES, _COLUMN_VALUES, _COPIED_VALUES = 2**18, 2**22, 2**18
 _MOST_COPIES = 8
 _WORTH_THREADS = 2**20
 _MODERATE_OFFSET = 1e3
@@ -116,7 +116,8 @@ def _along_columns(
 ) -> FloatArray:
     """Read column after column, adding each to the sum of its group."""
     n, width = X.shape
-    step = max(1, _COLUMN_VALUES // max(1, n))
+    in_place = offset is None and X.dtype == np.float64 and X.T.flags.c_contiguous
+    step = max(1, (_COLUMN_VALUES if in_place else _COPIED_VALUES) // max(1, n))
     total = np.zeros((sizes.size, n))
 
     def add_up(part: slice) -> None:
@@ -126,7 +127,7 @@ def _along_columns(
             if own.size == 0:
                 continue
             groups, group = np.unique(labels[block][own], return_inverse=True)
-            columns = X.T[block]  # not a copy, unless the next steps need one
+            columns = X.T[block]
             if offset is not None:
                 columns = columns - offset[block, None]
             columns = np.ascontiguousarray(columns, dtype=np.float64)

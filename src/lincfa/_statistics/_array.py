@@ -178,10 +178,8 @@ class ArrayStatistics:
         span = slice(first, last)
         dense = candidates.size >= _DENSE * (last - first)
         if dense and self._raw[span].all():
-            # Only the seed needs centring: its products with the constant mean add up to nothing,
-            # but for the rounding of the seed's own sum.
+            # Only the seed needs centring: its products with a constant mean add up to nothing.
             products: FloatArray = seeds.T @ self._X[:, span]
-            products -= np.outer(seeds.sum(axis=0), self.mean[span])
             products /= self.scale[span]
             if candidates.size < last - first:
                 products = products[:, candidates - first]

@@ -22,7 +22,9 @@ LARGEST_SQUARE = 4 * 2**30
 _RESOLUTION = 1e-13
 """Share of variance below which moments cannot tell a difference from the rounding of sums."""
 
-_LARGEST_DEVIATION = 1e150
+_LARGEST_SPREAD, _LARGEST_VALUE = 1e130, 1e300
+"""Beyond these, and below the inverse of the first, squares or sums would leave float64."""
+
 _CHUNK_VALUES = 2**22
 _HEAD, _SEEDS = 1024, 512
 
@@ -62,17 +64,13 @@ class Moments:
     def update(self, X: npt.NDArray[Any], y: FloatArray, names: Names | None = None) -> None:
         """Add the rows of a chunk; where it is refused, nothing is changed."""
         low, high = np.append(X.min(axis=0), y.min()), np.append(X.max(axis=0), y.max())
+        low, high = np.minimum(self.low, low), np.maximum(self.high, high)
         with np.errstate(over="ignore"):
-            centre = self.mean if self.n_samples else low
-            large = ~(np.maximum(high - centre, centre - low) < _LARGEST_DEVIATION)
-        if large[-1]:
-            raise ValueError("Values too large for partial_fit in the target y; rescale it first.")
-        if large.any():
-            raise ValueError(
-                f"Values too large for partial_fit in "
-                f"{describe_columns(names, np.flatnonzero(large).tolist())}; rescale first."
-            )
-        self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
+            spread, size = high - low, np.maximum(-low, high)
+        _refuse("large", (spread > _LARGEST_SPREAD) | (size > _LARGEST_VALUE), names)
+        rounding = 2 * ROUNDING * self.precision * size
+        _refuse("small", (spread > rounding) & (spread < 1 / _LARGEST_SPREAD), names)
+        self.low, self.high = low, high
         for rows in row_slices(X.shape[0], self.mean.size, _CHUNK_VALUES):
             self._add(X[rows], y[rows])
 
@@ -130,19 +128,11 @@ class MomentStatistics:
     scatter_cost: float = 0.0
 
     @classmethod
-    def from_moments(cls, moments: Moments, names: Names | None = None) -> "MomentStatistics":
+    def from_moments(cls, moments: Moments) -> "MomentStatistics":
         """Derive scales and correlations with the target."""
         degrees = moments.n_samples - 1
         varying = moments.varying
         variance = np.where(varying, np.diagonal(moments.comoment) / degrees, 1.0)
-        small = np.flatnonzero(variance < _LARGEST_DEVIATION**-1.8)
-        if small.size:
-            where = (
-                describe_columns(names, small.tolist())
-                if small[0] < varying.size - 1
-                else "the target y"
-            )
-            raise ValueError(f"Values too small for partial_fit in {where}; rescale first.")
         scale = np.sqrt(variance)
         target_scale = float(scale[-1])
         scale, mean = scale[:-1], moments.mean[:-1]
@@ -154,7 +144,10 @@ class MomentStatistics:
             varying=varying[:-1],
             target_correlation=np.where(varying[:-1], correlation, 0.0),
             target_scale=target_scale,
-            rounding=ROUNDING * moments.precision[:-1] * (1 + np.abs(mean) / scale),
+            rounding=np.maximum(
+                ROUNDING * moments.precision[:-1] * (1 + np.abs(mean) / scale),
+                np.sqrt(_RESOLUTION) / 2,
+            ),
             _comoment=moments.comoment.T[:-1, :-1],
         )
 
@@ -174,8 +167,7 @@ class MomentStatistics:
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs, to the resolution of moments."""
         r = self.target_correlation
-        rounding = (self.rounding[first] + self.rounding[second]) ** 2
-        floor = np.maximum(rounding, _RESOLUTION)
+        floor = (self.rounding[first] + self.rounding[second]) ** 2
 
         def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
             gap = 1 - sign * rho[near]
@@ -202,3 +194,12 @@ class MomentStatistics:
         correlations /= scale[first][:, None]
         correlations /= scale[second]
         return correlations
+
+
+def _refuse(kind: str, wrong: npt.NDArray[np.bool_], names: Names | None) -> None:
+    """Refuse values of columns, or of the target, which is the last of them."""
+    columns = np.flatnonzero(wrong).tolist()
+    if columns:
+        last = columns[0] == wrong.size - 1
+        where = "the target y" if last else describe_columns(names, columns)
+        raise ValueError(f"Values too {kind} for partial_fit in {where}; rescale first.")
