@@ -22,7 +22,7 @@ from lincfa import LinCFA
 from . import data as sources
 from .data import Data
 from .measure import Cost, cost, extra_bytes, resident_peak, seconds
-from .peers import LINCFA, PASS, PEERS, Peer
+from .peers import LINCFA, PASS, PEERS
 from .pictures import draw_growth
 
 RESULTS = Path(__file__).parent / "results"
@@ -56,13 +56,16 @@ def compare(data: Data, table: Table) -> dict[str, Cost]:
     for peer in [PASS, LINCFA, *PEERS]:
         if not peer.takes(data):
             continue
-        costs[peer.name] = cost(lambda peer=peer: peer.fit(data, groups), peer.repeat)
+        costs[peer.name] = cost(
+            lambda peer=peer: peer.fit(data, groups), peer.repeat, memory=peer.memory
+        )
     costs["LinCFA.transform"] = cost(lambda: model.transform(data.X), 5)
     one_pass, own = costs[PASS.name].seconds, costs[LINCFA.name].seconds
     by_name = {peer.name: peer for peer in [LINCFA, *PEERS]}
     for name, measured in costs.items():
         peer = by_name.get(name)
-        score = "" if peer is None or not peer.predicts else f"{_score(peer, data, groups):.3f}"
+        scored = peer is not None and peer.predicts
+        extra = measured.extra_bytes
         title = f"LinCFA: {groups} groups" if name == LINCFA.name else name
         table.add_row(
             f"{data.name}, {data.shape}" if name == PASS.name else "",
@@ -70,15 +73,11 @@ def compare(data: Data, table: Table) -> dict[str, Cost]:
             f"{measured.seconds:.4f}",
             f"{measured.seconds / one_pass:.1f}",
             f"{measured.seconds / own:.2f}",
-            f"{100 * measured.extra_bytes / data.X.nbytes:.1f} %",
-            score,
+            "" if extra is None else f"{100 * extra / data.X.nbytes:.1f} %",
+            f"{peer.score(data, measured.result):.3f}" if scored else "",
         )
     table.add_section()
     return costs
-
-
-def _score(peer: Peer, data: Data, groups: int) -> float:
-    return peer.score(data, peer.fit(data, groups))
 
 
 def symmetric_update(data: Data) -> float:

@@ -10,21 +10,27 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Cost:
-    """The best time of some repetitions, and the peak of memory beyond what was there before."""
+    """The best time of some repetitions, the peak of memory beyond what was there, the result."""
 
     seconds: float
-    extra_bytes: int
+    extra_bytes: int | None
+    result: Any
 
 
 def seconds(work: Callable[[], Any], repeat: int) -> float:
     """Best wall time."""
-    best = float("inf")
+    return _repeat(work, repeat)[0]
+
+
+def _repeat(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
+    best, result = float("inf"), None
     for _ in range(repeat):
+        result = None
         gc.collect()
         start = time.perf_counter()
-        work()
+        result = work()
         best = min(best, time.perf_counter() - start)
-    return best
+    return best, result
 
 
 def extra_bytes(work: Callable[[], Any]) -> int:
@@ -44,7 +50,9 @@ def extra_bytes(work: Callable[[], Any]) -> int:
 
 def cost(work: Callable[[], Any], repeat: int, *, memory: bool = True) -> Cost:
     """Measure time, then memory."""
-    return Cost(seconds(work, repeat), extra_bytes(work) if memory else -1)
+    extra = extra_bytes(work) if memory else None
+    best, result = _repeat(work, repeat)
+    return Cost(best, extra, result)
 
 
 def resident_peak(work: Callable[[], Any]) -> int | None:

@@ -35,6 +35,7 @@ class Peer:
     values: int = 10**12
     predicts: bool = True
     repeat: int = 3
+    memory: bool = True
 
     def takes(self, data: Data) -> bool:
         """Whether the data are small enough for it."""
@@ -60,6 +61,7 @@ PEERS = [
         values=2 * 10**6,
         predicts=False,
         repeat=1,
+        memory=False,  # tracing it would take minutes
     ),
     Peer(
         "PCA(20, randomized)",

@@ -124,9 +124,8 @@ def test_a_pair_at_the_tolerance_merges(data):
     pairs = pairs_of(ArrayStatistics.from_data(X, y), 0, candidates)
     f = Criterion(100).f(pairs)
     at, below = Criterion(100, f[4]), Criterion(100, np.nextafter(f[4], 0))
-    seeds = np.zeros_like(candidates)
-    assert candidates[4] in at.merged(seeds, candidates, pairs)[1]["feature"]
-    assert candidates[4] not in below.merged(seeds, candidates, pairs)[1]["feature"]
+    assert at.passes(pairs)[4]
+    assert not below.passes(pairs)[4]
 
 
 def test_difference_of_rounding_size_is_no_difference(rng):

@@ -72,20 +72,23 @@ class Criterion:
         """Correlation above which each pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
         return 1 - divide(self.tolerance * pairs.below_one, f, zero_by_zero=np.inf)
 
-    def merged(
+    def passes(self, pairs: PairCorrelations) -> npt.NDArray[np.bool_]:
+        """Which of the pairs merge."""
+        return np.asarray(self.f(pairs) <= self.tolerance)
+
+    def evidence(
         self, first: IndexArray, second: IndexArray, pairs: PairCorrelations
-    ) -> tuple[npt.NDArray[np.bool_], EvidenceArray]:
-        """Which of the pairs (seed, feature) merge, and the evidence of those; groups are open."""
+    ) -> EvidenceArray:
+        """Evidence of merged pairs (partner, feature); their groups are left open."""
+        evidence = np.empty(second.size, dtype=EVIDENCE)
         f = self.f(pairs)
-        passed = f <= self.tolerance
-        evidence = np.empty(int(passed.sum()), dtype=EVIDENCE)
         evidence["group"] = -1
-        evidence["feature"] = second[passed]
-        evidence["partner"] = first[passed]
-        evidence["correlation"] = pairs.rho[passed]
-        evidence["threshold"] = self.threshold(pairs, f)[passed]
-        evidence["f"] = f[passed]
-        return passed, evidence
+        evidence["feature"] = second
+        evidence["partner"] = first
+        evidence["correlation"] = pairs.rho
+        evidence["threshold"] = self.threshold(pairs, f)
+        evidence["f"] = f
+        return evidence
 
     def reach(self, r: FloatArray) -> FloatArray:
         """Largest difference of the correlations with the target at which a feature can merge.
@@ -100,15 +103,15 @@ class Criterion:
         known = np.sqrt(self.tolerance) * np.sqrt(self.noise_ratio / (self.n_samples - 1))
         return np.full(r.shape, 2 * known)
 
-    def possible(
+    def sift(
         self, rho: FloatArray, r_seeds: FloatArray, r_candidates: FloatArray
-    ) -> npt.NDArray[np.bool_]:
-        """Which pairs (seed, candidate) might pass, from their plain correlations.
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Which pairs (seed, candidate) pass for certain, and which are in doubt.
 
-        A sieve that is cheap for a large array ``rho`` of shape (seeds, candidates): it lets pass
-        every pair that :meth:`merged` could, and a few more, the two sides of the rule being
-        compared with a margin above their rounding. Pairs that nearly coincide, or explain nearly
-        all of the target, always pass: they need more than plain correlations.
+        Cheap for a large array ``rho`` of plain correlations of shape (seeds, candidates). In doubt
+        are pairs whose two sides of the rule differ by less than a margin above their rounding, and
+        pairs that nearly coincide or explain nearly all of the target: for these :meth:`passes`
+        decides, on more than plain correlations.
         """
         column = r_seeds[:, None]
         # (1 − ρ²)(1 − R²) = 1 − r₁² − r₂² + (2r₁r₂ − ρ)ρ
@@ -117,16 +120,19 @@ class Criterion:
         left_over *= rho
         left_over += 1 - r_candidates**2
         left_over -= column**2
-        difference = column - r_candidates
-        difference *= difference
-        if self.noise_ratio is None:
-            factor = 2 * self.tolerance / (self.n_samples - 3)
-            difference *= 1 + rho
-            delicate = left_over <= _DELICATE
-            left_over *= factor
-            left_over += MARGIN * (1 + factor)
-            return np.asarray((difference <= left_over) | delicate)
-        with np.errstate(over="ignore", invalid="ignore"):  # an infinite noise lets all pass
-            factor = 2 * self.tolerance * self.noise_ratio / (self.n_samples - 1)
-            allowed = factor * (1 - rho) + MARGIN * (1 + factor)
-        return np.asarray((difference <= allowed) | (left_over <= _DELICATE))
+        doubtful = left_over <= _DELICATE
+        excess = column - r_candidates
+        excess *= excess
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite noise puts all in doubt
+            if self.noise_ratio is None:
+                factor = 2 * self.tolerance / (self.n_samples - 3)
+                excess *= 1 + rho
+                left_over *= factor
+                excess -= left_over
+            else:
+                factor = 2 * self.tolerance * self.noise_ratio / (self.n_samples - 1)
+                excess -= factor * (1 - rho)
+            margin = MARGIN * (1 + factor)
+        passing = (excess < -margin) & ~doubtful
+        doubtful |= np.abs(excess, out=excess) <= margin
+        return passing, doubtful

@@ -73,24 +73,30 @@ def _decide_head(
     correlations = statistics.square(head)
     r = statistics.target_correlation[head]
     free = np.ones(head.size, dtype=np.bool_)
-    seeds, record = [], [np.empty(0, dtype=EVIDENCE)]
+    seeds, merged = [], []
     strip = max(1, _SCREEN_VALUES // head.size)
     for top in range(0, head.size, strip):
         rows = slice(top, top + strip)
-        possible = criterion.possible(correlations[rows, top:], r[rows], r[top:])
+        passing, doubtful = criterion.sift(correlations[rows, top:], r[rows], r[top:])
         for seed in range(top, min(top + strip, head.size)):
             if not free[seed]:
                 continue
             seeds.append(seed)
-            later = seed + 1 + np.flatnonzero(possible[seed - top, seed + 1 - top :])
-            later = later[free[later]]
-            if later.size:
+            row, behind = seed - top, slice(seed + 1 - top, None)
+            joins = np.asarray(passing[row, behind] & free[seed + 1 :])
+            unsure = np.flatnonzero(doubtful[row, behind] & free[seed + 1 :])
+            if unsure.size:
+                later = seed + 1 + unsure
                 first = np.full(later.size, head[seed])
                 pairs = statistics.pairs(first, head[later], correlations[seed, later])
-                passed, merged = criterion.merged(first, head[later], pairs)
-                free[later[passed]] = False
-                record.append(merged)
-    return head[seeds], np.concatenate(record)
+                joins[unsure] = criterion.passes(pairs)
+            joining = seed + 1 + np.flatnonzero(joins)
+            free[joining] = False
+            merged.append(joining)
+    sizes = [joining.size for joining in merged]
+    first, second = np.repeat(seeds, sizes), np.concatenate(merged)
+    pairs = statistics.pairs(head[first], head[second], correlations[first, second])
+    return head[seeds], criterion.evidence(head[first], head[second], pairs)
 
 
 def _offer(
@@ -104,20 +110,21 @@ def _offer(
     seeds, tasks = _plan(statistics, criterion, seeds, candidates)
     for (active, block), rho in zip(tasks, statistics.rows(seeds, tasks), strict=True):
         some = seeds[active]
-        possible = criterion.possible(rho, r[some], r[block])
+        passing, doubtful = criterion.sift(rho, r[some], r[block])
         in_order = np.argsort(some)
-        possible = possible[in_order]
+        possible = (passing | doubtful)[in_order]
         undecided = np.flatnonzero(possible.any(axis=0))
         while undecided.size:
             earliest = possible[:, undecided].argmax(axis=0)
             row = in_order[earliest]
             first, second = some[row], block[undecided]
             pairs = statistics.pairs(first, second, rho[row, undecided])
-            passed, merged = criterion.merged(first, second, pairs)
-            record.append(merged)
-            # The sieve lets few pairs pass that fail; these candidates try their next seed.
-            possible[earliest[~passed], undecided[~passed]] = False
-            undecided = undecided[~passed]
+            joins = passing[row, undecided] | criterion.passes(pairs)
+            evidence = criterion.evidence(first, second, pairs)
+            record.append(evidence[joins])
+            # The few that were in doubt and do not join try their next seed.
+            possible[earliest[~joins], undecided[~joins]] = False
+            undecided = undecided[~joins]
             undecided = undecided[possible[:, undecided].any(axis=0)]
     return np.concatenate(record)
 
