@@ -207,7 +207,7 @@ def _times(
         data = draw(n, D, n_test=1)
         groups = LINCFA.fit(data, 0).n_groups_
         for peer in [LINCFA, PASS, *PEERS]:
-            if peer.takes(data) and peer.name != "literal pseudo-code":
+            if peer.takes(data) and peer.largest_drawn >= D:
                 time = seconds(lambda: peer.fit(data, groups), peer.repeat)  # noqa: B023
                 times.setdefault(peer.name, []).append((n, D, time))
     return times

@@ -26,13 +26,14 @@ class Peer:
     """A method: how to fit it on data given LinCFA's number of groups, and up to which size.
 
     ``largest`` bounds the number of features (time or memory grow with its square), ``values`` the
-    number of values.
+    number of values, ``largest_drawn`` the number of features in pictures.
     """
 
     name: str
     fit: Callable[[Data, int], Any]
     largest: int = 10**9
     values: int = 10**12
+    largest_drawn: int = 10**9
     predicts: bool = True
     repeat: int = 3
     memory: bool = True
@@ -59,6 +60,7 @@ PEERS = [
         lambda data, d: pseudocode(data.X, data.y),
         largest=2000,
         values=2 * 10**6,
+        largest_drawn=0,
         predicts=False,
         repeat=1,
         memory=False,  # tracing it would take minutes
@@ -71,6 +73,7 @@ PEERS = [
         "FeatureAgglomeration(d)",
         lambda data, d: FeatureAgglomeration(n_clusters=d).fit(data.X),
         largest=10_000,
+        largest_drawn=5000,
         repeat=1,
     ),
     Peer("PLSRegression(10)", lambda data, d: PLSRegression(10).fit(data.X, data.y), repeat=2),

@@ -107,7 +107,8 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            At least 4 samples, numeric, no missing values.
+            At least 4 samples, numeric, no missing values. An array of float64 or float32 is read
+            where it is, in memory or mapped to it, and not copied.
         y : array of shape (n_samples,)
             The target, not constant.
 

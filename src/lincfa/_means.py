@@ -43,19 +43,20 @@ def group_means(
         Where X holds NaN or infinity.
     """
     # Columns without a group are added up too, in a last column, so that bad values in them show.
-    labels = np.where(labels < 0, n_groups, labels)
-    sizes = np.maximum(np.bincount(labels, minlength=n_groups + 1), 1)
+    grouped = labels >= 0
+    labels = np.where(grouped, labels, n_groups)
+    sizes = np.bincount(labels, minlength=n_groups)
     factor = 1.0 / sizes[labels]
     # Subtracting means costs a step over all values. Where they are moderate, it can be done on
     # the sums instead; that loses no more digits than the values themselves have lost.
     offset: FloatArray | None = None
-    rest: npt.NDArray[Any] = np.zeros(n_groups + 1)
+    rest: npt.NDArray[Any] = np.zeros(sizes.size)
     if mean is not None and scale is not None:
         factor /= scale
-        if (np.abs(mean) > _MODERATE_OFFSET * scale).any():
+        if (np.abs(mean) > _MODERATE_OFFSET * scale)[grouped].any():
             offset = mean
         else:
-            rest = np.bincount(labels, weights=mean * factor, minlength=n_groups + 1)
+            rest = np.bincount(labels, weights=mean * factor)
     add_up = _along_rows if runs_along_rows(X) else _along_columns
     result = add_up(X, labels, sizes, offset, factor)
     result -= rest
@@ -164,5 +165,8 @@ def _in_threads(function: Callable[[slice], None], parts: Sequence[slice]) -> No
         with np.errstate(over="ignore", invalid="ignore"):
             function(part)
 
+    if len(parts) == 1:
+        quietly(parts[0])
+        return
     with ThreadPoolExecutor(len(parts)) as executor:
         list(executor.map(quietly, parts))

@@ -23,7 +23,7 @@ _DENSE = 0.5
 """Share of wanted columns from which it pays to multiply with a whole range of columns in place
 instead of copying the wanted ones."""
 
-_SMALLEST_HEAD, _LARGEST_HEAD = 256, 1024
+_SMALLEST_HEAD, _LARGEST_HEAD = 128, 1024
 _SQUARE_SHARE = 0.1
 _SEEDS_SHARE = 0.025
 _SMALLEST_LIMIT, _LARGEST_LIMIT = 8, 512

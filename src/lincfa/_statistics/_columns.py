@@ -49,7 +49,7 @@ def column_moments(
     sums, squares, products = np.zeros((3, D))
     ones = np.ones(n)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        some_rows = np.asarray(X[:: max(1, n // _SHIFT_ROWS)], dtype=np.float64)
+        some_rows = np.asarray(X[:: max(1, n // _SHIFT_ROWS)][:_SHIFT_ROWS], dtype=np.float64)
         shift: FloatArray = some_rows.mean(axis=0)
         for rows, columns, tile in tiles(X):
             np.subtract(X[rows, columns], shift[columns], out=tile)
