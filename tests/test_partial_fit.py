@@ -515,3 +515,24 @@ def test_memory_kept():
     # Of numbers per column: means, extremes, labels, a name and a type of some bytes.
     assert 8 * D**2 <= len(pickle.dumps(large)) < 8 * D**2 + 400 * D
     assert abs(len(pickle.dumps(large)) - len(pickle.dumps(small))) < 100 * D
+
+
+def test_too_few_rows_say_so_and_say_how_to_go_on(rng):
+    model = LinCFA().partial_fit(rng.normal(size=(3, 2)), rng.normal(size=3))
+    with pytest.raises(NotFittedError, match="has seen 3 rows, which is not enough"):
+        model.transform(np.ones((1, 2)))
+    with pytest.raises(NotFittedError, match="Go on with partial_fit"):
+        model.get_feature_names_out()
+
+
+def test_a_warning_made_an_error_leaves_model_and_chunks_in_agreement(rng):
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    X[:, 2] = 1
+    model = LinCFA()
+    for rows in (slice(0, 20), slice(20, 40)):
+        with pytest.raises(UserWarning, match="constant features"):  # warnings are errors here
+            model.partial_fit(X[rows], y[rows])
+    with pytest.warns(UserWarning, match="constant features"):
+        whole = LinCFA().fit(X, y)
+    np.testing.assert_array_equal(model.labels_, whole.labels_)
+    np.testing.assert_allclose(model.mean_, whole.mean_, rtol=1e-12, atol=1e-15)

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ._criterion import Criterion
@@ -126,12 +127,14 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn the groups of all rows given so far, chunk by chunk.
 
-        After the last chunk the groups are those of :meth:`fit` on all rows. The estimator keeps
-        no rows but the comoments of the features: 8·D² bytes, also when it is pickled. Each call
-        groups anew, so that chunks of some hundred rows or more are best. As long as there are
-        fewer than 4 rows, or the target or all features are constant, it counts as not fitted.
+        After the last chunk the groups are those of :meth:`fit` on all rows (features that differ
+        by less than 1e-13 of their variance count as equal). The estimator keeps no rows but the
+        comoments of the features: 8·D² bytes, also when it is pickled. Each call groups anew, so
+        that chunks of some hundred rows or more are best. As long as there are fewer than 4 rows,
+        or the target or all features are constant, it counts as not fitted.
 
-        :meth:`fit` forgets the chunks, and after it partial_fit starts over.
+        A chunk that is refused changes nothing. :meth:`fit` forgets the chunks, and after it
+        partial_fit starts over.
 
         Parameters
         ----------
@@ -165,7 +168,12 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _group(self, statistics: Statistics, names: Names | None) -> None:
         """Partition the features and keep what the fit leaves."""
-        _check_varying(statistics.varying, names)
+        varying = statistics.varying
+        if not varying.any():
+            raise ValueError(
+                "Every column of X is constant, up to the rounding of its type: there is nothing "
+                "to reduce."
+            )
         criterion = Criterion.of(statistics, self.tolerance, self.noise)
         partition = STRATEGIES[self.strategy](statistics, criterion)
 
@@ -176,6 +184,8 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.mean_ = statistics.mean
         self.scale_ = statistics.scale
         self.target_correlation_ = statistics.target_correlation
+        # Last: where warnings are errors, the model and the chunks counted still agree.
+        _warn_of_constant(varying, names)
 
     def transform(self, X: Any) -> Any:
         """Average each group of features.
@@ -190,7 +200,7 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n_samples, n_groups_)
             Or a data frame, as ``set_output`` says.
         """
-        check_is_fitted(self, "labels_")
+        self._check_is_fitted()
         X, names = validate_new(self, X)
         standardized = self.units == "standardized"
         return group_means(
@@ -214,7 +224,7 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Names of the features. By default ``feature_names_in_``, or ``x0``, ``x1``, … where X
             had no names.
         """
-        check_is_fitted(self, "labels_")
+        self._check_is_fitted()
         known = getattr(self, "feature_names_in_", None)
         if input_features is None:
             names = known if known is not None else [f"x{i}" for i in range(self.n_features_in_)]
@@ -228,6 +238,16 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     f"({self.n_features_in_}), got {len(names)}"
                 )
         return reduced_names(names, self.groups_)
+
+    def _check_is_fitted(self) -> None:
+        moments: Moments | None = getattr(self, "_moments", None)
+        if moments is not None and not moments.sufficient:
+            raise NotFittedError(
+                f"This LinCFA has seen {moments.n_samples} rows, which is not enough to group: it "
+                "needs at least 4 rows, and a target and some feature that vary. Go on with "
+                "partial_fit."
+            )
+        check_is_fitted(self, "labels_")
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
@@ -261,15 +281,12 @@ def _is_positive(value: Any) -> bool:
     )
 
 
-def _check_varying(varying: npt.NDArray[np.bool_], names: Names | None) -> None:
-    """Refuse data without a varying column; warn once about constant ones."""
+def _warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> None:
     constant = np.flatnonzero(~varying)
-    if constant.size == varying.size:
-        raise ValueError("Every column of X is constant: there is nothing to reduce.")
     if constant.size:
         warnings.warn(
-            f"LinCFA leaves out constant features, which belong to no group: "
-            f"{describe_columns(names, constant.tolist())}.",
+            "LinCFA leaves out constant features, which belong to no group (they vary by no more "
+            f"than the rounding of their type): {describe_columns(names, constant.tolist())}.",
             UserWarning,
             stacklevel=4,
         )

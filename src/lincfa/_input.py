@@ -73,7 +73,8 @@ def check_same_types(before: list[str] | None, now: list[str] | None, names: Nam
     if changed:
         raise ValueError(
             f"The type of {describe_columns(names, changed)} changed between chunks, "
-            f"from {before[changed[0]]} to {now[changed[0]]}; convert the chunks to one type."
+            f"from {before[changed[0]]} to {now[changed[0]]}; convert the chunks to one type "
+            "(in pandas with read_csv(dtype=...) or astype)."
         )
 
 
