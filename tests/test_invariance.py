@@ -6,27 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lincfa import LinCFA, theory
-
-MARGIN = 1e-6  # relative distance of F from the tolerance below which rounding may decide
-
-
-def draw(seed, n=60, D=15):
-    rng = np.random.default_rng(seed)
-    factors = rng.normal(size=(n, 3))
-    X = factors @ rng.normal(size=(3, D)) + 0.3 * rng.normal(size=(n, D))
-    return X, factors @ [1.0, -1.0, 2.0] + rng.normal(size=n)
+from reference import clear_of_the_threshold, draw
 
 
 def labels(X, y):
     return LinCFA().fit(X, y).labels_.tolist()
-
-
-def clear_of_the_threshold(X, y, margin=MARGIN):
-    """Whether no pair at all has F within the margin of 1."""
-    correlation = np.corrcoef(np.column_stack([X, y]).T)
-    r = correlation[-1, :-1]
-    f = theory.f_statistic(len(y), correlation[:-1, :-1], r[:, None], r[None, :])
-    return not np.any(np.abs(f - 1) < margin)
 
 
 seeds = st.integers(0, 10_000)

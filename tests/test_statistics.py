@@ -1,9 +1,9 @@
 """The numerics of the statistics: extreme units and columns that nearly coincide."""
 
-import mpmath
 import numpy as np
 import pytest
 
+from fifty_digits import exact_pair
 from lincfa._criterion import Criterion
 from lincfa._statistics import ArrayStatistics
 from lincfa._statistics._standardize import standardize
@@ -53,27 +53,6 @@ def test_centring_leaves_no_mean(rng):
     np.testing.assert_allclose(columns.mean(axis=0), 0, atol=1e-15)
 
 
-def exact_f(x1, x2, y):
-    """F with 50 digits from the very float64 numbers, by (★) of the closed form."""
-    with mpmath.workdps(50):
-        columns = []
-        for values in (x1, x2, y):
-            exact = [mpmath.mpf(float(v)) for v in values]
-            mean = mpmath.fsum(exact) / len(exact)
-            columns.append([v - mean for v in exact])
-
-        def correlation(a, b):
-            dot = mpmath.fsum(u * v for u, v in zip(a, b, strict=True))
-            norms = [mpmath.sqrt(mpmath.fsum(u * u for u in c)) for c in (a, b)]
-            return dot / (norms[0] * norms[1])
-
-        rho = correlation(columns[0], columns[1])
-        r1, r2 = correlation(columns[0], columns[2]), correlation(columns[1], columns[2])
-        left = (len(y) - 3) * (r1 - r2) ** 2 * (1 + rho)
-        right = 2 * (1 - rho**2 - r1**2 - r2**2 + 2 * rho * r1 * r2)
-        return float(left / right), float(1 - rho)
-
-
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("distance", [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
 def test_near_duplicates_against_fifty_digits(rng, distance, sign):
@@ -84,7 +63,7 @@ def test_near_duplicates_against_fifty_digits(rng, distance, sign):
     y = x1 + 0.1 * noise / distance + rng.normal(size=80)
     statistics = ArrayStatistics.from_data(X, y)
     pairs = pairs_of(statistics, 0, np.array([1]))
-    f, below_one = exact_f(X[:, 0], X[:, 1], y)
+    f, below_one, _ = exact_pair(X[:, 0], X[:, 1], y)
     # The columns carry errors of 1e-16, their difference is of the size of the distance.
     assert Criterion(80).f(pairs)[0] == pytest.approx(f, rel=1e-14 / distance + 1e-11)
     assert pairs.below_one[0] == pytest.approx(below_one, rel=1e-14 / distance + 1e-11)
@@ -98,7 +77,7 @@ def test_nearly_explained_targets_against_fifty_digits(rng, noise, rho):
     X = np.column_stack([x1, rho * x1 + np.sqrt(1 - rho**2) * u])
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     y = Z.sum(axis=1) + noise * rng.normal(size=60)
-    f, _ = exact_f(X[:, 0], X[:, 1], y)
+    f, *_ = exact_pair(X[:, 0], X[:, 1], y)
     pairs = pairs_of(ArrayStatistics.from_data(X, y), 0, np.array([1]))
     # F compares shares of the size of noise², of which the smaller is that of the difference: its
     # covariance of the size noise·√(1−ρ) comes with an absolute error of some 1e-16. The other is

@@ -1,0 +1,152 @@
+"""Precision of the sources: large means, and columns that nearly coincide, against fifty digits."""
+
+import numpy as np
+import pytest
+
+from fifty_digits import exact_moments, exact_pair
+from lincfa import LinCFA
+from lincfa._criterion import Criterion
+from lincfa._grouping import group_sequential
+from lincfa._statistics import (
+    _array,
+)
+from reference import (
+    Forced,
+    assert_same,
+    make,
+    mirrored,
+    noise_only,
+    reference,
+    statistics_of,
+    tree,
+)
+
+
+def far_columns(rng, n):
+    """Columns with means up to a million scales, and with outliers in the rows of the shift."""
+    x = rng.normal(size=(n, 1))
+    values = x + rng.normal(size=(n, 8))
+    values[:, 1] += 1e3
+    values[:, 2] -= 1e6
+    values[:, 3] = 1e-30 * (values[:, 3] + 1e6)
+    first = slice(0, None, max(1, n // 8))
+    values[first, 4] += 1e3
+    values[first, 5] = 1e6 + values[first, 5] * 1e-3
+    values[:, 6] += 1e6
+    values[first, 6] *= -1
+    values[: n // 8, 7] += 1e4
+    return values, 1e5 + x[:, 0] + rng.normal(size=n)
+
+
+@pytest.mark.parametrize("n", [5, 60, 1000])
+@pytest.mark.parametrize("kind", ["C", "F", "chunks"])
+def test_moments_of_columns_against_fifty_digits(n, kind):
+    """Also where the rows that give the shift are outliers: 8 of 1000 are many scales off."""
+    X, y = far_columns(np.random.default_rng(n), n)
+    if kind == "chunks":
+        model = LinCFA().partial_fit(X[: n // 3], y[: n // 3]).partial_fit(X[n // 3 :], y[n // 3 :])
+    else:
+        model = LinCFA().fit(np.asarray(X, order=kind), y)
+    means, scales, correlation = exact_moments([*X.T, y])
+    for j in range(X.shape[1]):
+        mean, scale = float(means[j]), float(scales[j])
+        # The mean is rounded to float64 itself; sums of n values of some scales add a little.
+        assert model.mean_[j] == pytest.approx(mean, rel=4e-16, abs=1e-14 * scale)
+        # Offsets from the shift of 8 scales at most cost two digits, the mean none. The distance of
+        # the means of two chunks is one of rounded numbers, as the data themselves are.
+        bound = 1e-13
+        if kind == "chunks":
+            bound += 2.2e-16 * (abs(mean) / scale + float(abs(means[8]) / scales[8]))
+        assert model.scale_[j] == pytest.approx(scale, rel=bound)
+        assert model.target_correlation_[j] == pytest.approx(float(correlation(j, 8)), abs=bound)
+
+
+@pytest.mark.parametrize("kind", ["C", "F", "moments"])
+@pytest.mark.parametrize("ratio", [900, 1e4, 1e6])
+@pytest.mark.parametrize("family", [tree, noise_only, mirrored])
+def test_groups_do_not_depend_on_the_mean(monkeypatch, family, ratio, kind):
+    """Values of 20 binary digits, which a shift by a million leaves exact."""
+    monkeypatch.setattr(_array, "_SMALLEST_HEAD", 20)
+    X, y = make(family, 60, 75)
+    X = np.round(X * 2.0**20) / 2.0**20
+    shift = np.round(ratio * np.random.default_rng(0).choice([-1, 0.5, 1], size=X.shape[1]))
+    for tolerance in (0.1, 1):
+        labels, *_ = reference(X, y, tolerance)
+        parts = [
+            group_sequential(statistics, Criterion(60, tolerance))
+            for statistics in (statistics_of(kind, values, y) for values in (X, X + shift))
+        ]
+        assert parts[0].labels.tolist() == parts[1].labels.tolist() == labels
+        # The means of chunks are rounded to 1e-16 of a million.
+        rtol = 1e-7 if kind == "moments" else 1e-8
+        assert_same(parts[0].evidence, parts[1].evidence, tolerance, rtol)
+
+
+GAPS = [10.0**-k for k in range(2, 13)]
+GAPS32 = [1e-2, 1e-5, 1e-8, 1e-10, 1e-11, 1e-13]
+ROUNDING32 = 1e-12  # both columns come with errors of 4 times 1.2e-7, of which this is the square
+
+
+def near_duplicate(gap, sign, dtype=np.float64, n=80):
+    """A column, itself (or its mirror image) at 1 − |ρ| of about the gap, and a target."""
+    rng = np.random.default_rng(20240229)
+    x1, noise = rng.normal(size=(2, n))
+    X = np.column_stack([x1, sign * x1 + np.sqrt(2 * gap) * noise]).astype(dtype)
+    return X, x1 + 0.1 * noise + rng.normal(size=n)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("gap", GAPS)
+def test_near_duplicates_in_memory(gap, sign):
+    """Through the whole fit, both orders, and behind the head as well as in it."""
+    X, y = near_duplicate(gap, sign)
+    f, below_one, _ = exact_pair(*X.T, y)
+    # The columns carry errors of 1e-16, their difference is of the size of √(2·gap); correlations,
+    # which are used down to 1e-5, carry some 1e-16 too.
+    bound = 1e-14 / np.sqrt(2 * gap) + 1e-10
+    for order in "CF":
+        evidence = LinCFA(tolerance=1e9).fit(np.asarray(X, order=order), y).evidence_
+        assert evidence["f"] == pytest.approx([f], rel=bound)
+        assert 1 - evidence["correlation"] == pytest.approx([below_one], abs=1e-15)
+        # 1 − threshold is c(1 − ρ)/F.
+        expected = 1 - 1e9 * below_one / f
+        assert evidence["threshold"] == pytest.approx([expected], rel=2 * bound)
+        statistics = statistics_of(order, X, y)
+        partition = group_sequential(Forced(statistics, 1), Criterion(80, 1e9))
+        assert partition.evidence["f"] == pytest.approx([f], rel=bound)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("gap", GAPS32)
+def test_near_duplicates_in_float32(gap, sign, order):
+    """The very numbers, converted, as precisely; only differences of their rounding are none."""
+    X, y = near_duplicate(gap, sign, np.float32)
+    f, below_one, _ = exact_pair(*X.T, y)
+    model = LinCFA(tolerance=1e9).fit(np.asarray(X, order=order), y)
+    if gap > ROUNDING32:
+        assert model.evidence_["f"] == pytest.approx([f], rel=1e-14 / np.sqrt(2 * gap) + 1e-10)
+        assert 1 - model.evidence_["correlation"] == pytest.approx([below_one], abs=1e-15)
+    else:
+        assert model.evidence_["correlation"] == sign
+        if sign > 0:
+            assert model.evidence_["f"] == 0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("gap", "dtype"), [(g, np.float64) for g in GAPS] + [(g, np.float32) for g in GAPS32]
+)
+def test_near_duplicates_in_chunks(gap, sign, dtype):
+    """Comoments know 1 − ρ to 1e-15 or so, whatever its size, and r₁ − r₂ too."""
+    X, y = near_duplicate(gap, sign, dtype)
+    f, below_one, difference = exact_pair(*X.T, y)
+    model = LinCFA(tolerance=1e9)
+    for rows in (slice(0, 33), slice(33, 34), slice(34, None)):
+        model.partial_fit(X[rows], y[rows])
+    if gap < ROUNDING32 and dtype == np.float32:
+        assert model.evidence_["correlation"] == sign
+        return
+    bound = 2e-15 / gap + 4e-15 / difference
+    assert model.evidence_["f"] == pytest.approx([f], rel=bound)
+    assert 1 - model.evidence_["correlation"] == pytest.approx([below_one], abs=2e-15)
