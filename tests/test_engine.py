@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lincfa import LinCFA, _blocks, _grouping
+from lincfa import LinCFA, _blocks
 from lincfa._criterion import Criterion
-from lincfa._grouping import group_sequential
+from lincfa._grouping import _sequential, group_sequential
 from lincfa._statistics import (
     ArrayStatistics,
     _array,
@@ -139,8 +139,8 @@ def test_batches(monkeypatch, family, head, scatter_cost):
         criterion = Criterion(40, 0.5)
         plain = group_sequential(statistics, criterion)
         for seeds, block, values in BATCHES:
-            monkeypatch.setattr(_grouping, "_SMALLEST_BLOCK", block)
-            monkeypatch.setattr(_grouping, "_SCREEN_VALUES", values)
+            monkeypatch.setattr(_sequential, "_SMALLEST_BLOCK", block)
+            monkeypatch.setattr(_sequential, "_SCREEN_VALUES", values)
             forced = Forced(statistics, head, seed_limit=seeds, scatter_cost=scatter_cost)
             partition = group_sequential(forced, criterion)
             assert partition.labels.tolist() == labels
@@ -151,8 +151,8 @@ def test_batches(monkeypatch, family, head, scatter_cost):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_pruning_leaves_out_what_cannot_merge(monkeypatch, order, known):
     """It must leave out something, or it would be tested nowhere."""
-    monkeypatch.setattr(_grouping, "_SMALLEST_BLOCK", 8)
-    monkeypatch.setattr(_grouping, "_SCREEN_VALUES", 8)
+    monkeypatch.setattr(_sequential, "_SMALLEST_BLOCK", 8)
+    monkeypatch.setattr(_sequential, "_SCREEN_VALUES", 8)
     X, y = make(noise_only, 100, 300)
     statistics = ArrayStatistics.from_data(np.asarray(X, order=order), y)
     criterion = Criterion.of(statistics, 0.01, y.var() if known else "pair")
@@ -176,8 +176,8 @@ def test_pruning_leaves_out_what_cannot_merge(monkeypatch, order, known):
 @pytest.mark.parametrize("known", [False, True])
 def test_mirror_images_at_the_end_of_the_reach_merge(monkeypatch, known):
     """Mirror images come as far from each other as a pair that passes can."""
-    monkeypatch.setattr(_grouping, "_SMALLEST_BLOCK", 1)
-    monkeypatch.setattr(_grouping, "_SCREEN_VALUES", 1)
+    monkeypatch.setattr(_sequential, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(_sequential, "_SCREEN_VALUES", 1)
     rng = np.random.default_rng(5)
     X, y = noise_only(rng, 50, 30)
     X = np.hstack([X, -X[:, rng.permutation(30)]])
@@ -213,8 +213,8 @@ def test_copies_merge_even_where_their_rounding_is_the_target(
     difference = np.diff(statistics.target_correlation[[0, 2]])[0]
     assert difference**2 > 1e-9  # the rule itself would tell them apart
     criterion = Criterion(100, tolerance, noise_ratio)
-    monkeypatch.setattr(_grouping, "_SMALLEST_BLOCK", 1)
-    monkeypatch.setattr(_grouping, "_SCREEN_VALUES", 1)
+    monkeypatch.setattr(_sequential, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(_sequential, "_SCREEN_VALUES", 1)
     for head in (1, 3):
         for cost in (-np.inf, np.inf):
             partition = group_sequential(Forced(statistics, head, scatter_cost=cost), criterion)
@@ -335,7 +335,7 @@ def test_any_way_to_the_same_groups(
     head, seeds, block, tile = sizes
     bounds = sorted({cut for cut in cuts if cut < n})
     with (
-        patch.multiple(_grouping, _SMALLEST_BLOCK=block, _SCREEN_VALUES=block),
+        patch.multiple(_sequential, _SMALLEST_BLOCK=block, _SCREEN_VALUES=block),
         patch.multiple(_array, _SQUARE_VALUES=100 * tile, _REFINED_VALUES=100 * tile),
         patch.multiple(_blocks, TILE_VALUES=100 * tile),
     ):

@@ -5,9 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lincfa import _grouping
 from lincfa._criterion import Criterion
-from lincfa._grouping import group_sequential
+from lincfa._grouping import _sequential, group_sequential
 from lincfa._statistics import (
     ArrayStatistics,
 )
@@ -89,8 +88,8 @@ def test_reach_is_tight():
 @pytest.mark.parametrize("tolerance", [1.0, 50.0, 1e4])
 def test_pruning_where_the_seed_explains_the_target(monkeypatch, tolerance, kind):
     """There 1 − r² is no more than rounding, and so must not decide what is in reach."""
-    monkeypatch.setattr(_grouping, "_SMALLEST_BLOCK", 1)
-    monkeypatch.setattr(_grouping, "_SCREEN_VALUES", 1)
+    monkeypatch.setattr(_sequential, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(_sequential, "_SCREEN_VALUES", 1)
     for seed in range(12):
         rng = np.random.default_rng(seed)
         n, size = int(rng.integers(4, 30)), 10.0 ** -rng.uniform(6, 9)

@@ -1,36 +1,17 @@
-"""The strategies: from statistics and a criterion to a partition of the features."""
+"""The paper's Algorithm 1: each candidate against the first feature of the group."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 
-from ._criterion import EVIDENCE, MARGIN, Criterion, EvidenceArray
-from ._statistics import IndexArray, Statistics, Task
+from .._criterion import EVIDENCE, MARGIN, Criterion, EvidenceArray
+from .._statistics import IndexArray, Statistics, Task
+from ._partition import Partition, partition_of
 
 _SCREEN_VALUES = 2**16
 """Correlations screened together: 512 KiB, so that the steps on them stay in the cache."""
 
 _SMALLEST_BLOCK = 256
-
-
-@dataclass(frozen=True)
-class Partition:
-    """Disjoint groups of features, and the record of the merges that made them.
-
-    Attributes
-    ----------
-    labels : array of shape (D,)
-        Group of each feature; −1 for a constant one, which belongs to none.
-    groups : list of arrays
-        Members of each group in increasing order; groups in the order of their first member.
-    evidence : structured array
-        One row per merged feature, by group.
-    """
-
-    labels: IndexArray
-    groups: list[IndexArray]
-    evidence: EvidenceArray
 
 
 def group_sequential(statistics: Statistics, criterion: Criterion) -> Partition:
@@ -63,7 +44,7 @@ def group_sequential(statistics: Statistics, criterion: Criterion) -> Partition:
             is_free[merged["feature"]] = False
             rest = rest[is_free[rest]]
         free = rest
-    return _partition(statistics.varying.size, np.concatenate(seeds), np.concatenate(record))
+    return partition_of(statistics.varying.size, np.concatenate(seeds), np.concatenate(record))
 
 
 def _decide_head(
@@ -162,22 +143,3 @@ def _plan(
 def _cut(features: IndexArray, size: int) -> Iterator[IndexArray]:
     for start in range(0, features.size, size):
         yield features[start : start + size]
-
-
-def _partition(n_features: int, seeds: IndexArray, evidence: EvidenceArray) -> Partition:
-    """Number the groups by their seeds, which are their first members."""
-    evidence["group"] = np.searchsorted(seeds, evidence["partner"])
-    evidence = evidence[np.lexsort((evidence["feature"], evidence["group"]))]
-    labels = np.full(n_features, -1, dtype=np.intp)
-    labels[seeds] = np.arange(seeds.size)
-    labels[evidence["feature"]] = evidence["group"]
-    order = np.argsort(labels, kind="stable")
-    sizes = np.bincount(labels[labels >= 0], minlength=seeds.size)
-    members = order[n_features - int(sizes.sum()) :]
-    groups = np.split(members, np.cumsum(sizes)[:-1]) if seeds.size else []
-    return Partition(labels, groups, evidence)
-
-
-STRATEGIES: dict[str, Callable[[Statistics, Criterion], Partition]] = {
-    "sequential": group_sequential
-}
