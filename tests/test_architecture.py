@@ -21,7 +21,9 @@ ORDER = [
     "_names",
     "_input",
     "_blocks",
+    "_gram",
     "_statistics",
+    "_noise",
     "_criterion",
     "_grouping",
     "_means",
@@ -91,7 +93,7 @@ def test_theory_imports_nothing_of_ours():
 
 def test_imports_are_seen():
     """The walk above finds what it is meant to find."""
-    assert set(own_imports(PACKAGE / "_criterion.py")) == {"theory", "_statistics"}
+    assert set(own_imports(PACKAGE / "_criterion.py")) == {"theory", "_statistics", "_noise"}
     assert "_estimator" in own_imports(PACKAGE / "__init__.py")
     assert "_demo" in own_imports(PACKAGE / "cli.py")
 

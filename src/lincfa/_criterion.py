@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import theory
-from ._statistics import IndexArray, PairCorrelations, Statistics
+from ._noise import full_noise_ratio
+from ._statistics import RESOLUTION, IndexArray, PairCorrelations, Statistics
 from ._statistics._pairs import NEARLY_COLLINEAR, NEARLY_EXPLAINED
 from .theory._arrays import FloatArray, divide
 
@@ -25,9 +26,13 @@ EVIDENCE = np.dtype(
 )
 """One row per merged feature: what it was tested against, and the figures behind the decision."""
 
+UNBIASED = 2.0
+"""F − 1 estimates the noncentrality without bias, and merging pays where that is at most 1."""
 
 MARGIN = 1e-9
 """Far above the rounding of correlations and of products of them."""
+
+_SMALLEST_RATIO = 1e-290
 
 _DELICATE = 3 * max(NEARLY_COLLINEAR, NEARLY_EXPLAINED)
 """Where (1 − ρ²)(1 − R²) is larger, neither 1 − |ρ| nor 1 − R² is small."""
@@ -45,22 +50,36 @@ class Criterion:
     noise_ratio : float or None
         Variance of the noise over the variance of the target; None for the residual variance of
         each pair's own regression.
+    min_correlation : float
+        Pairs with a lower correlation never merge; −1 for the rule alone.
     """
 
     n_samples: int
     tolerance: float = 1.0
     noise_ratio: float | None = None
+    min_correlation: float = -1.0
 
     @classmethod
     def of(
-        cls, statistics: Statistics, tolerance: float, noise: Literal["pair"] | float
+        cls,
+        statistics: Statistics,
+        tolerance: float | Literal["unbiased"] = 1.0,
+        noise: Literal["pair", "full"] | float = "pair",
+        min_correlation: float | None = None,
     ) -> "Criterion":
-        """Build the criterion for data, with the noise as :class:`lincfa.LinCFA` takes it."""
+        """Build the criterion for data from the parameters of :class:`lincfa.LinCFA`."""
         ratio = None
-        if not isinstance(noise, str):
+        if noise == "full":
+            ratio = full_noise_ratio(statistics)
+        elif not isinstance(noise, str):
             with np.errstate(over="ignore", under="ignore"):  # 0 and inf are fine limits
                 ratio = float((np.sqrt(noise) / statistics.target_scale) ** 2)
-        return cls(statistics.n_samples, tolerance, ratio)
+        return cls(
+            statistics.n_samples,
+            UNBIASED if isinstance(tolerance, str) else float(tolerance),
+            ratio,
+            -1.0 if min_correlation is None else float(min_correlation),
+        )
 
     def f(self, pairs: PairCorrelations) -> FloatArray:
         """F of each pair: growth of bias over drop of variance, both estimated."""
@@ -68,13 +87,40 @@ class Criterion:
             return theory.f_from_shares(self.n_samples, pairs.share_difference, pairs.unexplained)
         return theory.f_known_noise(self.n_samples, pairs.share_difference, self.noise_ratio)
 
-    def threshold(self, pairs: PairCorrelations, f: FloatArray) -> FloatArray:
-        """Correlation above which each pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
-        return 1 - divide(self.tolerance * pairs.below_one, f, zero_by_zero=np.inf)
+    def threshold(self, below_one: FloatArray, f: FloatArray) -> FloatArray:
+        """Correlation above which a pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
+        return 1 - divide(self.tolerance * below_one, f, zero_by_zero=np.inf)
 
     def passes(self, pairs: PairCorrelations) -> npt.NDArray[np.bool_]:
         """Which of the pairs merge."""
-        return np.asarray(self.f(pairs) <= self.tolerance)
+        allowed = pairs.rho >= self.min_correlation
+        return np.asarray((self.f(pairs) <= self.tolerance) & allowed)
+
+    def plain_f(self, rho: FloatArray, r_first: FloatArray, r_second: FloatArray) -> FloatArray:
+        """F from plain correlations, infinite below the smallest correlation allowed.
+
+        For means of groups, of which only correlations are known: a difference of less than 1e-13
+        of the variance cannot be told from rounding and counts as none, so that F is 0.
+        """
+        below_one = 1 - rho
+        difference = r_first - r_second
+        difference *= difference
+        share = difference / np.maximum(2 * below_one, RESOLUTION)
+        share[below_one <= RESOLUTION] = 0
+        if self.noise_ratio is None:
+            left = r_first + r_second
+            left *= left
+            left /= np.maximum(2 + 2 * rho, RESOLUTION)
+            left += share
+            np.subtract(1, left, out=left)
+            np.maximum(left, RESOLUTION, out=left)
+            share *= self.n_samples - 3
+            share /= left
+        else:
+            share *= (self.n_samples - 1) / max(self.noise_ratio, _SMALLEST_RATIO)
+        if self.min_correlation > -1:
+            share[rho < self.min_correlation - MARGIN] = np.inf
+        return share
 
     def evidence(
         self, first: IndexArray, second: IndexArray, pairs: PairCorrelations
@@ -86,7 +132,7 @@ class Criterion:
         evidence["feature"] = second
         evidence["partner"] = first
         evidence["correlation"] = pairs.rho
-        evidence["threshold"] = self.threshold(pairs, f)
+        evidence["threshold"] = self.threshold(pairs.below_one, f)
         evidence["f"] = f
         return evidence
 
@@ -95,13 +141,16 @@ class Criterion:
 
         The difference of two features explains at least (r₁−r₂)²/4 of the target, and what the
         pair leaves unexplained is at most 1 − r₁², whatever their correlation. (A margin is added
-        to the latter, of which little but rounding is left where r₁ is near 1.)
+        to the latter, of which little but rounding is left where r₁ is near 1.) At a correlation of
+        at least m it explains (r₁−r₂)²/(2(1−m)).
         """
+        factor = np.sqrt(2 * (1 - self.min_correlation))
         if self.noise_ratio is None:
             unexplained = np.maximum(1 - r**2, 0) + MARGIN
-            return 2 * np.sqrt(self.tolerance * unexplained / (self.n_samples - 3))
+            reach = factor * np.sqrt(self.tolerance * unexplained / (self.n_samples - 3))
+            return np.asarray(reach)
         known = np.sqrt(self.tolerance) * np.sqrt(self.noise_ratio / (self.n_samples - 1))
-        return np.full(r.shape, 2 * known)
+        return np.full(r.shape, factor * known)
 
     def sift(
         self, rho: FloatArray, r_seeds: FloatArray, r_candidates: FloatArray
@@ -135,4 +184,8 @@ class Criterion:
             margin = MARGIN * (1 + factor)
         passing = (excess < -margin) & ~doubtful
         doubtful |= np.abs(excess, out=excess) <= margin
+        if self.min_correlation > -1:
+            doubtful |= passing
+            passing &= rho > self.min_correlation + MARGIN
+            doubtful &= ~passing & (rho > self.min_correlation - MARGIN)
         return passing, doubtful

@@ -19,7 +19,7 @@ class Partition:
     groups : list of arrays
         Members of each group in increasing order; groups in the order of their first member.
     evidence : structured array
-        One row per merged feature, by group.
+        One row per merged feature, by group and then in the order of the merges.
     """
 
     labels: IndexArray
@@ -27,22 +27,16 @@ class Partition:
     evidence: EvidenceArray
 
 
-def partition_of(n_features: int, seeds: IndexArray, evidence: EvidenceArray) -> Partition:
-    """Number the groups by their seeds, which are their first members.
+def partition_of(roots: IndexArray, evidence: EvidenceArray) -> Partition:
+    """Number the groups by their first members, and sort the evidence by group.
 
-    Each row of the evidence puts a feature into the group of its partner, which is a seed.
+    ``roots`` holds the first member of each feature's group; −1 for a feature that has none.
     """
-    evidence["group"] = np.searchsorted(seeds, evidence["partner"])
-    evidence = evidence[np.lexsort((evidence["feature"], evidence["group"]))]
-    labels = np.full(n_features, -1, dtype=np.intp)
-    labels[seeds] = np.arange(seeds.size)
-    labels[evidence["feature"]] = evidence["group"]
-    return Partition(labels, members(labels, seeds.size), evidence)
-
-
-def members(labels: IndexArray, n_groups: int) -> list[IndexArray]:
-    """Members of each group, in increasing order."""
-    order = np.argsort(labels, kind="stable")
-    sizes = np.bincount(labels[labels >= 0], minlength=n_groups)
-    grouped = order[labels.size - int(sizes.sum()) :]
-    return np.split(grouped, np.cumsum(sizes)[:-1]) if n_groups else []
+    labels = np.full(roots.size, -1, dtype=np.intp)
+    grouped = roots >= 0
+    firsts, labels[grouped] = np.unique(roots[grouped], return_inverse=True)
+    evidence["group"] = labels[evidence["feature"]]
+    evidence = evidence[np.argsort(evidence["group"], kind="stable")]
+    order = np.argsort(labels, kind="stable")[roots.size - int(grouped.sum()) :]
+    sizes = np.bincount(labels[grouped], minlength=firsts.size)
+    return Partition(labels, np.split(order, np.cumsum(sizes)[:-1]), evidence)

@@ -27,14 +27,12 @@ def group_sequential(statistics: Statistics, criterion: Criterion) -> Partition:
     """
     is_free = statistics.varying.copy()
     free = np.flatnonzero(is_free)
-    seeds = [np.empty(0, dtype=np.intp)]
     record = [np.empty(0, dtype=EVIDENCE)]
     seed_share = 0.0
     while free.size:
         size = statistics.head_size(free.size, seed_share)
         head, rest = free[:size], free[size:]
         new, merged = _decide_head(statistics, criterion, head)
-        seeds.append(new)
         record.append(merged)
         seed_share = new.size / head.size
         for start in range(0, new.size, statistics.seed_limit):
@@ -44,7 +42,11 @@ def group_sequential(statistics: Statistics, criterion: Criterion) -> Partition:
             is_free[merged["feature"]] = False
             rest = rest[is_free[rest]]
         free = rest
-    return partition_of(statistics.varying.size, np.concatenate(seeds), np.concatenate(record))
+    evidence = np.concatenate(record)
+    evidence = evidence[np.argsort(evidence["feature"])]
+    roots = np.where(statistics.varying, np.arange(statistics.varying.size), -1)
+    roots[evidence["feature"]] = evidence["partner"]
+    return partition_of(roots, evidence)
 
 
 def _decide_head(

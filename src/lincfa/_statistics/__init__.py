@@ -2,15 +2,22 @@
 
 from ._array import ArrayStatistics
 from ._moments import Moments, MomentStatistics
-from ._pairs import PairCorrelations
-from ._protocol import IndexArray, Statistics, Task
+from ._pairs import RESOLUTION, PairCorrelations
+from ._protocol import IndexArray, Statistics, Sums, Task
+from ._square import LARGEST_SQUARE, CachedStatistics, correlation_matrix, most_features
 
 __all__ = [
+    "LARGEST_SQUARE",
+    "RESOLUTION",
     "ArrayStatistics",
+    "CachedStatistics",
     "IndexArray",
     "MomentStatistics",
     "Moments",
     "PairCorrelations",
     "Statistics",
+    "Sums",
     "Task",
+    "correlation_matrix",
+    "most_features",
 ]

@@ -16,6 +16,7 @@ from ._columns import column_moments, standardize_target
 from ._pairs import ROUNDING, PairCorrelations, complete_pairs
 from ._protocol import IndexArray, Task
 from ._standardize import standardize
+from ._sums import ColumnSum
 
 _MODERATE_MEAN, _MODERATE_SCALE = 1e3, 1e100
 """Mean over scale, and scale, up to which products with raw columns keep some thirteen digits."""
@@ -155,6 +156,10 @@ class ArrayStatistics:
             filled = -(-width // _MULTIPLE) * _MULTIPLE
             padded = columns[:, active.start : active.start + filled]
             yield self._products(padded, candidates)[:width]
+
+    def sums(self) -> ColumnSum:
+        """Running sum of the standardised columns of a group."""
+        return ColumnSum(self._standardized, self._products, self.n_samples)
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs, from their columns where they nearly coincide."""

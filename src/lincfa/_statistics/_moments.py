@@ -12,15 +12,11 @@ from .._blocks import add_symmetric, row_slices
 from .._input import MIN_SAMPLES
 from .._names import Names, describe_columns
 from ..theory._arrays import FloatArray
-from ._pairs import ROUNDING, PairCorrelations, complete_pairs
+from ._pairs import RESOLUTION, ROUNDING, PairCorrelations, complete_pairs
 from ._protocol import IndexArray, Task
+from ._square import LARGEST_SQUARE, most_features
 from ._standardize import is_constant
-
-LARGEST_SQUARE = 4 * 2**30
-"""Bytes of comoments above which accumulating them is refused."""
-
-_RESOLUTION = 1e-13
-"""Share of variance below which moments cannot tell a difference from the rounding of sums."""
+from ._sums import RowSums
 
 _LARGEST_SPREAD, _LARGEST_VALUE = 1e130, 1e300
 """Beyond these, and below the inverse of the first, squares or sums would leave float64."""
@@ -53,7 +49,7 @@ class Moments:
         """Refuse numbers of features whose comoments would not fit into memory."""
         needed = 8 * (n_features + 1) ** 2
         if needed > LARGEST_SQUARE:
-            most = int((LARGEST_SQUARE / 8) ** 0.5) - 1
+            most = most_features() - 1
             raise ValueError(
                 f"partial_fit keeps a matrix of {n_features} × {n_features} comoments, which takes "
                 f"{needed / 2**30:.1f} GiB; the limit is {LARGEST_SQUARE / 2**30:.0f} GiB "
@@ -146,7 +142,7 @@ class MomentStatistics:
             target_scale=target_scale,
             rounding=np.maximum(
                 ROUNDING * moments.precision[:-1] * (1 + np.abs(mean) / scale),
-                np.sqrt(_RESOLUTION) / 2,
+                np.sqrt(RESOLUTION) / 2,
             ),
             _comoment=moments.comoment.T[:-1, :-1],
         )
@@ -163,6 +159,11 @@ class MomentStatistics:
         """Correlations of seeds with later features: one array (seeds, candidates) per task."""
         for active, candidates in tasks:
             yield self._correlations(seeds[active], candidates)
+
+    def sums(self) -> RowSums:
+        """Running sums of the correlations of the members of a group."""
+        everything = np.arange(self.mean.size)
+        return RowSums(lambda members: self._correlations(members, everything), everything.size)
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs, to the resolution of moments."""

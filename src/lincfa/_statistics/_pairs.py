@@ -20,6 +20,9 @@ NEARLY_EXPLAINED = 1e-6
 ROUNDING = 4.0
 """Multiple of the machine precision within which values count as equal."""
 
+RESOLUTION = 1e-13
+"""Share of variance below which sums of products cannot tell a difference from their rounding."""
+
 Selection: TypeAlias = npt.NDArray[np.intp]
 
 Contrast: TypeAlias = Callable[[Selection, int], tuple[FloatArray, FloatArray]]

@@ -15,6 +15,16 @@ Task: TypeAlias = tuple[slice, IndexArray]
 """A range of the seeds asked for, and the candidates whose correlations with these are wanted."""
 
 
+class Sums(Protocol):
+    """Correlations of candidates with the sum of a group that grows."""
+
+    def add(self, features: IndexArray) -> None:
+        """Put features into the group."""
+
+    def of(self, candidates: IndexArray) -> FloatArray:
+        """Sum of the correlations of each candidate with the members of the group."""
+
+
 class Statistics(Protocol):
     """What the criterion and the grouping ask of the data.
 
@@ -70,6 +80,9 @@ class Statistics(Protocol):
 
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
         """Correlations of seeds with later features: one array (seeds, candidates) per task."""
+
+    def sums(self) -> Sums:
+        """Running sums for a group that is empty yet."""
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs of features, precise also where they nearly coincide."""

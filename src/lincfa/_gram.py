@@ -1,0 +1,47 @@
+"""Inverses of matrices of products of columns, also of nearly dependent ones."""
+
+import numpy as np
+from scipy.linalg import lapack
+
+from .theory._arrays import FloatArray
+
+_RIDGES = (0.0, 1e-10, 1e-8)
+"""Shares added to the diagonal, in turn, until the inverse can be trusted."""
+
+_LARGEST_INFLATION = 1e9
+"""Variance inflation (diagonal of the inverse, at unit diagonal) up to which it can be."""
+
+_SMALLEST_VARIANCE = 1e-13
+"""Sums that cancel, of mirror images, vary by rounding only."""
+
+
+def inverse(gram: FloatArray) -> tuple[FloatArray, bool]:
+    """Invert a symmetric matrix with a positive diagonal.
+
+    Where columns are dependent, or so nearly that the inverse would be rounding, a tiny share of
+    the diagonal is added: a direction in which the columns hardly vary then has a huge but finite
+    variance, and the others keep some six digits.
+
+    Returns
+    -------
+    inverse : array
+    singular : bool
+        Whether something was added.
+    """
+    scale = 1 / np.sqrt(np.maximum(np.diagonal(gram), _SMALLEST_VARIANCE))
+    unit = gram * scale
+    unit *= scale[:, None]
+    for ridge in _RIDGES:
+        attempt = np.array(unit, order="F")
+        attempt[np.diag_indices_from(attempt)] = 1 + ridge
+        factor, failed = lapack.dpotrf(attempt, lower=1, overwrite_a=1)
+        if failed:
+            continue
+        result, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
+        if not failed and (ridge or np.diagonal(result).max() <= _LARGEST_INFLATION):
+            break
+    lower = np.tril(result)
+    full: FloatArray = lower + np.tril(lower, -1).T
+    full *= scale
+    full *= scale[:, None]
+    return full, bool(ridge)

@@ -1,0 +1,220 @@
+"""Merging the two groups with the smallest F, again and again, from the correlations alone."""
+
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+
+from .._criterion import Criterion
+from .._statistics import (
+    LARGEST_SQUARE,
+    RESOLUTION,
+    IndexArray,
+    Statistics,
+    correlation_matrix,
+    most_features,
+)
+from ..theory._arrays import FloatArray
+from ._path import MERGES, MergePath
+
+_STRIP_VALUES = 2**18
+_COMPACT = 0.6
+"""Share of living groups below which the matrices are copied without the others."""
+
+_TIE, _TINY = 1e-9, 1e-12
+"""Relative and absolute difference below which two F count as equal: above their rounding."""
+
+
+def path_agglomerative(statistics: Statistics, criterion: Criterion) -> MergePath:
+    """Merge the two groups with the smallest F until one group is left.
+
+    Each group stands for itself by the mean of its standardised features, standardised again.
+    The path does not depend on the order of the features: where several pairs have the same F, the
+    most correlated pair merges first, then the one with the fewest features, and only where these
+    are equal too, the one that comes first.
+    """
+    groups = Groups.of(statistics, criterion)
+    groups.merge_coinciding()
+    groups.merge_down(1)
+    return MergePath(statistics.varying, groups.record())
+
+
+class Groups:
+    """Groups that merge, with what their means have to do with each other and the target.
+
+    Attributes
+    ----------
+    sums : array of shape (d, d)
+        Sums of the correlations between the members of two groups: the products of the groups'
+        sums of standardised features.
+    r : array of shape (d,)
+        Sums of the members' correlations with the target.
+    names : array of shape (d,)
+        First member of each group.
+    sizes : array of shape (d,)
+        Number of members of each group.
+    """
+
+    def __init__(
+        self, sums: FloatArray, r: FloatArray, names: IndexArray, criterion: Criterion
+    ) -> None:
+        self.sums, self.r, self.names = sums, r, names
+        self.sizes = np.ones(names.size, dtype=np.intp)
+        self._criterion = criterion
+        self._alive = np.ones(names.size, dtype=np.bool_)
+        self._norms = np.sqrt(np.diagonal(sums))
+        self._merges: list[tuple[int, int, int, float, float, float]] = []
+        self._height = 0.0
+        self._f = np.empty((0, 0))
+
+    @classmethod
+    def of(cls, statistics: Statistics, criterion: Criterion) -> "Groups":
+        """One group per feature that is not constant."""
+        features = np.flatnonzero(statistics.varying)
+        if 8 * features.size**2 > LARGEST_SQUARE:
+            raise ValueError(
+                f"The strategies 'agglomerative' and 'joint' keep matrices of all pairs of "
+                f"features, for {features.size} features {8e-9 * features.size**2:.1f} GB each; "
+                f"the limit is {most_features()} features. Use strategy='sequential' or "
+                "'centroid', or reduce by one of these first."
+            )
+        sums = correlation_matrix(statistics, features)
+        return cls(sums, statistics.target_correlation[features], features, criterion)
+
+    @property
+    def count(self) -> int:
+        """Number of groups."""
+        return int(self._alive.sum())
+
+    def record(self) -> npt.NDArray[np.void]:
+        """Give the merges made so far."""
+        return np.array(self._merges, dtype=MERGES)
+
+    def merge_coinciding(self) -> None:
+        """Merge features that differ by no more than rounding: the first of all ties."""
+        step = max(1, _STRIP_VALUES // self.names.size)
+        for top in range(0, self.names.size, step):
+            rows = self.sums[top : top + step]
+            # Signs may differ only where ρ is far from 1, so single features suffice here.
+            for i, j in np.argwhere(rows >= 1 - RESOLUTION):
+                if top + i < j and self._alive[top + i] and self._alive[j]:
+                    self._join(int(top + i), int(j), 0.0)
+        self.compact()
+
+    def merge_down(self, n_groups: int) -> None:
+        """Merge the pair with the smallest F until so many groups are left, or none may merge."""
+        if self.count <= n_groups:
+            return
+        self._compare_all()
+        while self.count > n_groups:
+            closest = self._closest()
+            if closest is None:
+                break
+            first, second = closest
+            self._join(first, second, float(self._f[first, second]))
+            self._compare(first, second)
+            if self.count < _COMPACT * self._alive.size:
+                self.compact()
+
+    def _join(self, first: int, second: int, f: float) -> None:
+        """Put the second group into the first."""
+        rho = self.sums[first, second] / (self._norms[first] * self._norms[second])
+        sums = self.sums[first]
+        sums += self.sums[second]
+        sums[first] += sums[second]
+        self.sums[:, first] = sums
+        self.r[first] += self.r[second]
+        self.sizes[first] += self.sizes[second]
+        # The sum of mirror images has no variance: any scale does for it.
+        self._norms[first] = np.sqrt(max(sums[first], RESOLUTION))
+        self._alive[second] = False
+        self._height = max(self._height, f)
+        names = int(self.names[first]), int(self.names[second])
+        self._merges.append(
+            (*names, int(self.sizes[first]), float(np.clip(rho, -1, 1)), f, self._height)
+        )
+
+    def _f_rows(self, rows: slice) -> FloatArray:
+        """F of some groups with all."""
+        rho = self.sums[rows] / self._norms
+        rho /= self._norms[rows, None]
+        np.clip(rho, -1, 1, out=rho)
+        r = self.r / self._norms
+        return self._criterion.plain_f(rho, r[rows, None], r)
+
+    def _compare_all(self) -> None:
+        self.compact()
+        size = self.names.size
+        self._f = np.empty((size, size))
+        self._nearest = np.empty(size, dtype=np.intp)
+        self._smallest = np.empty(size)
+        step = max(1, _STRIP_VALUES // size)
+        for top in range(0, size, step):
+            rows = np.arange(top, min(top + step, size))
+            self._f[rows] = self._f_rows(slice(top, top + step))
+            self._f[rows, rows] = inf
+            self._scan(rows)
+
+    def _compare(self, merged: int, gone: int) -> None:
+        """Compare a merged group with the others, and keep every group's nearest.
+
+        A group whose nearest has changed is searched only when its turn comes: the F of its former
+        nearest is a lower bound until then.
+        """
+        f = self._f_rows(slice(merged, merged + 1))[0]
+        f[~self._alive] = inf
+        f[merged] = inf
+        self._f[merged] = f
+        self._f[:, merged] = f
+        self._f[:, gone] = inf
+        self._smallest[gone] = inf
+        self._nearest[(self._nearest == merged) | (self._nearest == gone)] = -1
+        closer = np.flatnonzero(f < self._smallest)
+        self._nearest[closer] = merged
+        self._smallest[closer] = f[closer]
+        self._scan(np.array([merged]))
+
+    def _scan(self, rows: IndexArray) -> None:
+        self._nearest[rows] = nearest = self._f[rows].argmin(axis=1)
+        self._smallest[rows] = self._f[rows, nearest]
+
+    def _closest(self) -> tuple[int, int] | None:
+        """Find the pair with the smallest F, or None where no pair may merge."""
+        while True:
+            bound = self._smallest.min()
+            if bound == inf:
+                return None
+            bound += _TIE * bound + _TINY
+            tied = np.flatnonzero(self._smallest <= bound)
+            unknown = tied[self._nearest[tied] < 0]
+            if not unknown.size:
+                break
+            self._scan(unknown)
+        if tied.size == 2:
+            return int(tied[0]), int(tied[1])
+        return self._break_tie(tied, bound)
+
+    def _break_tie(self, tied: IndexArray, bound: float) -> tuple[int, int]:
+        first, second = np.nonzero(self._f[np.ix_(tied, tied)] <= bound)
+        first, second = tied[first], tied[second]
+        ordered = first < second
+        first, second = first[ordered], second[ordered]
+        rho = self.sums[first, second] / (self._norms[first] * self._norms[second])
+        sizes = self.sizes[first] + self.sizes[second]
+        best = np.lexsort((second, first, sizes, -np.round(rho, 9)))[0]
+        return int(first[best]), int(second[best])
+
+    def compact(self) -> None:
+        """Forget the groups that have been merged into others."""
+        alive = np.flatnonzero(self._alive)
+        if alive.size == self._alive.size:
+            return
+        place = np.full(self._alive.size + 1, -1)  # the last for those whose nearest is unknown
+        place[alive] = np.arange(alive.size)
+        self.sums = self.sums[np.ix_(alive, alive)]
+        for name in ("r", "names", "sizes", "_norms", "_alive"):
+            setattr(self, name, getattr(self, name)[alive])
+        if self._f.size:
+            self._f = self._f[np.ix_(alive, alive)]
+            self._smallest = self._smallest[alive]
+            self._nearest = place[self._nearest[alive]]

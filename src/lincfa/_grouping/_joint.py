@@ -1,0 +1,184 @@
+"""Merging by the contrast of two weights in the regression on all groups."""
+
+import numpy as np
+import numpy.typing as npt
+
+from .._criterion import MARGIN, Criterion
+from .._gram import inverse
+from .._statistics import RESOLUTION, Statistics
+from ..theory._arrays import FloatArray
+from ._agglomerative import Groups
+from ._path import MERGES, MergePath
+
+START_SHARE = 0.4
+"""Groups to start the regression with, at most, as a share of the samples."""
+
+_STRIP_VALUES = 2**15
+_FLOOR = 1e-300
+_REFRESH, _REFRESH_SINGULAR = 0.75, 0.97
+"""Share of groups left at which the regression is computed anew from the groups' products."""
+
+
+def path_joint(statistics: Statistics, criterion: Criterion) -> MergePath:
+    """Merge the two groups whose weights in the regression on all groups differ least.
+
+    The regression is on the *sums* of the groups, so that a group's coefficient is the weight of
+    each of its features, and merging two groups means equal coefficients. F is the statistic for
+    this contrast, given all other groups.
+
+    The regression needs fewer groups than samples. With more features than ``START_SHARE`` times
+    the samples, pairs with the smallest pairwise F merge first (as the agglomerative strategy does)
+    down to that number. These merges come first in the path, with their pairwise F and height 0:
+    they are made at every tolerance.
+    """
+    n = statistics.n_samples
+    groups = Groups.of(statistics, criterion)
+    groups.merge_coinciding()
+    groups.merge_down(max(1, int(START_SHARE * n)))
+    groups.compact()
+    if groups.count > n - 3:
+        raise ValueError(
+            f"strategy='joint' compares groups in a regression on all of them and needs fewer than "
+            f"{n - 2} groups to start with for {n} samples, but min_correlation="
+            f"{criterion.min_correlation:g} leaves {groups.count}. Lower it, or use another "
+            "strategy."
+        )
+    start = groups.record()
+    start["height"] = 0
+    model = Regression(groups.sums, groups.r, n, criterion)
+    names, sizes = groups.names.copy(), groups.sizes.copy()
+    merges = []
+    height = 0.0
+    while model.count > 1:
+        closest = model.closest()
+        if closest is None:
+            break
+        i, j, f, rho = closest
+        height = max(height, f)
+        first, second = sorted((int(names[i]), int(names[j])))
+        sizes[i] += sizes[j]
+        names[i] = first
+        merges.append((first, second, int(sizes[i]), rho, f, height))
+        last = model.count - 1
+        names[j], sizes[j] = names[last], sizes[last]
+        model.merge(i, j)
+    path = np.concatenate([start, np.array(merges, dtype=MERGES)])
+    return MergePath(statistics.varying, path, pairwise=False)
+
+
+class Regression:
+    """Least squares on the sums of groups, of which two at a time are given equal weights.
+
+    Only differences of weights matter, so it holds the weights up to a constant, the variance of
+    each difference (up to the variance of the noise; above the diagonal), and what is left of the
+    target. Giving two weights the same value is a change of rank one of all three.
+    """
+
+    def __init__(
+        self, products: FloatArray, r: FloatArray, n_samples: int, criterion: Criterion
+    ) -> None:
+        self.count = r.size
+        self._products = products.copy()
+        self._r = r.copy()
+        self._degrees = n_samples - 1
+        self._criterion = criterion
+        self._limited = criterion.min_correlation > -1
+        self._solve()
+
+    def _solve(self) -> None:
+        """Compute the regression on the current groups from their products."""
+        d = self.count
+        inverted, singular = inverse(self._products[:d, :d])
+        self._weights = inverted @ self._r[:d]
+        self._left = 1 - float(self._r[:d] @ self._weights)
+        own = np.diagonal(inverted).copy()
+        inverted *= -2
+        inverted += own
+        inverted += own[:, None]
+        self._variances = inverted
+        self._solve_again_at = int((_REFRESH_SINGULAR if singular else _REFRESH) * d)
+        self._change: tuple[FloatArray, float] | None = None
+
+    def closest(self) -> tuple[int, int, float, float] | None:
+        """Find the pair whose equal weights cost least: their F and their correlation."""
+        d = self.count
+        best, place = np.inf, (0, 0)
+        step = max(1, _STRIP_VALUES // d)
+        norms = np.sqrt(np.maximum(np.diagonal(self._products)[:d], RESOLUTION))
+        for top in range(0, d, step):
+            rows, columns = slice(top, min(top + step, d)), slice(top, d)
+            variances = self._variances[rows, columns]
+            if self._change is not None:
+                shifts, variance = self._change
+                change = shifts[rows, None] - shifts[columns]
+                change *= change
+                change /= variance
+                variances -= change
+                np.maximum(variances, _FLOOR, out=variances)
+            cost = self._weights[rows, None] - self._weights[columns]
+            cost *= cost
+            cost /= variances
+            height = rows.stop - top
+            cost[:, :height][_lower_triangle(height)] = np.inf
+            if self._limited:
+                rho = self._products[rows, columns] / (norms[rows, None] * norms[columns])
+                cost[rho < self._criterion.min_correlation - MARGIN] = np.inf
+            nearest = int(cost.argmin())
+            row, column = divmod(nearest, cost.shape[1])
+            if cost[row, column] < best:
+                best, place = float(cost[row, column]), (top + row, top + column)
+        self._change = None
+        if best == np.inf:
+            return None
+        i, j = place
+        rho = float(np.clip(self._products[i, j] / (norms[i] * norms[j]), -1, 1))
+        return i, j, self._f(best), rho
+
+    def _f(self, cost: float) -> float:
+        ratio = self._criterion.noise_ratio
+        if ratio is None:
+            return cost * (self._degrees - self.count) / max(self._left, RESOLUTION)
+        return cost * self._degrees / max(ratio, _FLOOR)
+
+    def merge(self, i: int, j: int) -> None:
+        """Give groups i < j the same weight and let group i stand for both.
+
+        The last group takes the place of group j.
+        """
+        d = self.count
+        self._products[i, :d] += self._products[j, :d]
+        self._products[i, i] += self._products[i, j]
+        self._products[:d, i] = self._products[i, :d]
+        self._r[i] += self._r[j]
+        last = d - 1
+        self._products[j, :d] = self._products[last, :d]
+        self._products[:d, j] = self._products[:d, last]
+        self._products[j, j] = self._products[last, last]
+        self._r[j] = self._r[last]
+        if last <= self._solve_again_at:
+            self.count = last
+            self._solve()
+            return
+        to_first, to_second = self._variances_with(i), self._variances_with(j)
+        variance = float(to_first[j])
+        contrast = float(self._weights[i] - self._weights[j])
+        # Covariance of each weight with the contrast, up to a constant.
+        shifts = (to_second - to_first) / 2
+        self._weights[:d] -= shifts * (contrast / variance)
+        self._left += contrast**2 / variance
+        moved = self._variances_with(last)
+        self._variances[:j, j] = moved[:j]
+        self._variances[j, j + 1 : last] = moved[j + 1 : last]
+        for values in (self._weights, shifts):
+            values[j] = values[last]
+        self.count = last
+        self._change = shifts, variance
+
+    def _variances_with(self, i: int) -> FloatArray:
+        """Variances of the differences with one weight, from both sides of the diagonal."""
+        d = self.count
+        return np.concatenate([self._variances[:i, i], [0.0], self._variances[i, i + 1 : d]])
+
+
+def _lower_triangle(size: int) -> npt.NDArray[np.bool_]:
+    return np.tri(size, dtype=np.bool_)

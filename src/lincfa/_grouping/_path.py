@@ -1,0 +1,106 @@
+"""The path of an agglomerative strategy: every number of groups from all features to one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .._criterion import EVIDENCE
+from ..theory._arrays import FloatArray, divide
+from ._partition import Partition, partition_of
+
+MERGES = np.dtype(
+    [
+        ("first", np.intp),
+        ("second", np.intp),
+        ("size", np.intp),
+        ("correlation", np.float64),
+        ("f", np.float64),
+        ("height", np.float64),
+    ]
+)
+"""One row per merge, in order. A group is called by its first member; the merged one keeps the
+smaller name of the two. ``size`` is its number of features, ``correlation`` that of the two means,
+``height`` the running maximum of F."""
+
+
+@dataclass(frozen=True)
+class MergePath:
+    """Merges in their order, from one group per feature on.
+
+    Attributes
+    ----------
+    varying : array of shape (D,)
+        Which features take part; constant ones do not.
+    merges : structured array
+        See ``MERGES``.
+    pairwise : bool
+        Whether F compares the means of two groups alone, so that F ≤ c is a threshold on their
+        correlation.
+    """
+
+    varying: npt.NDArray[np.bool_]
+    merges: npt.NDArray[np.void]
+    pairwise: bool = True
+
+    @property
+    def most_groups(self) -> int:
+        """Number of groups before the first merge."""
+        return int(self.varying.sum())
+
+    @property
+    def fewest_groups(self) -> int:
+        """Number of groups after the last merge."""
+        return self.most_groups - self.merges.size
+
+    def n_groups(self, tolerance: float) -> int:
+        """Number of groups at which the smallest F exceeds the tolerance for the first time."""
+        made = np.searchsorted(self.merges["height"], tolerance, side="right")
+        return self.most_groups - int(made)
+
+    def partition(self, n_groups: int, tolerance: float | None = None) -> Partition:
+        """Make the first merges, down to a number of groups.
+
+        The tolerance is that of the thresholds in the evidence; by default the smallest at which
+        these merges are made.
+        """
+        made = self.merges[: self.most_groups - n_groups]
+        if tolerance is None:
+            tolerance = float(made["height"][-1]) if made.size else 0.0
+        evidence = np.empty(made.size, dtype=EVIDENCE)
+        evidence["feature"], evidence["partner"] = made["second"], made["first"]
+        evidence["correlation"], evidence["f"] = made["correlation"], made["f"]
+        evidence["threshold"] = np.nan
+        if self.pairwise:
+            gap = tolerance * (1 - made["correlation"])
+            evidence["threshold"] = 1 - divide(gap, made["f"], zero_by_zero=np.inf)
+
+        roots = np.arange(self.varying.size)
+        roots[made["second"]] = made["first"]
+        while (roots[roots] != roots).any():
+            roots = roots[roots]
+        return partition_of(np.where(self.varying, roots, -1), evidence)
+
+    def linkage(self) -> FloatArray:
+        """Give the path in the form of SciPy's hierarchical clustering.
+
+        The leaves are the features that are not constant, in their order.
+
+        Raises
+        ------
+        ValueError
+            Where the path does not end in one group.
+        """
+        if self.fewest_groups != 1:
+            raise ValueError(
+                f"A linkage needs a path that ends in one group, but min_correlation ends this one "
+                f"at {self.fewest_groups}. Fit with min_correlation=None."
+            )
+        leaves = self.most_groups
+        current = np.cumsum(self.varying) - 1
+        linkage = np.empty((self.merges.size, 4))
+        for step, merge in enumerate(self.merges):
+            pair = current[merge["first"]], current[merge["second"]]
+            linkage[step] = min(pair), max(pair), merge["height"], merge["size"]
+            current[merge["first"]] = leaves + step
+        return linkage

@@ -1,0 +1,75 @@
+"""All correlations at once, for what needs them together or again and again."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..theory._arrays import FloatArray
+from ._pairs import PairCorrelations
+from ._protocol import IndexArray, Statistics, Sums, Task
+from ._sums import RowSums
+
+LARGEST_SQUARE = 4 * 2**30
+"""Bytes of a matrix of all pairs of features above which making one is refused."""
+
+_STRIP = 512
+
+
+def most_features() -> int:
+    """Number of features whose matrix of pairs is still allowed."""
+    return int((LARGEST_SQUARE / 8) ** 0.5)
+
+
+def correlation_matrix(statistics: Statistics, features: IndexArray) -> FloatArray:
+    """Give the full symmetric matrix of correlations of the features."""
+    matrix = statistics.square(features)
+    size = features.size
+    for top in range(0, size, _STRIP):
+        strip = slice(top, min(top + _STRIP, size))
+        corner = matrix[strip, strip]
+        corner[...] = np.triu(corner, 1) + np.triu(corner, 1).T
+        matrix[strip.stop :, strip] = matrix[strip, strip.stop :].T
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+@dataclass(frozen=True)
+class CachedStatistics:
+    """Statistics that compute all correlations once, to serve many groupings of the same data.
+
+    What concerns single features, and the precise figures of pairs, come from the source.
+    """
+
+    _source: Statistics
+    _matrix: FloatArray
+    scatter_cost: float = 0.0
+
+    @classmethod
+    def of(cls, source: Statistics) -> "CachedStatistics":
+        """Compute the correlations of all features; those of constant ones have no meaning."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            matrix = correlation_matrix(source, np.arange(source.varying.size))
+        return cls(source, matrix)
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever is not about correlations is the source's."""
+        return getattr(self._source, name)
+
+    def square(self, features: IndexArray) -> FloatArray:
+        """Correlations of the features with each other."""
+        return self._matrix[np.ix_(features, features)]
+
+    def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
+        """Correlations of seeds with later features: one array (seeds, candidates) per task."""
+        for active, candidates in tasks:
+            yield self._matrix[np.ix_(seeds[active], candidates)]
+
+    def sums(self) -> Sums:
+        """Running sums of the correlations of the members of a group."""
+        return RowSums(self._matrix.__getitem__, self._matrix.shape[1])
+
+    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
+        """Complete correlations of pairs of features."""
+        return self._source.pairs(first, second, rho)
