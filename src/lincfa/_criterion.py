@@ -1,6 +1,7 @@
 """The decision for pairs: F, the threshold on the correlation, and the evidence they make."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -36,6 +37,11 @@ _SMALLEST_RATIO = 1e-290
 
 _DELICATE = 3 * max(NEARLY_COLLINEAR, NEARLY_EXPLAINED)
 """Where (1 − ρ²)(1 − R²) is larger, neither 1 − |ρ| nor 1 − R² is small."""
+
+
+def tolerance_value(tolerance: float | Literal["unbiased"]) -> float:
+    """Give the number that a tolerance stands for."""
+    return UNBIASED if isinstance(tolerance, str) else float(tolerance)
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ class Criterion:
                 ratio = float((np.sqrt(noise) / statistics.target_scale) ** 2)
         return cls(
             statistics.n_samples,
-            UNBIASED if isinstance(tolerance, str) else float(tolerance),
+            tolerance_value(tolerance),
             ratio,
             -1.0 if min_correlation is None else float(min_correlation),
         )
@@ -121,6 +127,19 @@ class Criterion:
         if self.min_correlation > -1:
             share[rho < self.min_correlation - MARGIN] = np.inf
         return share
+
+    def plain_f_of_pair(self, rho: float, r_first: float, r_second: float) -> float:
+        """F of one pair as :meth:`plain_f` gives it, much faster than by an array of one."""
+        below_one = 1 - rho
+        if rho < self.min_correlation - MARGIN:
+            return inf
+        if below_one <= RESOLUTION:
+            return 0.0
+        share = (r_first - r_second) ** 2 / (2 * below_one)
+        if self.noise_ratio is not None:
+            return share * ((self.n_samples - 1) / max(self.noise_ratio, _SMALLEST_RATIO))
+        left = 1 - share - (r_first + r_second) ** 2 / max(2 + 2 * rho, RESOLUTION)
+        return (self.n_samples - 3) * share / max(left, RESOLUTION)
 
     def evidence(
         self, first: IndexArray, second: IndexArray, pairs: PairCorrelations

@@ -1,33 +1,32 @@
 """The estimator: validation, wiring and fitted attributes; the arithmetic lives elsewhere."""
 
-import numbers
+import copy
 import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ._criterion import Criterion
-from ._grouping import STRATEGIES
+from ._criterion import Criterion, tolerance_value
+from ._grouping import PARTITIONS, PATHS, MergePath, Partition
 from ._input import (
     check_finite,
     check_same_types,
     column_types,
-    validate_new,
     validate_training,
 )
-from ._means import group_means
-from ._names import Names, describe_columns, reduced_names
+from ._names import Names, describe_columns
+from ._parameters import check_merging, check_n_groups, check_strategy, check_tolerance
+from ._reducer import GroupReducer
 from ._statistics import ArrayStatistics, Moments, MomentStatistics, Statistics
+from .theory._arrays import FloatArray
 
-_UNITS = ("standardized", "original")
 _STREAMING = ("_moments", "_chunk_types")
 
 
-class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class LinCFA(GroupReducer):
     """Replace groups of correlated features by their plain means, supervised by a target.
 
     Two features merge when the estimated drop of variance of the linear regression outweighs the
@@ -37,15 +36,33 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    strategy : {"sequential"}, default="sequential"
-        How groups are formed. ``"sequential"``: columns in order, each candidate against the first
-        feature (the seed) of the group, disjoint groups.
-    tolerance : float, default=1.0
-        c in F ≤ c, positive. 1 is the paper's rule; larger values merge more.
-    noise : "pair" or float, default="pair"
+    strategy : {"sequential", "centroid", "agglomerative", "joint"}, default="sequential"
+        How groups are formed.
+
+        - ``"sequential"``: columns in order, each candidate against the first feature (the seed)
+          of the group. The paper's algorithm.
+        - ``"centroid"``: columns in order, each candidate against the mean of the group so far,
+          over and over until none can be added.
+        - ``"agglomerative"``: the two groups whose means have the smallest F merge first. Does not
+          depend on the order of the columns.
+        - ``"joint"``: the two groups whose weights in the regression on *all* groups have the
+          smallest F merge first. With more features than 0.4 times the samples, groups merge as
+          by ``"agglomerative"`` down to that number first.
+    tolerance : float or "unbiased", default=1.0
+        c in F ≤ c, positive; larger values merge more. 1 is the paper's rule, ``"unbiased"`` is 2,
+        at which F − 1 estimates without bias whether merging pays, and
+        :func:`lincfa.theory.tolerance_at_level` gives c for a level of significance.
+    n_groups : int, default=None
+        Number of groups, instead of a tolerance, for ``"agglomerative"`` and ``"joint"``.
+    noise : "pair", "full" or float, default="pair"
         Variance of the noise in F: ``"pair"`` is the residual variance of each pair's own
-        regression, as in the paper; a positive number is the variance itself, in the square of the
-        target's unit, where it is known.
+        regression, as in the paper (for ``"joint"``, that of the regression on all groups);
+        ``"full"`` that of one regression on all features, which takes more samples than features;
+        a positive number is the variance itself, in the square of the target's unit, where it is
+        known.
+    min_correlation : float, default=None
+        Never merge two features, or means of groups, whose correlation is lower, whatever the rule
+        says. None leaves it to the rule.
     units : {"standardized", "original"}, default="standardized"
         What is averaged: ``"standardized"`` columns, as in the paper, or the columns in their
         ``"original"`` units, for features that share one, so that a reduced feature reads as "mean
@@ -68,7 +85,16 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     evidence_ : structured ndarray
         One row per merged feature: ``group``, ``feature``, the ``partner`` it was tested against,
         their ``correlation``, the ``threshold`` it had to reach, and ``f``. A threshold below −1
-        means that at the estimated weights any correlation would do.
+        means that at the estimated weights any correlation would do. Where means of groups are
+        compared, the first feature of a group stands for it. ``"joint"`` has no threshold (NaN):
+        its F depends on all groups.
+    merge_path_ : structured ndarray
+        For ``"agglomerative"`` and ``"joint"``: all merges in their order, down to one group, also
+        those beyond the tolerance. ``first`` and ``second`` are the first features of the two
+        groups, ``size`` the number of features merged, ``correlation`` that of the two means,
+        ``f``, and ``height``, the running maximum of F: the tolerance from which on the merge is
+        made. Merges before the regression of ``"joint"`` can start have their pairwise F and
+        height 0.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -92,14 +118,18 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        strategy: Literal["sequential"] = "sequential",
-        tolerance: float = 1.0,
-        noise: Literal["pair"] | float = "pair",
+        strategy: Literal["sequential", "centroid", "agglomerative", "joint"] = "sequential",
+        tolerance: float | Literal["unbiased"] = 1.0,
+        n_groups: int | None = None,
+        noise: Literal["pair", "full"] | float = "pair",
+        min_correlation: float | None = None,
         units: Literal["standardized", "original"] = "standardized",
     ) -> None:
         self.strategy = strategy
         self.tolerance = tolerance
+        self.n_groups = n_groups
         self.noise = noise
+        self.min_correlation = min_correlation
         self.units = units
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -174,70 +204,87 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "Every column of X is constant, up to the rounding of its type: there is nothing "
                 "to reduce."
             )
-        criterion = Criterion.of(statistics, self.tolerance, self.noise)
-        partition = STRATEGIES[self.strategy](statistics, criterion)
-
-        self.labels_ = partition.labels
-        self.groups_ = partition.groups
-        self.n_groups_ = len(partition.groups)
-        self.evidence_ = partition.evidence
+        criterion = Criterion.of(statistics, self.tolerance, self.noise, self.min_correlation)
+        if self.strategy in PATHS:
+            path = PATHS[self.strategy](statistics, criterion)
+            self.merge_path_ = path.merges
+            self._keep(self._cut(path, criterion.tolerance))
+        else:
+            self._keep(PARTITIONS[self.strategy](statistics, criterion))
         self.mean_ = statistics.mean
         self.scale_ = statistics.scale
         self.target_correlation_ = statistics.target_correlation
         # Last: where warnings are errors, the model and the chunks counted still agree.
         _warn_of_constant(varying, names)
 
-    def transform(self, X: Any) -> Any:
-        """Average each group of features.
+    def _keep(self, partition: Partition) -> None:
+        self.labels_ = partition.labels
+        self.groups_ = partition.groups
+        self.n_groups_ = len(partition.groups)
+        self.evidence_ = partition.evidence
+
+    def _cut(self, path: MergePath, tolerance: float) -> Partition:
+        """Cut the path at the tolerance, or where it has the number of groups asked for."""
+        if self.n_groups is None:
+            return path.partition(path.n_groups(tolerance), tolerance)
+        if not path.fewest_groups <= self.n_groups <= path.most_groups:
+            reason = "min_correlation allows no fewer" if path.fewest_groups > 1 else "no more"
+            raise ValueError(
+                f"n_groups={self.n_groups} is not between {path.fewest_groups} and "
+                f"{path.most_groups}, the number of features that vary ({reason})."
+            )
+        return path.partition(self.n_groups)
+
+    def cut(
+        self,
+        *,
+        tolerance: float | Literal["unbiased"] | None = None,
+        n_groups: int | None = None,
+    ) -> "LinCFA":
+        """Merge less or more without a new fit.
+
+        For ``"agglomerative"`` and ``"joint"``, whose path has every number of groups.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features_in_)
-            The same columns as in fit.
+        tolerance : float or "unbiased", optional
+            c in F ≤ c.
+        n_groups : int, optional
+            Number of groups, instead of a tolerance.
 
         Returns
         -------
-        array of shape (n_samples, n_groups_)
-            Or a data frame, as ``set_output`` says.
+        LinCFA
+            A new estimator, fitted: what a fit with this ``tolerance`` or ``n_groups`` gives.
         """
-        self._check_is_fitted()
-        X, names = validate_new(self, X)
-        standardized = self.units == "standardized"
-        return group_means(
-            X,
-            self.labels_,
-            self.n_groups_,
-            mean=self.mean_ if standardized else None,
-            scale=self.scale_ if standardized else None,
-            names=names,
-        )
+        path = self._path()
+        if (tolerance is None) == (n_groups is None):
+            raise ValueError("Give either a tolerance or n_groups.")
+        model = copy.copy(self)
+        for name in _STREAMING:
+            if hasattr(model, name):
+                delattr(model, name)
+        model.tolerance = 1.0 if tolerance is None else tolerance
+        model.n_groups = n_groups
+        model._check_parameters()
+        model._keep(model._cut(path, tolerance_value(model.tolerance)))
+        return model
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Names of the reduced features.
+    def to_linkage(self) -> FloatArray:
+        """Give the path as a linkage matrix of SciPy, for its dendrogram.
 
-        A feature alone in its group keeps its name, a group is called ``mean(a, b, c)``, or
-        ``mean(a, b, … 17 features)`` when it has more than three members.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names of the features. By default ``feature_names_in_``, or ``x0``, ``x1``, … where X
-            had no names.
+        For ``"agglomerative"`` and ``"joint"``. The leaves are the features that are not constant,
+        in their order; the heights are those of ``merge_path_``.
         """
+        return self._path().linkage()
+
+    def _path(self) -> MergePath:
         self._check_is_fitted()
-        known = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            names = known if known is not None else [f"x{i}" for i in range(self.n_features_in_)]
-        else:
-            names = np.asarray(input_features, dtype=object)
-            if known is not None and not np.array_equal(known, names):
-                raise ValueError("input_features is not equal to feature_names_in_")
-            if len(names) != self.n_features_in_:
-                raise ValueError(
-                    "input_features should have length equal to number of features "
-                    f"({self.n_features_in_}), got {len(names)}"
-                )
-        return reduced_names(names, self.groups_)
+        if not hasattr(self, "merge_path_"):
+            raise ValueError(
+                f"strategy={self.strategy!r} leaves no path of merges; {' and '.join(PATHS)} do."
+            )
+        return MergePath(self.labels_ >= 0, self.merge_path_, self.strategy == "agglomerative")
 
     def _check_is_fitted(self) -> None:
         moments: Moments | None = getattr(self, "_moments", None)
@@ -255,30 +302,10 @@ class LinCFA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             delattr(self, name)
 
     def _check_parameters(self) -> None:
-        for name, allowed in (("strategy", STRATEGIES), ("units", _UNITS)):
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in allowed:
-                raise ValueError(f"{name} must be one of {list(allowed)}, got {value!r}")
-        if not _is_positive(self.tolerance):
-            raise ValueError(f"tolerance must be a positive number, got {self.tolerance!r}")
-        known = isinstance(self.noise, str) and self.noise == "pair"
-        if not known and not _is_positive(self.noise):
-            raise ValueError(f"noise must be 'pair' or a positive number, got {self.noise!r}")
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that a target is needed and that the type of X is kept."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def _is_positive(value: Any) -> bool:
-    return (
-        isinstance(value, numbers.Real)
-        and not isinstance(value, bool)
-        and 0 < float(value) < float("inf")
-    )
+        check_strategy(self.strategy)
+        check_tolerance(self.tolerance)
+        check_n_groups(self.strategy, self.tolerance, self.n_groups)
+        check_merging(self.noise, self.min_correlation, self.units)
 
 
 def _warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> None:

@@ -1,5 +1,7 @@
 """Each candidate against the mean of the group so far."""
 
+from math import sqrt
+
 import numpy as np
 
 from .._criterion import EVIDENCE, MARGIN, Criterion, EvidenceArray
@@ -56,11 +58,12 @@ class _Group:
         self._sums.add(np.array([seed]))
         self._r = float(statistics.target_correlation[seed])
         self._square = 1.0
+        # That of a group without correlation with the target: no other has a larger one.
+        self._reach = float(criterion.reach(np.zeros(1))[0]) + _COINCIDE
 
-    @property
     def _norm(self) -> float:
         # The sum of mirror images has no variance: any scale does for it.
-        return float(np.sqrt(max(self._square, RESOLUTION)))
+        return sqrt(max(self._square, RESOLUTION))
 
     def walk(self, candidates: IndexArray) -> bool:
         """Test candidates one after another; say whether any joined.
@@ -72,51 +75,57 @@ class _Group:
         r = self._statistics.target_correlation[candidates]
         start = 0
         while start < candidates.size:
-            center, reach = self._reach()
-            near = start + np.flatnonzero(np.abs(r[start:] - center) <= (1 + _SLACK) * reach)
+            center = self._r / self._norm()
+            near = start + np.flatnonzero(np.abs(r[start:] - center) <= (1 + _SLACK) * self._reach)
+            if start == 0:
+                near = near[self._first_to_pass(candidates[near]) :]
             start = candidates.size
             for left in range(0, near.size, _BLOCK):
                 block = near[left : left + _BLOCK]
-                last = self._walk_block(candidates[block], center, reach)
+                last = self._walk_block(candidates[block], center)
                 if last is not None:
                     start = int(block[last]) + 1
                     break
         return len(self.members) > before
 
-    def _reach(self) -> tuple[float, float]:
-        """Correlation of the mean with the target, and how far off a candidate's may be."""
-        center = self._r / self._norm
-        reach = self._criterion.reach(np.array([center]))[0]
-        return center, float(reach) + _COINCIDE
+    def _first_to_pass(self, candidates: IndexArray) -> int:
+        """Place of the first candidate that passes with the group as it is.
 
-    def _walk_block(self, block: IndexArray, center: float, reach: float) -> int | None:
+        One product with all candidates is much faster than many with a block of them.
+        """
+        norm = self._norm()
+        rho = np.clip(self._sums.of(candidates) / norm, -1, 1)
+        r = self._statistics.target_correlation[candidates]
+        f = self._criterion.plain_f(rho, np.asarray(self._r / norm), r)
+        # With a margin: whether a candidate passes is decided when its turn comes.
+        passing = np.flatnonzero(f <= self._criterion.tolerance * (1 + MARGIN))
+        return int(passing[0]) if passing.size else candidates.size
+
+    def _walk_block(self, block: IndexArray, center: float) -> int | None:
         """Test the candidates of a block; name the place of one that moved the group too far."""
-        r = self._statistics.target_correlation[block]
+        r = self._statistics.target_correlation[block].tolist()
         sums = self._sums.of(block)
         square: FloatArray | None = None
         joined: list[int] = []
-        tested = 0
         last: int | None = None
-        while tested < block.size and last is None:
-            rho = np.clip(sums[tested:] / self._norm, -1, 1)
-            f = self._criterion.plain_f(rho, np.asarray(self._r / self._norm), r[tested:])
-            passing = f <= self._criterion.tolerance
-            step = int(passing.argmax())
-            if not passing[step]:
-                break
-            place = tested + step
-            joined.append(int(block[place]))
-            self._figures.append((float(rho[step]), float(f[step])))
-            self._square += 2 * float(sums[place]) + 1
-            self._r += float(r[place])
-            tested = place + 1
-            moved, new_reach = self._reach()
-            if abs(moved - center) + max(0.0, new_reach - reach) > _SLACK * reach:
+        norm = self._norm()
+        for place, (feature, r_feature) in enumerate(zip(block.tolist(), r, strict=True)):
+            total = float(sums[place])
+            rho = max(-1.0, min(1.0, total / norm))
+            f = self._criterion.plain_f_of_pair(rho, self._r / norm, r_feature)
+            if f > self._criterion.tolerance:
+                continue
+            joined.append(feature)
+            self._figures.append((rho, f))
+            self._square += 2 * total + 1
+            self._r += r_feature
+            norm = self._norm()
+            if abs(self._r / norm - center) > _SLACK * self._reach:
                 last = place
-            elif tested < block.size:
-                if square is None:
-                    square = self._statistics.square(block)
-                sums[tested:] += square[place, tested:]
+                break
+            if square is None:
+                square = self._statistics.square(block)
+            sums[place + 1 :] += square[place, place + 1 :]
         if joined:
             self.members += joined
             self._sums.add(np.array(joined))

@@ -20,9 +20,9 @@ from ._sums import ColumnSum
 
 _MODERATE_MEAN, _MODERATE_SCALE = 1e3, 1e100
 """Mean over scale, and scale, up to which products with raw columns keep some thirteen digits."""
-_DENSE = 0.5
+_DENSE, _DENSE_FOR_ONE = 0.5, 0.1
 """Share of wanted columns from which it pays to multiply with a whole range of columns in place
-instead of copying the wanted ones."""
+instead of copying the wanted ones; for many seeds, and for one."""
 
 _SMALLEST_HEAD, _LARGEST_HEAD = 128, 1024
 _SQUARE_SHARE = 0.1
@@ -179,10 +179,13 @@ class ArrayStatistics:
 
     def _products(self, seeds: FloatArray, candidates: IndexArray) -> FloatArray:
         """Sums of products of standardised seeds with standardised candidates."""
+        if candidates.size == 0:
+            return np.empty((seeds.shape[1], 0))
         first, last = int(candidates.min()), int(candidates.max()) + 1
         span = slice(first, last)
-        dense = candidates.size >= _DENSE * (last - first)
-        if dense and self._raw[span].all():
+        dense = _DENSE_FOR_ONE if seeds.shape[1] == 1 else _DENSE
+        in_place = candidates.size >= dense * (last - first)
+        if in_place and self._raw[span].all():
             # Only the seed needs centring: its products with a constant mean add up to nothing.
             products: FloatArray = seeds.T @ self._X[:, span]
             products /= self.scale[span]

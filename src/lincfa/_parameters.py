@@ -1,0 +1,78 @@
+"""Checks of the parameters, with errors that say what is allowed."""
+
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+from ._grouping import PATHS, STRATEGIES
+
+UNITS = ("standardized", "original")
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """Refuse a value that is not one of a few words."""
+    allowed = list(allowed)
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+
+
+def check_tolerance(value: Any, name: str = "tolerance") -> None:
+    """Refuse what is neither a positive number nor "unbiased"."""
+    if not is_word(value, "unbiased") and not is_positive(value):
+        raise ValueError(f"{name} must be a positive number or 'unbiased', got {value!r}")
+
+
+def check_merging(noise: Any, min_correlation: Any, units: Any) -> None:
+    """Check what concerns every tolerance and strategy alike."""
+    check_choice("units", units, UNITS)
+    if not is_word(noise, "pair", "full") and not is_positive(noise):
+        raise ValueError(f"noise must be 'pair', 'full' or a positive number, got {noise!r}")
+    if min_correlation is not None and not (
+        is_real(min_correlation) and -1 <= float(min_correlation) <= 1
+    ):
+        raise ValueError(
+            f"min_correlation must be None or a number from -1 to 1, got {min_correlation!r}"
+        )
+
+
+def check_n_groups(strategy: str, tolerance: Any, n_groups: Any) -> None:
+    """Refuse a number of groups that is none, or that the strategy cannot aim at."""
+    if n_groups is None:
+        return
+    if not is_count(n_groups):
+        raise ValueError(f"n_groups must be None or a positive integer, got {n_groups!r}")
+    if strategy not in PATHS:
+        raise ValueError(
+            f"n_groups needs a strategy that gives every number of groups, {' or '.join(PATHS)}; "
+            f"{strategy!r} merges as far as the tolerance says."
+        )
+    if tolerance != 1.0:
+        raise ValueError(
+            f"Give a tolerance or n_groups, not both: got tolerance={tolerance!r} and "
+            f"n_groups={n_groups!r}."
+        )
+
+
+def check_strategy(value: Any) -> None:
+    """Refuse an unknown strategy."""
+    check_choice("strategy", value, STRATEGIES)
+
+
+def is_word(value: Any, *words: str) -> bool:
+    """Whether the value is one of the words; arrays and other oddities are not."""
+    return isinstance(value, str) and value in words
+
+
+def is_real(value: Any) -> bool:
+    """Whether the value is a number; True and False are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def is_positive(value: Any) -> bool:
+    """Whether the value is a positive finite number."""
+    return is_real(value) and 0 < float(value) < float("inf")
+
+
+def is_count(value: Any) -> bool:
+    """Whether the value is a positive integer."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) > 0
