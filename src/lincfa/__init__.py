@@ -2,12 +2,42 @@
 
 LinCFA merges two features when the drop in variance of the regression outweighs the growth of its
 bias, so that nothing is thrown away and every reduced feature is "the mean of these". See
-:class:`LinCFA`, and :mod:`lincfa.theory` for the equations behind it.
+:class:`LinCFA`, :class:`LinCFACV`, which chooses how much to merge, and :mod:`lincfa.theory` for
+the equations behind them.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from . import theory
 from ._estimator import LinCFA
 
+if TYPE_CHECKING:
+    from ._order import OrderSensitivity, order_sensitivity
+    from ._search import LinCFACV
+
 __version__ = "0.1.0"
 
-__all__ = ["LinCFA", "__version__", "theory"]
+__all__ = [
+    "LinCFA",
+    "LinCFACV",
+    "OrderSensitivity",
+    "__version__",
+    "order_sensitivity",
+    "theory",
+]
+
+# Loaded when first asked for: scikit-learn's model selection takes longer to import than the rest.
+_LAZY = {"LinCFACV": "_search", "OrderSensitivity": "_order", "order_sensitivity": "_order"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for the first time."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_LAZY[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    """Name also what has not been loaded yet."""
+    return sorted({*globals(), *__all__})

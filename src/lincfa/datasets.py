@@ -1,4 +1,4 @@
-"""Generators of data: the paper's correlated features and a climate-like field."""
+"""Generators of data: the paper's correlated features, a climate-like field, and spectra."""
 
 from typing import Any, Literal, overload
 
@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from .theory._arrays import FloatArray
 
-__all__ = ["make_correlated", "make_field"]
+__all__ = ["make_correlated", "make_field", "make_spectra"]
 
 
 @overload
@@ -150,6 +150,63 @@ def make_field(
     signal = series @ weights
     y = signal + noise * signal.std() * random.normal(size=n_samples)
     return kelvin, y, areas
+
+
+def make_spectra(
+    n_samples: int = 40,
+    n_features: int = 400,
+    *,
+    n_components: int = 6,
+    noise: float = 0.002,
+    target_noise: float = 0.05,
+    random_state: Any = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Generate spectra of mixtures, and the content of one of their components.
+
+    Each component has a spectrum of two to four Gaussian bands, wide compared with the distance of
+    two wavelengths. A sample mixes the components, with contents uniform on [0, 1]; its spectrum is
+    scaled by 5 % at random (the path of the light) and has a random baseline, a constant and a
+    slope. The target is the content of the first component.
+
+    Parameters
+    ----------
+    n_samples : int, default=40
+    n_features : int, default=400
+        Number of wavelengths.
+    n_components : int, default=6
+    noise : float, default=0.002
+        Standard deviation of the noise of the spectra, whose bands have heights up to 1.
+    target_noise : float, default=0.05
+        Standard deviation of the noise of the target over that of the content.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from lincfa.datasets import make_spectra
+    >>> X, y = make_spectra(random_state=0)
+    >>> X.shape, y.shape
+    ((40, 400), (40,))
+    """
+    _check_counts(n_samples=n_samples, n_features=n_features, n_components=n_components)
+    random = check_random_state(random_state)
+    wavelength = np.linspace(0, 1, n_features)
+    pure = np.zeros((n_components, n_features))
+    for spectrum in pure:
+        for _ in range(random.randint(2, 5)):
+            center, width = random.uniform(), random.uniform(0.02, 0.12)
+            band = np.exp(-0.5 * ((wavelength - center) / width) ** 2)
+            spectrum += random.uniform(0.3, 1) * band
+    contents = random.uniform(size=(n_samples, n_components))
+    path, constant, slope = random.normal(size=(3, n_samples, 1))
+    X = (1 + 0.05 * path) * (contents @ pure) + 0.1 * (constant + slope * wavelength)
+    X += noise * random.normal(size=X.shape)
+    y = contents[:, 0]
+    return X, y + target_noise * y.std() * random.normal(size=n_samples)
 
 
 def _check_counts(*, n_samples: int, **counts: int) -> None:

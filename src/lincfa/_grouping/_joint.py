@@ -14,7 +14,7 @@ START_SHARE = 0.4
 """Groups to start the regression with, at most, as a share of the samples."""
 
 _STRIP_VALUES = 2**15
-_FLOOR = 1e-300
+_FLOOR = 1e-200
 _REFRESH, _REFRESH_SINGULAR = 0.75, 0.97
 """Share of groups left at which the regression is computed anew from the groups' products."""
 
@@ -95,6 +95,7 @@ class Regression:
         inverted *= -2
         inverted += own
         inverted += own[:, None]
+        np.fill_diagonal(inverted, np.inf)
         self._variances = inverted
         self._solve_again_at = int((_REFRESH_SINGULAR if singular else _REFRESH) * d)
         self._change: tuple[FloatArray, float] | None = None

@@ -1,0 +1,319 @@
+"""LinCFACV: how much to merge, and by which strategy, chosen by cross-validation."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed
+from sklearn.base import RegressorMixin, clone
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import RepeatedKFold, check_cv
+
+from ._criterion import Criterion, tolerance_value
+from ._estimator import LinCFA
+from ._grouping import PARTITIONS, PATHS
+from ._input import MIN_SAMPLES, check_finite, validate_training
+from ._means import group_means
+from ._parameters import check_choice, check_merging, check_strategy, check_tolerance
+from ._reducer import GroupReducer
+from ._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics
+
+TOLERANCES = (0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
+
+_RULES = ("best", "one_standard_error")
+_SPLITS, _PREDICTIONS = 5, 200
+_MOST_CACHED = 4096
+"""Features up to which all correlations of a fold are computed once and kept: 128 MiB."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What one fold has to try."""
+
+    strategies: Sequence[str]
+    tolerances: Sequence[float]
+    noise: Any
+    min_correlation: float | None
+    units: str
+    estimator: Any
+    scorer: Any
+
+
+class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
+    """LinCFA with the strategy and the tolerance chosen by cross-validation.
+
+    Every combination is tried on every fold: the groups are learned on the training part of the
+    fold alone, an estimator is fitted to the reduced features, and scored on the held-out part. The
+    best combination is then fitted to all samples, and the estimator to its reduced features.
+
+    It is a transformer, to put before a regressor of your own in a pipeline, and a regressor,
+    complete by itself: ``predict`` reduces X and applies the fitted ``estimator``.
+
+    Parameters
+    ----------
+    strategies : sequence of str, default=("sequential", "centroid", "agglomerative", "joint")
+        Strategies to try; see :class:`LinCFA`.
+    tolerances : sequence of float, default=None
+        Tolerances to try. None for thirteen from 0.1 to 100.
+    cv : int, splitter or iterable, default=None
+        Folds, as anywhere in scikit-learn. None for five shuffled folds, repeated with small data
+        until at least 200 held-out predictions have been scored (at most ten times): few samples
+        make single folds erratic. For samples that depend on their neighbours in time, give a
+        splitter that respects it.
+    scoring : str or callable, default="neg_mean_squared_error"
+        What is compared, larger is better. The mean of R² over folds would be at the mercy of the
+        fold in which the target varies least.
+    estimator : regressor, default=None
+        What is fitted to the reduced features, in the folds and at the end. None for
+        ``LinearRegression()``.
+    rule : {"best", "one_standard_error"}, default="best"
+        ``"best"`` takes the best mean score. ``"one_standard_error"`` takes the fewest groups (on
+        average over the folds) among those whose mean score is at most one standard error of the
+        best worse than the best.
+    noise, min_correlation, units
+        As for :class:`LinCFA`.
+    n_jobs : int, default=None
+        Folds to work on at the same time, as in joblib.
+    verbose : int, default=0
+        Above 0, joblib reports the progress.
+
+    Attributes
+    ----------
+    strategy_, tolerance_
+        What was chosen.
+    cv_results_ : dict of arrays
+        One entry per combination, ready for ``pandas.DataFrame``: ``strategy``, ``tolerance``,
+        ``mean_n_groups``, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` and
+        ``split0_test_score``, …
+    best_index_ : int
+        Row of ``cv_results_`` that was chosen.
+    best_score_ : float
+        Its mean score.
+    reducer_ : LinCFA
+        The chosen combination, fitted to all samples.
+    estimator_ : regressor
+        Fitted to the reduced features of all samples.
+    labels_, groups_, n_groups_, mean_, scale_, target_correlation_, evidence_
+        Those of ``reducer_``.
+    n_features_in_, feature_names_in_
+        As for :class:`LinCFA`.
+
+    Examples
+    --------
+    >>> from lincfa import LinCFACV
+    >>> from lincfa.datasets import make_spectra
+    >>> X, y = make_spectra(random_state=0)
+    >>> model = LinCFACV().fit(X[:30], y[:30])
+    >>> model.transform(X).shape[1] == model.n_groups_
+    True
+    >>> bool(model.score(X[30:], y[30:]) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        strategies: Sequence[str] = ("sequential", "centroid", "agglomerative", "joint"),
+        tolerances: Sequence[float | Literal["unbiased"]] | None = None,
+        cv: Any = None,
+        scoring: Any = "neg_mean_squared_error",
+        estimator: Any = None,
+        rule: Literal["best", "one_standard_error"] = "best",
+        noise: Literal["pair", "full"] | float = "pair",
+        min_correlation: float | None = None,
+        units: Literal["standardized", "original"] = "standardized",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.strategies = strategies
+        self.tolerances = tolerances
+        self.cv = cv
+        self.scoring = scoring
+        self.estimator = estimator
+        self.rule = rule
+        self.noise = noise
+        self.min_correlation = min_correlation
+        self.units = units
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose strategy and tolerance, then fit both the groups and the estimator.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Numeric, no missing values, with at least 4 samples in the training part of each fold.
+        y : array of shape (n_samples,)
+            The target, not constant.
+
+        Returns
+        -------
+        LinCFACV
+            The estimator itself.
+        """
+        strategies, tolerances = self._combinations()
+        values, target, names = validate_training(self, X, y)
+        check_finite(values, names)
+        estimator = LinearRegression() if self.estimator is None else self.estimator
+        task = _Task(
+            strategies,
+            [tolerance_value(tolerance) for tolerance in tolerances],
+            self.noise,
+            self.min_correlation,
+            self.units,
+            estimator,
+            check_scoring(estimator, scoring=self.scoring),
+        )
+        folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
+            delayed(_try_fold)(task, values, target, train, test)
+            for train, test in self._folds(values, target)
+        )
+        chosen = [(strategy, value) for strategy in strategies for value in tolerances]
+        self.cv_results_ = _results(chosen, task.tolerances, folds)
+        self.best_index_ = _choose(self.cv_results_, self.rule)
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        self.strategy_, self.tolerance_ = chosen[self.best_index_]
+
+        self.reducer_ = LinCFA(
+            strategy=self.strategy_,  # type: ignore[arg-type]
+            tolerance=self.tolerance_,
+            noise=self.noise,
+            min_correlation=self.min_correlation,
+            units=self.units,
+        ).fit(X, y)
+        for name in ("labels", "groups", "n_groups", "mean", "scale", "target_correlation"):
+            setattr(self, f"{name}_", getattr(self.reducer_, f"{name}_"))
+        self.evidence_ = self.reducer_.evidence_
+        self.estimator_ = clone(estimator).fit(self._reduce(X), target)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Reduce X and apply the fitted estimator.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features_in_)
+            The same columns as in fit.
+        """
+        return np.asarray(self.estimator_.predict(self._reduce(X)))
+
+    def _combinations(self) -> tuple[list[str], list[float | Literal["unbiased"]]]:
+        """Check the parameters; strategies and tolerances as lists."""
+        check_merging(self.noise, self.min_correlation, self.units)
+        check_choice("rule", self.rule, _RULES)
+        strategies = _listed("strategies", self.strategies)
+        tolerances = _listed(
+            "tolerances", TOLERANCES if self.tolerances is None else self.tolerances
+        )
+        for strategy in strategies:
+            check_strategy(strategy)
+        for tolerance in tolerances:
+            check_tolerance(tolerance, "each of tolerances")
+        return strategies, tolerances
+
+    def _folds(self, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> Iterator[tuple[Any, Any]]:
+        n = len(y)
+        cv = self.cv
+        if cv is None:
+            if n < MIN_SAMPLES + 2:
+                raise ValueError(
+                    f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}."
+                )
+            repeats = min(10, max(1, -(-_PREDICTIONS // n)))
+            cv = RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=repeats, random_state=0)
+        for train, test in check_cv(cv).split(X, y):
+            if len(train) < MIN_SAMPLES:
+                raise ValueError(
+                    f"A fold has {len(train)} samples to learn the groups from, which takes at "
+                    f"least {MIN_SAMPLES}; use fewer or larger folds."
+                )
+            yield train, test
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    """A sequence of the user as a list; a bare word or number is no sequence."""
+    listed = [values] if isinstance(values, str) or not np.iterable(values) else list(values)
+    if not listed or listed == [values]:
+        raise ValueError(f"{name} must be a sequence with at least one entry, got {values!r}")
+    return listed
+
+
+def _try_fold(
+    task: _Task, X: npt.NDArray[Any], y: npt.NDArray[Any], train: Any, test: Any
+) -> tuple[list[float], list[int]]:
+    """Scores and numbers of groups of all combinations on one fold."""
+    X_train, y_train, X_test, y_test = X[train], y[train], X[test], y[test]
+    statistics: Statistics = ArrayStatistics.from_data(X_train, y_train)
+    if not statistics.varying.any():
+        raise ValueError("In a fold every column of X is constant: use fewer or larger folds.")
+    if statistics.varying.size <= _MOST_CACHED:
+        statistics = CachedStatistics.of(statistics)
+    standard = task.units == "standardized"
+    mean, scale = (statistics.mean, statistics.scale) if standard else (None, None)
+    known: dict[bytes, float] = {}
+    scores, sizes = [], []
+    for labels, size in _groupings(task, statistics):
+        key = labels.tobytes()
+        if key not in known:  # neighbouring tolerances often give the same groups
+            reduced = [
+                group_means(part, labels, size, mean=mean, scale=scale)
+                for part in (X_train, X_test)
+            ]
+            fitted = clone(task.estimator).fit(reduced[0], y_train)
+            known[key] = float(task.scorer(fitted, reduced[1], y_test))
+        scores.append(known[key])
+        sizes.append(size)
+    return scores, sizes
+
+
+def _groupings(task: _Task, statistics: Statistics) -> Iterator[tuple[IndexArray, int]]:
+    """Labels and number of groups of each combination, from the same statistics."""
+    criteria = [
+        Criterion.of(statistics, tolerance, task.noise, task.min_correlation)
+        for tolerance in task.tolerances
+    ]
+    for strategy in task.strategies:
+        if strategy in PATHS:
+            path = PATHS[strategy](statistics, criteria[0])
+            for criterion in criteria:
+                size = path.n_groups(criterion.tolerance)
+                yield path.partition(size).labels, size
+        else:
+            for criterion in criteria:
+                partition = PARTITIONS[strategy](statistics, criterion)
+                yield partition.labels, len(partition.groups)
+
+
+def _results(
+    chosen: list[tuple[str, Any]], tolerances: Sequence[float], folds: list[Any]
+) -> dict[str, npt.NDArray[Any]]:
+    scores = np.array([fold[0] for fold in folds])
+    mean = scores.mean(axis=0)
+    results: dict[str, npt.NDArray[Any]] = {
+        "strategy": np.array([strategy for strategy, _ in chosen], dtype=object),
+        "tolerance": np.tile(np.array(tolerances), len(chosen) // len(tolerances)),
+        "mean_n_groups": np.mean([fold[1] for fold in folds], axis=0),
+        "mean_test_score": mean,
+        "std_test_score": scores.std(axis=0),
+        "rank_test_score": 1 + (mean[:, None] < mean).sum(axis=1),
+    }
+    return results | {f"split{k}_test_score": row for k, row in enumerate(scores)}
+
+
+def _choose(results: dict[str, npt.NDArray[Any]], rule: str) -> int:
+    """Row of the best score, or of the fewest groups within one standard error of it."""
+    mean = results["mean_test_score"]
+    if not np.isfinite(mean).all():
+        raise ValueError("Some scores are not finite; choose another scoring or larger folds.")
+    best = int(mean.argmax())
+    if rule == "best":
+        return best
+    splits = sum(name.startswith("split") for name in results)
+    error = results["std_test_score"][best] / np.sqrt(max(splits - 1, 1))
+    good = np.flatnonzero(mean >= mean[best] - error)
+    sizes = results["mean_n_groups"][good]
+    return int(good[np.lexsort((-mean[good], sizes))[0]])
