@@ -5,34 +5,18 @@ disjoint groups of the text, which give 0.620 where the overlapping pseudo-code 
 """
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
 
 from lincfa import LinCFA
+from lincfa.datasets import load_climatological, load_financial, load_life_expectancy
 from pseudocode import lincfa
 
 
-def life(folder):
-    table = pd.read_csv(folder / "life_expectancy.csv").dropna()
-    return table.iloc[:, 4:], table.iloc[:, 3], True
-
-
-def financial(folder):
-    table = pd.read_csv(folder / "fundamentals.csv").select_dtypes("number")
-    table = table.drop(columns=table.columns[0])
-    table = table.loc[:, table.isna().mean() <= 0.5].dropna()
-    return table.drop(columns="Cash Ratio"), table["Cash Ratio"], True
-
-
-def climatological(folder):
-    table = pd.read_csv(folder / "ndvi_anomalies.csv")
-    return table.iloc[:, 2:], table.iloc[:, 1], False
-
-
 def split(load, folder):
-    X, y, shuffle = load(folder)
+    X, y = load(folder)
+    shuffle = load is not load_climatological  # the climatological data keep the order of time
     return train_test_split(
         X, y, test_size=0.33, shuffle=shuffle, random_state=42 if shuffle else None
     )
@@ -41,9 +25,9 @@ def split(load, folder):
 @pytest.mark.parametrize(
     ("load", "shape", "n_groups", "r2"),
     [
-        (life, (1649, 18), 14, 0.835),
-        (financial, (1299, 75), 12, 0.885),
-        (climatological, (1038, 136), 38, 0.620),
+        (load_life_expectancy, (1649, 18), 14, 0.835),
+        (load_financial, (1299, 75), 12, 0.885),
+        (load_climatological, (1038, 136), 38, 0.620),
     ],
 )
 def test_table_of_real_data(data_folder, load, shape, n_groups, r2):
@@ -55,7 +39,7 @@ def test_table_of_real_data(data_folder, load, shape, n_groups, r2):
     assert regression.score(model.transform(X_test), y_test) == pytest.approx(r2, abs=0.001)
 
 
-@pytest.mark.parametrize("load", [life, financial, climatological])
+@pytest.mark.parametrize("load", [load_life_expectancy, load_financial, load_climatological])
 def test_groups_on_real_data_are_those_of_the_pseudocode(data_folder, load):
     X, _, y, _ = split(load, data_folder)
     expected = lincfa(X.to_numpy(), y.to_numpy())
@@ -64,7 +48,7 @@ def test_groups_on_real_data_are_those_of_the_pseudocode(data_folder, load):
 
 def test_overlapping_groups_give_the_papers_climatological_score(data_folder):
     """0.604 in the paper is the pseudo-code as printed, with features in several groups."""
-    X, X_test, y, y_test = split(climatological, data_folder)
+    X, X_test, y, y_test = split(load_climatological, data_folder)
     groups = lincfa(X.to_numpy(), y.to_numpy(), overlapping=True)
     mean, scale = X.mean(), X.std()
     means = [

@@ -1,0 +1,185 @@
+"""How well the reduced features predict: ``python -m benchmarks.quality``.
+
+Repeated splits of a table into 67 % to learn from and 33 % to score. Whatever a method has to
+choose, it chooses on the training part alone. Prints, for each data set, the median R² on the test
+part and the mean number of features, and what LinCFACV is held to.
+"""
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.table import Table
+from sklearn.cluster import FeatureAgglomeration
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LinearRegression, RidgeCV
+from sklearn.model_selection import GridSearchCV, RepeatedKFold, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lincfa import LinCFA, LinCFACV, datasets
+
+FOLDER = Path(os.environ.get("LINCFA_DATA", Path(__file__).parents[2] / "shared" / "data"))
+PLAIN = "LinCFA"
+CHOSEN = "LinCFACV"
+PEERS = ("PCA, 95 %", "FeatureAgglomeration")
+PLS = "PLS, CV"
+
+
+@dataclass(frozen=True)
+class Data:
+    """A table to split."""
+
+    name: str
+    load: Callable[[], tuple[Any, Any]]
+
+
+def _from_folder(load: Callable[[Path], tuple[Any, Any]]) -> Callable[[], tuple[Any, Any]]:
+    return lambda: load(FOLDER)
+
+
+SOURCES = {
+    "life": Data("Life expectancy", _from_folder(datasets.load_life_expectancy)),
+    "financial": Data("Financial", _from_folder(datasets.load_financial)),
+    "climatological": Data("Climatological I", _from_folder(datasets.load_climatological)),
+    "spectra": Data("spectra", lambda: datasets.make_spectra(random_state=0)),
+    "field": Data("field", lambda: datasets.make_field(600, (20, 30), random_state=0)[:2]),
+}
+ON_DISK = ("life", "financial", "climatological")
+
+
+def methods(n: int, D: int, n_groups: int) -> dict[str, Any]:
+    """What is compared; ``n_groups`` is what plain LinCFA found on the training part."""
+    # The folds of LinCFACV, so that both choose on the same ground.
+    repeats = min(10, max(1, -(-200 // n)))
+    folds = RepeatedKFold(n_splits=5, n_repeats=repeats, random_state=0)
+    components = list(range(1, min(20, D, int(0.8 * n) - 1) + 1))
+    pls = GridSearchCV(
+        PLSRegression(scale=False),
+        {"n_components": components},
+        cv=folds,
+        scoring="neg_mean_squared_error",
+    )
+    agglomeration = FeatureAgglomeration(n_groups) if n_groups > 1 else PCA(1)
+    reductions = {
+        "PCA, 95 %": PCA(0.95),
+        "FeatureAgglomeration": agglomeration,
+        PLAIN: LinCFA(),
+        **{
+            f"LinCFA, {strategy}": LinCFA(strategy=strategy)
+            for strategy in ("centroid", "agglomerative", "joint")
+        },
+    }
+    return {
+        "all features": LinearRegression(),
+        "ridge, CV": RidgeCV(np.logspace(-3, 5, 17)),
+        **{name: make_pipeline(step, LinearRegression()) for name, step in reductions.items()},
+        PLS: pls,
+        CHOSEN: LinCFACV(),
+        f"{CHOSEN}, 1 SE": LinCFACV(rule="one_standard_error"),
+    }
+
+
+def n_features(model: Any, D: int) -> int:
+    """Number of features that the regression of a fitted method has."""
+    if hasattr(model, "n_groups_"):
+        return int(model.n_groups_)
+    if hasattr(model, "best_params_"):
+        return int(model.best_params_["n_components"])
+    return int(model[-1].n_features_in_) if hasattr(model, "steps") else D
+
+
+def score_split(X: Any, y: Any, seed: int) -> dict[str, tuple[float, int]]:
+    """R² on the test part and number of features, of every method."""
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.33, random_state=seed)
+    scaler = StandardScaler().fit(X_train)
+    X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
+    n, D = X_train.shape
+    groups = LinCFA().fit(X_train, y_train).n_groups_
+    scores = {}
+    for name, method in methods(n, D, groups).items():
+        model = method.fit(X_train, y_train)
+        scores[name] = model.score(X_test, y_test), n_features(model, D)
+    return scores
+
+
+def summarize(splits: list[dict[str, tuple[float, int]]]) -> dict[str, tuple[float, float]]:
+    """Median R² and mean number of features, of every method."""
+    return {
+        name: (
+            float(np.median([split[name][0] for split in splits])),
+            float(np.mean([split[name][1] for split in splits])),
+        )
+        for name in splits[0]
+    }
+
+
+def verdicts(summary: dict[str, tuple[float, float]]) -> dict[str, bool]:
+    """What LinCFACV is held to on every data set, and that it is near PLS, on most."""
+    chosen = summary[CHOSEN][0]
+    return {
+        **{f"above {peer}": chosen > summary[peer][0] for peer in PEERS},
+        "not below LinCFA by more than 0.01": chosen >= summary[PLAIN][0] - 0.01,
+        "within 0.02 of PLS, or above": chosen >= summary[PLS][0] - 0.02,
+    }
+
+
+def sources(names: list[str], table: Path | None, target: str | None) -> dict[str, Data]:
+    """Pick the data sets asked for, or a table of the user's."""
+    if table is not None:
+        import pandas as pd
+
+        frame = pd.read_csv(table).select_dtypes("number").dropna()
+        wanted = target if target is not None else frame.columns[-1]
+        return {table.stem: Data(table.stem, lambda: (frame.drop(columns=wanted), frame[wanted]))}
+    return {name: SOURCES[name] for name in names}
+
+
+def main() -> None:
+    """Score every method on every data set."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
+    parser.add_argument("--splits", type=int, default=20, help="splits per data set")
+    parser.add_argument("--data", nargs="+", choices=list(SOURCES), default=list(SOURCES))
+    parser.add_argument("--table", type=Path, help="a CSV file of numbers instead")
+    parser.add_argument("--target", help="its target column; by default the last")
+    arguments = parser.parse_args()
+
+    console = Console()
+    columns: dict[str, dict[str, tuple[float, float]]] = {}
+    for key, data in sources(arguments.data, arguments.table, arguments.target).items():
+        if key in ON_DISK and not FOLDER.is_dir():
+            console.print(f"{data.name}: not run, there is no folder {FOLDER}")
+            continue
+        X, y = (np.asarray(part, dtype=float) for part in data.load())
+        console.print(f"{data.name}, {X.shape[0]} × {X.shape[1]} …", style="dim")
+        splits = Parallel(n_jobs=-1)(
+            delayed(score_split)(X, y, seed) for seed in range(arguments.splits)
+        )
+        columns[f"{data.name}\n{X.shape[0]} × {X.shape[1]}"] = summarize(splits)
+
+    table = Table(title=f"Median test R² of {arguments.splits} splits (mean number of features)")
+    table.add_column("")
+    for title in columns:
+        table.add_column(title, justify="right")
+    rows = next(iter(columns.values()), {})
+    for name in rows:
+        figures = [summary[name] for summary in columns.values()]
+        table.add_row(name, *(f"{r2:.3f} ({count:.1f})" for r2, count in figures))
+    table.add_section()
+    for what in verdicts(rows) if rows else []:
+        table.add_row(
+            f"{CHOSEN} {what}",
+            *("yes" if verdicts(summary)[what] else "no" for summary in columns.values()),
+        )
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()
