@@ -46,8 +46,9 @@ class LinCFA(GroupReducer):
         - ``"agglomerative"``: the two groups whose means have the smallest F merge first. Does not
           depend on the order of the columns.
         - ``"joint"``: the two groups whose weights in the regression on *all* groups have the
-          smallest F merge first. With more features than 0.4 times the samples, groups merge as
-          by ``"agglomerative"`` down to that number first.
+          smallest F merge first. With more features than a quarter of the samples, means of
+          groups are compared pairwise down to that number first: of those with F ≤ 1 the most
+          correlated pair merges, and where there is none, the one with the smallest F.
     tolerance : float or "unbiased", default=1.0
         c in F ≤ c, positive; larger values merge more. 1 is the paper's rule, ``"unbiased"`` is 2,
         at which F − 1 estimates without bias whether merging pays, and

@@ -56,20 +56,32 @@ class Groups:
     """
 
     def __init__(
-        self, sums: FloatArray, r: FloatArray, names: IndexArray, criterion: Criterion
+        self,
+        sums: FloatArray,
+        r: FloatArray,
+        names: IndexArray,
+        criterion: Criterion,
+        most_correlated_up_to: float,
     ) -> None:
         self.sums, self.r, self.names = sums, r, names
+        self._up_to = most_correlated_up_to
         self.sizes = np.ones(names.size, dtype=np.intp)
         self._criterion = criterion
         self._alive = np.ones(names.size, dtype=np.bool_)
         self._norms = np.sqrt(np.diagonal(sums))
         self._merges: list[tuple[int, int, int, float, float, float]] = []
         self._height = 0.0
-        self._f = np.empty((0, 0))
+        self._order = np.empty((0, 0))
 
     @classmethod
-    def of(cls, statistics: Statistics, criterion: Criterion) -> "Groups":
-        """One group per feature that is not constant."""
+    def of(
+        cls, statistics: Statistics, criterion: Criterion, most_correlated_up_to: float = 0.0
+    ) -> "Groups":
+        """One group per feature that is not constant.
+
+        Pairs merge in the order of F; but as long as some have an F up to
+        ``most_correlated_up_to``, these come first, the most correlated of them before the others.
+        """
         features = np.flatnonzero(statistics.varying)
         if 8 * features.size**2 > LARGEST_SQUARE:
             raise ValueError(
@@ -79,7 +91,8 @@ class Groups:
                 "'centroid', or reduce by one of these first."
             )
         sums = correlation_matrix(statistics, features)
-        return cls(sums, statistics.target_correlation[features], features, criterion)
+        r = statistics.target_correlation[features]
+        return cls(sums, r, features, criterion, most_correlated_up_to)
 
     @property
     def count(self) -> int:
@@ -98,11 +111,11 @@ class Groups:
             # Signs may differ only where ρ is far from 1, so single features suffice here.
             for i, j in np.argwhere(rows >= 1 - RESOLUTION):
                 if top + i < j and self._alive[top + i] and self._alive[j]:
-                    self._join(int(top + i), int(j), 0.0)
+                    self._join(int(top + i), int(j))
         self.compact()
 
     def merge_down(self, n_groups: int) -> None:
-        """Merge the pair with the smallest F until so many groups are left, or none may merge."""
+        """Merge the first pair in order until so many groups are left, or none may merge."""
         if self.count <= n_groups:
             return
         self._compare_all()
@@ -111,14 +124,17 @@ class Groups:
             if closest is None:
                 break
             first, second = closest
-            self._join(first, second, float(self._f[first, second]))
+            self._join(first, second)
             self._compare(first, second)
             if self.count < _COMPACT * self._alive.size:
                 self.compact()
 
-    def _join(self, first: int, second: int, f: float) -> None:
+    def _join(self, first: int, second: int) -> None:
         """Put the second group into the first."""
-        rho = self.sums[first, second] / (self._norms[first] * self._norms[second])
+        norms = self._norms[[first, second]]
+        rho = float(np.clip(self.sums[first, second] / norms.prod(), -1, 1))
+        r = self.r[[first, second]] / norms
+        f = self._criterion.plain_f_of_pair(rho, float(r[0]), float(r[1]))
         sums = self.sums[first]
         sums += self.sums[second]
         sums[first] += sums[second]
@@ -130,29 +146,30 @@ class Groups:
         self._alive[second] = False
         self._height = max(self._height, f)
         names = int(self.names[first]), int(self.names[second])
-        self._merges.append(
-            (*names, int(self.sizes[first]), float(np.clip(rho, -1, 1)), f, self._height)
-        )
+        self._merges.append((*names, int(self.sizes[first]), rho, f, self._height))
 
-    def _f_rows(self, rows: slice) -> FloatArray:
-        """F of some groups with all."""
+    def _order_rows(self, rows: slice) -> FloatArray:
+        """Give F of some groups with all, or what stands for it in the order of merging."""
         rho = self.sums[rows] / self._norms
         rho /= self._norms[rows, None]
         np.clip(rho, -1, 1, out=rho)
         r = self.r / self._norms
-        return self._criterion.plain_f(rho, r[rows, None], r)
+        f = self._criterion.plain_f(rho, r[rows, None], r)
+        if self._up_to > 0:
+            f = np.where(f <= self._up_to, self._up_to * (1 - rho) / 2, f)
+        return f
 
     def _compare_all(self) -> None:
         self.compact()
         size = self.names.size
-        self._f = np.empty((size, size))
+        self._order = np.empty((size, size))
         self._nearest = np.empty(size, dtype=np.intp)
         self._smallest = np.empty(size)
         step = max(1, _STRIP_VALUES // size)
         for top in range(0, size, step):
             rows = np.arange(top, min(top + step, size))
-            self._f[rows] = self._f_rows(slice(top, top + step))
-            self._f[rows, rows] = inf
+            self._order[rows] = self._order_rows(slice(top, top + step))
+            self._order[rows, rows] = inf
             self._scan(rows)
 
     def _compare(self, merged: int, gone: int) -> None:
@@ -161,22 +178,22 @@ class Groups:
         A group whose nearest has changed is searched only when its turn comes: the F of its former
         nearest is a lower bound until then.
         """
-        f = self._f_rows(slice(merged, merged + 1))[0]
-        f[~self._alive] = inf
-        f[merged] = inf
-        self._f[merged] = f
-        self._f[:, merged] = f
-        self._f[:, gone] = inf
+        order = self._order_rows(slice(merged, merged + 1))[0]
+        order[~self._alive] = inf
+        order[merged] = inf
+        self._order[merged] = order
+        self._order[:, merged] = order
+        self._order[:, gone] = inf
         self._smallest[gone] = inf
         self._nearest[(self._nearest == merged) | (self._nearest == gone)] = -1
-        closer = np.flatnonzero(f < self._smallest)
+        closer = np.flatnonzero(order < self._smallest)
         self._nearest[closer] = merged
-        self._smallest[closer] = f[closer]
+        self._smallest[closer] = order[closer]
         self._scan(np.array([merged]))
 
     def _scan(self, rows: IndexArray) -> None:
-        self._nearest[rows] = nearest = self._f[rows].argmin(axis=1)
-        self._smallest[rows] = self._f[rows, nearest]
+        self._nearest[rows] = nearest = self._order[rows].argmin(axis=1)
+        self._smallest[rows] = self._order[rows, nearest]
 
     def _closest(self) -> tuple[int, int] | None:
         """Find the pair with the smallest F, or None where no pair may merge."""
@@ -195,7 +212,7 @@ class Groups:
         return self._break_tie(tied, bound)
 
     def _break_tie(self, tied: IndexArray, bound: float) -> tuple[int, int]:
-        first, second = np.nonzero(self._f[np.ix_(tied, tied)] <= bound)
+        first, second = np.nonzero(self._order[np.ix_(tied, tied)] <= bound)
         first, second = tied[first], tied[second]
         ordered = first < second
         first, second = first[ordered], second[ordered]
@@ -214,7 +231,7 @@ class Groups:
         self.sums = self.sums[np.ix_(alive, alive)]
         for name in ("r", "names", "sizes", "_norms", "_alive"):
             setattr(self, name, getattr(self, name)[alive])
-        if self._f.size:
-            self._f = self._f[np.ix_(alive, alive)]
+        if self._order.size:
+            self._order = self._order[np.ix_(alive, alive)]
             self._smallest = self._smallest[alive]
             self._nearest = place[self._nearest[alive]]

@@ -10,8 +10,11 @@ from ..theory._arrays import FloatArray
 from ._agglomerative import Groups
 from ._path import MERGES, MergePath
 
-START_SHARE = 0.4
+START_SHARE = 0.25
 """Groups to start the regression with, at most, as a share of the samples."""
+
+START_TOLERANCE = 1.0
+"""Pairs with an F up to this merge first of all, on the way there: the most correlated first."""
 
 _STRIP_VALUES = 2**15
 _FLOOR = 1e-200
@@ -27,12 +30,13 @@ def path_joint(statistics: Statistics, criterion: Criterion) -> MergePath:
     this contrast, given all other groups.
 
     The regression needs fewer groups than samples. With more features than ``START_SHARE`` times
-    the samples, pairs with the smallest pairwise F merge first (as the agglomerative strategy does)
-    down to that number. These merges come first in the path, with their pairwise F and height 0:
-    they are made at every tolerance.
+    the samples, means of groups are compared pairwise first, down to that number: of the pairs that
+    the paper's rule allows to merge, the most correlated one merges, which loses least of what the
+    groups can say; where it allows none, the one with the smallest F. These merges come first in
+    the path, with their pairwise F and height 0: they are made at every tolerance.
     """
     n = statistics.n_samples
-    groups = Groups.of(statistics, criterion)
+    groups = Groups.of(statistics, criterion, most_correlated_up_to=START_TOLERANCE)
     groups.merge_coinciding()
     groups.merge_down(max(1, int(START_SHARE * n)))
     groups.compact()
