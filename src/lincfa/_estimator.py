@@ -23,7 +23,8 @@ from ._reducer import GroupReducer
 from ._statistics import ArrayStatistics, Moments, MomentStatistics, Statistics
 from .theory._arrays import FloatArray
 
-_STREAMING = ("_moments", "_chunk_types")
+_STREAMING = ("_moments", "_chunk_types", "_ungrouped")
+_INPUT = ("n_features_in_", "feature_names_in_")
 
 
 class LinCFA(GroupReducer):
@@ -162,7 +163,8 @@ class LinCFA(GroupReducer):
         by less than 1e-13 of their variance count as equal). The estimator keeps no rows but the
         comoments of the features: 8·D² bytes, also when it is pickled. Each call groups anew, so
         that chunks of some hundred rows or more are best. As long as there are fewer than 4 rows,
-        or the target or all features are constant, it counts as not fitted.
+        or the target or all features are constant, it counts as not fitted; likewise as long as the
+        rows do not suffice for what the parameters ask (``noise="full"``, ``n_groups``).
 
         A chunk that is refused changes nothing. :meth:`fit` forgets the chunks, and after it
         partial_fit starts over.
@@ -193,8 +195,14 @@ class LinCFA(GroupReducer):
         check_same_types(self._chunk_types, types, names)
         moments.update(values, y, names)
         self._moments = moments
+        self._ungrouped = ""
         if moments.sufficient:
-            self._group(MomentStatistics.from_moments(moments), names)
+            try:
+                self._group(MomentStatistics.from_moments(moments), names)
+            except ValueError as error:
+                # The rows are counted; these may be too few yet for what the parameters ask.
+                self._forget(keep=_STREAMING)
+                self._ungrouped = str(error)
         return self
 
     def _group(self, statistics: Statistics, names: Names | None) -> None:
@@ -208,9 +216,11 @@ class LinCFA(GroupReducer):
         criterion = Criterion.of(statistics, self.tolerance, self.noise, self.min_correlation)
         if self.strategy in PATHS:
             path = PATHS[self.strategy](statistics, criterion)
-            self.merge_path_ = path.merges
             self._keep(self._cut(path, criterion.tolerance))
+            self.merge_path_ = path.merges
         else:
+            if hasattr(self, "merge_path_"):  # of earlier chunks, by another strategy
+                del self.merge_path_
             self._keep(PARTITIONS[self.strategy](statistics, criterion))
         self.mean_ = statistics.mean
         self.scale_ = statistics.scale
@@ -295,11 +305,16 @@ class LinCFA(GroupReducer):
                 "needs at least 4 rows, and a target and some feature that vary. Go on with "
                 "partial_fit."
             )
+        if getattr(self, "_ungrouped", ""):
+            raise NotFittedError(
+                f"This LinCFA could not group the rows seen so far: {self._ungrouped}"
+            )
         check_is_fitted(self, "labels_")
 
-    def _forget(self) -> None:
+    def _forget(self, keep: tuple[str, ...] = ()) -> None:
         """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
-        for name in [name for name in vars(self) if name.endswith("_") or name in _STREAMING]:
+        left = {name for name in vars(self) if name.endswith("_") or name in _STREAMING}
+        for name in left.difference(keep, _INPUT if keep else ()):
             delattr(self, name)
 
     def _check_parameters(self) -> None:

@@ -8,7 +8,7 @@ from .theory._arrays import FloatArray
 _RIDGES = (0.0, 1e-10, 1e-8)
 """Shares added to the diagonal, in turn, until the inverse can be trusted."""
 
-_LARGEST_INFLATION = 1e9
+_LARGEST_INFLATION = 1e11
 """Variance inflation (diagonal of the inverse, at unit diagonal) up to which it can be."""
 
 _SMALLEST_VARIANCE = 1e-13

@@ -150,8 +150,8 @@ class Groups:
 
     def _order_rows(self, rows: slice) -> FloatArray:
         """Give F of some groups with all, or what stands for it in the order of merging."""
-        rho = self.sums[rows] / self._norms
-        rho /= self._norms[rows, None]
+        # By the product of the norms, which is the same from both sides, as ties need it.
+        rho = self.sums[rows] / (self._norms[rows, None] * self._norms)
         np.clip(rho, -1, 1, out=rho)
         r = self.r / self._norms
         f = self._criterion.plain_f(rho, r[rows, None], r)

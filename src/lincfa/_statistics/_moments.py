@@ -163,7 +163,17 @@ class MomentStatistics:
     def sums(self) -> RowSums:
         """Running sums of the correlations of the members of a group."""
         everything = np.arange(self.mean.size)
-        return RowSums(lambda members: self._correlations(members, everything), everything.size)
+
+        def rows(members: IndexArray) -> FloatArray:
+            # Only one triangle of the comoments is filled.
+            before = everything < members[:, None]
+            return np.where(
+                before,
+                self._correlations(everything, members).T,
+                self._correlations(members, everything),
+            )
+
+        return RowSums(rows, everything.size)
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs, to the resolution of moments."""
