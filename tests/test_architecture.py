@@ -32,6 +32,7 @@ ORDER = [
     "_estimator",
     "_search",
     "_order",
+    "plotting",
     "datasets",
     "_demo",
     "__init__",
@@ -128,7 +129,7 @@ def test_import_is_light():
 
 
 def public_callables():
-    yield lincfa.LinCFA
+    yield from (lincfa.LinCFA, lincfa.LinCFACV, lincfa.order_sensitivity)
     for module in (theory, datasets):
         for name in getattr(module, "__all__", None) or vars(module):
             item = getattr(module, name)

@@ -17,11 +17,11 @@ from ._estimator import LinCFA
 from ._grouping import PARTITIONS, PATHS
 from ._input import MIN_SAMPLES, check_finite, validate_training
 from ._means import group_means
-from ._parameters import check_choice, check_merging, check_strategy, check_tolerance
+from ._parameters import check_choice, check_merging, check_strategy, check_tolerance, is_positive
 from ._reducer import GroupReducer
 from ._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics
 
-TOLERANCES = (0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
+TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
 
 _RULES = ("best", "one_standard_error")
 _SPLITS, _PREDICTIONS = 5, 200
@@ -56,16 +56,16 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
     ----------
     strategies : sequence of str, default=("sequential", "centroid", "agglomerative", "joint")
         Strategies to try; see :class:`LinCFA`.
-    tolerances : sequence of float, default=None
-        Tolerances to try. None for thirteen from 0.1 to 100.
+    tolerances : sequence of float or "unbiased", default=None
+        Tolerances to try. None for ten from 0.1 to 100.
     cv : int, splitter or iterable, default=None
         Folds, as anywhere in scikit-learn. None for five shuffled folds, repeated with small data
         until at least 200 held-out predictions have been scored (at most ten times): few samples
         make single folds erratic. For samples that depend on their neighbours in time, give a
         splitter that respects it.
-    scoring : str or callable, default="neg_mean_squared_error"
-        What is compared, larger is better. The mean of R² over folds would be at the mercy of the
-        fold in which the target varies least.
+    scoring : str or callable, default="neg_mean_absolute_error"
+        What is compared, larger is better. Squared errors would leave the choice to the few
+        samples that are farthest off, and R² to the fold in which the target varies least.
     estimator : regressor, default=None
         What is fitted to the reduced features, in the folds and at the end. None for
         ``LinearRegression()``.
@@ -73,7 +73,15 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         ``"best"`` takes the best mean score. ``"one_standard_error"`` takes the fewest groups (on
         average over the folds) among those whose mean score is at most one standard error of the
         best worse than the best.
-    noise, min_correlation, units
+    max_groups : float, default=0.3
+        Share of the training samples of a fold. Combinations that leave more groups, on average
+        over the folds, are tried but not chosen (unless all do): with nearly as many groups as
+        samples the regression fits the noise, and with more it fits anything. None for no limit.
+    noise : "pair", "full" or float, default="pair"
+        As for :class:`LinCFA`.
+    min_correlation : float, default=None
+        As for :class:`LinCFA`.
+    units : {"standardized", "original"}, default="standardized"
         As for :class:`LinCFA`.
     n_jobs : int, default=None
         Folds to work on at the same time, as in joblib.
@@ -86,8 +94,8 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         What was chosen.
     cv_results_ : dict of arrays
         One entry per combination, ready for ``pandas.DataFrame``: ``strategy``, ``tolerance``,
-        ``mean_n_groups``, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` and
-        ``split0_test_score``, …
+        ``mean_n_groups``, ``eligible``, ``mean_test_score``, ``std_test_score``,
+        ``rank_test_score`` and ``split0_test_score``, …
     best_index_ : int
         Row of ``cv_results_`` that was chosen.
     best_score_ : float
@@ -119,9 +127,10 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         strategies: Sequence[str] = ("sequential", "centroid", "agglomerative", "joint"),
         tolerances: Sequence[float | Literal["unbiased"]] | None = None,
         cv: Any = None,
-        scoring: Any = "neg_mean_squared_error",
+        scoring: Any = "neg_mean_absolute_error",
         estimator: Any = None,
         rule: Literal["best", "one_standard_error"] = "best",
+        max_groups: float | None = 0.3,
         noise: Literal["pair", "full"] | float = "pair",
         min_correlation: float | None = None,
         units: Literal["standardized", "original"] = "standardized",
@@ -134,6 +143,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         self.scoring = scoring
         self.estimator = estimator
         self.rule = rule
+        self.max_groups = max_groups
         self.noise = noise
         self.min_correlation = min_correlation
         self.units = units
@@ -173,7 +183,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             for train, test in self._folds(values, target)
         )
         chosen = [(strategy, value) for strategy in strategies for value in tolerances]
-        self.cv_results_ = _results(chosen, task.tolerances, folds)
+        self.cv_results_ = _results(chosen, task.tolerances, folds, self.max_groups)
         self.best_index_ = _choose(self.cv_results_, self.rule)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.strategy_, self.tolerance_ = chosen[self.best_index_]
@@ -205,6 +215,10 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         """Check the parameters; strategies and tolerances as lists."""
         check_merging(self.noise, self.min_correlation, self.units)
         check_choice("rule", self.rule, _RULES)
+        if self.max_groups is not None and not is_positive(self.max_groups):
+            raise ValueError(
+                f"max_groups must be None or a positive number, got {self.max_groups!r}"
+            )
         strategies = _listed("strategies", self.strategies)
         tolerances = _listed(
             "tolerances", TOLERANCES if self.tolerances is None else self.tolerances
@@ -244,8 +258,8 @@ def _listed(name: str, values: Any) -> list[Any]:
 
 def _try_fold(
     task: _Task, X: npt.NDArray[Any], y: npt.NDArray[Any], train: Any, test: Any
-) -> tuple[list[float], list[int]]:
-    """Scores and numbers of groups of all combinations on one fold."""
+) -> tuple[list[float], list[int], int]:
+    """Scores and numbers of groups of all combinations on one fold, and its training samples."""
     X_train, y_train, X_test, y_test = X[train], y[train], X[test], y[test]
     statistics: Statistics = ArrayStatistics.from_data(X_train, y_train)
     if not statistics.varying.any():
@@ -267,7 +281,7 @@ def _try_fold(
             known[key] = float(task.scorer(fitted, reduced[1], y_test))
         scores.append(known[key])
         sizes.append(size)
-    return scores, sizes
+    return scores, sizes, len(y_train)
 
 
 def _groupings(task: _Task, statistics: Statistics) -> Iterator[tuple[IndexArray, int]]:
@@ -289,14 +303,21 @@ def _groupings(task: _Task, statistics: Statistics) -> Iterator[tuple[IndexArray
 
 
 def _results(
-    chosen: list[tuple[str, Any]], tolerances: Sequence[float], folds: list[Any]
+    chosen: list[tuple[str, Any]],
+    tolerances: Sequence[float],
+    folds: list[Any],
+    max_groups: float | None,
 ) -> dict[str, npt.NDArray[Any]]:
     scores = np.array([fold[0] for fold in folds])
     mean = scores.mean(axis=0)
+    sizes = np.mean([fold[1] for fold in folds], axis=0)
+    limit = np.inf if max_groups is None else max_groups * np.mean([fold[2] for fold in folds])
+    eligible = sizes <= limit
     results: dict[str, npt.NDArray[Any]] = {
         "strategy": np.array([strategy for strategy, _ in chosen], dtype=object),
         "tolerance": np.tile(np.array(tolerances), len(chosen) // len(tolerances)),
-        "mean_n_groups": np.mean([fold[1] for fold in folds], axis=0),
+        "mean_n_groups": sizes,
+        "eligible": eligible if eligible.any() else np.ones_like(eligible),
         "mean_test_score": mean,
         "std_test_score": scores.std(axis=0),
         "rank_test_score": 1 + (mean[:, None] < mean).sum(axis=1),
@@ -309,11 +330,16 @@ def _choose(results: dict[str, npt.NDArray[Any]], rule: str) -> int:
     mean = results["mean_test_score"]
     if not np.isfinite(mean).all():
         raise ValueError("Some scores are not finite; choose another scoring or larger folds.")
-    best = int(mean.argmax())
+    best = int(np.where(results["eligible"], mean, -np.inf).argmax())
     if rule == "best":
         return best
+    good = np.flatnonzero(
+        results["eligible"] & (mean >= mean[best] - standard_errors(results)[best])
+    )
+    return int(good[np.lexsort((-mean[good], results["mean_n_groups"][good]))[0]])
+
+
+def standard_errors(results: dict[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Standard errors of the mean scores, as if the folds were independent."""
     splits = sum(name.startswith("split") for name in results)
-    error = results["std_test_score"][best] / np.sqrt(max(splits - 1, 1))
-    good = np.flatnonzero(mean >= mean[best] - error)
-    sizes = results["mean_n_groups"][good]
-    return int(good[np.lexsort((-mean[good], sizes))[0]])
+    return np.asarray(results["std_test_score"] / np.sqrt(max(splits - 1, 1)))

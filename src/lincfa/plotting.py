@@ -1,0 +1,97 @@
+"""Pictures; they need matplotlib."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._search import LinCFACV, standard_errors
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_search"]
+
+_COLORS = {
+    "sequential": "#1b7837",
+    "centroid": "#762a83",
+    "agglomerative": "#2166ac",
+    "joint": "#b2182b",
+}
+
+
+def plot_search(search: LinCFACV) -> "Figure":
+    """Draw the scores of a fitted :class:`LinCFACV` against tolerance and number of groups.
+
+    One line per strategy, with bars of one standard error. A ring marks the choice, hollow points
+    the combinations with too many groups to be chosen.
+
+    Parameters
+    ----------
+    search : LinCFACV
+        Fitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        To show or save; it belongs to no window.
+    """
+    search._check_is_fitted()
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("Pictures need matplotlib: pip install 'lincfa[plot]'.") from error
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    results = search.cv_results_
+    errors = standard_errors(results)
+    for panel, column in zip(panels, ("tolerance", "mean_n_groups"), strict=True):
+        for strategy in dict.fromkeys(results["strategy"]):
+            rows = np.flatnonzero(results["strategy"] == strategy)
+            rows = rows[np.argsort(results[column][rows], kind="stable")]
+            _draw_line(panel, results, column, rows, errors, str(strategy))
+        best = search.best_index_
+        panel.plot(
+            results[column][best],
+            results["mean_test_score"][best],
+            "o",
+            markersize=14,
+            markerfacecolor="none",
+            markeredgecolor="black",
+            label="chosen",
+        )
+        panel.set_xscale("log")
+        panel.grid(alpha=0.3)
+    _focus(panels[0], results)
+    panels[0].set(xlabel="tolerance", ylabel="mean score of the folds")
+    panels[1].set(xlabel="mean number of groups")
+    panels[1].legend(frameon=False)
+    return figure
+
+
+def _draw_line(
+    panel: Any, results: Any, column: str, rows: Any, errors: Any, strategy: str
+) -> None:
+    color = _COLORS.get(strategy)
+    x, score = results[column][rows], results["mean_test_score"][rows]
+    panel.errorbar(
+        x, score, errors[rows], color=color, linewidth=1.2, elinewidth=0.6, label=strategy
+    )
+    eligible = results["eligible"][rows]
+    panel.plot(x[eligible], score[eligible], "o", color=color, markersize=4)
+    panel.plot(
+        x[~eligible],
+        score[~eligible],
+        "o",
+        markersize=4,
+        markerfacecolor="white",
+        markeredgecolor=color,
+    )
+
+
+def _focus(panel: Any, results: Any) -> None:
+    """Leave out scores that are so bad that they would flatten all others."""
+    score = results["mean_test_score"]
+    best, middle = score.max(), np.median(score)
+    spread = max(best - middle, 1e-12)
+    if score.min() < best - 4 * spread:
+        panel.set_ylim(best - 4 * spread, best + 0.5 * spread)
