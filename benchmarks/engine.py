@@ -6,11 +6,7 @@ counts, and each is taken within this run.
 """
 
 import argparse
-import os
-import platform
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from rich.console import Console
@@ -20,32 +16,11 @@ from scipy.linalg.blas import dsyrk
 from lincfa import LinCFA
 
 from . import data as sources
+from .bars import RESULTS, Bar, new_console, save, table_of
 from .data import Data
 from .measure import Cost, cost, extra_bytes, resident_peak, seconds
 from .peers import LINCFA, PASS, PEERS
 from .pictures import draw_growth
-
-RESULTS = Path(__file__).parent / "results"
-
-
-@dataclass(frozen=True)
-class Bar:
-    """What a ratio must reach, and what it came to."""
-
-    what: str
-    wanted: str
-    value: float
-    met: bool
-
-    @classmethod
-    def at_least(cls, what: str, bound: float, value: float) -> "Bar":
-        """A ratio that should be large."""
-        return cls(what, f"≥ {bound:g}", value, value >= bound)
-
-    @classmethod
-    def at_most(cls, what: str, bound: float, value: float) -> "Bar":
-        """A ratio that should be small."""
-        return cls(what, f"≤ {bound:g}", value, value <= bound)
 
 
 def compare(data: Data, table: Table) -> dict[str, Cost]:
@@ -219,16 +194,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument("--no-large", action="store_true", help="leave out the 4 GB table")
     options = parser.parse_args()
-    RESULTS.mkdir(exist_ok=True)
-    console = Console(record=True, width=None if os.isatty(1) else 130)
+    console = new_console()
     table = Table(title="Fit: time, peak extra memory, R² of least squares on held-out rows")
     for title in ("data", "method", "seconds", "passes", "× LinCFA", "extra memory", "R²"):
         table.add_column(title, justify="left" if title in ("data", "method") else "right")
 
-    console.print(
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}, NumPy {np.__version__}"
-    )
     quick = options.quick
     bars = wide(console, table, [100, 200] if quick else [2000, 10_000, 40_000])
     bars += tall(console, table, *((400, 60) if quick else (20_000, 2000)))
@@ -237,17 +207,9 @@ def main() -> None:
         bars += million(console, *((50, 5000) if quick else (1000, 1_000_000)))
     console.print(table)
 
-    verdicts = Table(title="Ratios, at sizes too small to judge them by" if quick else "Bars")
-    for title in ("what", "measured") if quick else ("what", "measured", "wanted", "met"):
-        verdicts.add_column(title, justify="left" if title == "what" else "right")
-    for bar in bars:
-        verdict = () if quick else (bar.wanted, "yes" if bar.met else "NO")
-        verdicts.add_row(bar.what, f"{bar.value:.3g}", *verdict)
-    console.print(verdicts)
+    console.print(table_of(bars, quick))
     growth(console, quick)
-    path = RESULTS / ("engine-quick.txt" if quick else "engine.txt")
-    path.write_text(console.export_text(), encoding="utf-8")
-    console.print(f"saved {path}")
+    save(console, "engine", quick)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Inverses of matrices of products of columns, also of nearly dependent ones."""
 
 import numpy as np
-from scipy.linalg import lapack
 
 from .theory._arrays import FloatArray
 
@@ -32,16 +31,15 @@ def inverse(gram: FloatArray) -> tuple[FloatArray, bool]:
     unit = gram * scale
     unit *= scale[:, None]
     for ridge in _RIDGES:
-        attempt = np.array(unit, order="F")
-        attempt[np.diag_indices_from(attempt)] = 1 + ridge
-        factor, failed = lapack.dpotrf(attempt, lower=1, overwrite_a=1)
-        if failed:
+        unit[np.diag_indices_from(unit)] = 1 + ridge
+        try:
+            np.linalg.cholesky(unit)  # the inverse of a matrix that is not positive means nothing
+            full = np.asarray(np.linalg.inv(unit), dtype=np.float64)
+        except np.linalg.LinAlgError:
             continue
-        result, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
-        if not failed and (ridge or np.diagonal(result).max() <= _LARGEST_INFLATION):
+        if ridge or np.diagonal(full).max() <= _LARGEST_INFLATION:
             break
-    lower = np.tril(result)
-    full: FloatArray = lower + np.tril(lower, -1).T
+    full = (full + full.T) / 2
     full *= scale
     full *= scale[:, None]
     return full, bool(ridge)

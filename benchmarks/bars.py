@@ -1,0 +1,61 @@
+"""What ratios must reach, and where the benchmarks write to."""
+
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+RESULTS = Path(__file__).parent / "results"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What a ratio must reach, and what it came to."""
+
+    what: str
+    wanted: str
+    value: float
+    met: bool
+
+    @classmethod
+    def at_least(cls, what: str, bound: float, value: float) -> "Bar":
+        """A ratio that should be large."""
+        return cls(what, f"≥ {bound:g}", value, value >= bound)
+
+    @classmethod
+    def at_most(cls, what: str, bound: float, value: float) -> "Bar":
+        """A ratio that should be small."""
+        return cls(what, f"≤ {bound:g}", value, value <= bound)
+
+
+def table_of(bars: list[Bar], quick: bool) -> Table:
+    """Tabulate bars; small sizes, to see that all runs, are not judged."""
+    table = Table(title="Ratios, at sizes too small to judge them by" if quick else "Bars")
+    for title in ("what", "measured") if quick else ("what", "measured", "wanted", "met"):
+        table.add_column(title, justify="left" if title == "what" else "right")
+    for bar in bars:
+        verdict = () if quick else (bar.wanted, "yes" if bar.met else "NO")
+        table.add_row(bar.what, f"{bar.value:.3g}", *verdict)
+    return table
+
+
+def new_console() -> Console:
+    """Open a console that can be saved, and say what machine this is."""
+    console = Console(record=True, width=None if os.isatty(1) else 130)
+    console.print(
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, "
+        f"Python {platform.python_version()}, NumPy {np.__version__}"
+    )
+    return console
+
+
+def save(console: Console, name: str, quick: bool) -> None:
+    """Keep what was printed."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}{'-quick' if quick else ''}.txt"
+    path.write_text(console.export_text(), encoding="utf-8")
+    console.print(f"saved {path}")

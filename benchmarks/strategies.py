@@ -1,0 +1,115 @@
+"""What the strategies cost: ``python -m benchmarks.strategies``.
+
+Each ratio is taken within this run: the agglomerative strategy over FeatureAgglomeration, the joint
+one over a least squares fit of the same matrix, the centroid over the sequential one, and the
+memory of all pairs of features.
+"""
+
+import argparse
+
+import numpy as np
+from rich.console import Console
+from sklearn.cluster import FeatureAgglomeration
+from sklearn.linear_model import LinearRegression
+
+from lincfa import LinCFA, LinCFACV
+from lincfa.datasets import make_spectra
+
+from . import data as sources
+from .bars import Bar, new_console, save, table_of
+from .measure import extra_bytes, seconds
+
+
+def agglomerative(console: Console, n: int, D: int) -> list[Bar]:
+    """Against Ward's linkage, which FeatureAgglomeration has by default."""
+    bars = []
+    for draw in (sources.tree, sources.field):
+        data = draw(n, D)
+        model = LinCFA(strategy="agglomerative")
+        own = seconds(lambda: model.fit(data.X, data.y), 3)  # noqa: B023  called at once
+        ward = FeatureAgglomeration(max(2, model.n_groups_))
+        peer = seconds(lambda: ward.fit(data.X), 3)  # noqa: B023
+        console.print(f"{data.name}, {data.shape}: agglomerative {own:.2f} s, Ward {peer:.2f} s")
+        what = f"agglomerative over FeatureAgglomeration, {data.name}, {data.shape}"
+        bars.append(Bar.at_most(what, 3, own / peer))
+    return bars
+
+
+def memory(console: Console, n: int, D: int) -> list[Bar]:
+    """Peak extra memory of the agglomerative strategy, in matrices of all pairs."""
+    data = sources.field(n, D, n_test=1)
+    model = LinCFA(strategy="agglomerative")
+    extra = extra_bytes(lambda: model.fit(data.X, data.y)) / (8 * D**2)
+    console.print(f"{data.name}, {data.shape}: {extra:.2f} · D² · 8 bytes")
+    return [Bar.at_most(f"agglomerative, memory over D²·8 bytes, {data.shape}", 3, extra)]
+
+
+def joint(console: Console, n: int, D: int) -> list[Bar]:
+    """Against one least squares fit of the same matrix."""
+    bars = []
+    for draw in (sources.tree, sources.field):
+        data = draw(n, D)
+        model = LinCFA(strategy="joint")
+        own = seconds(lambda: model.fit(data.X, data.y), 1)  # noqa: B023  called at once
+        fit = seconds(lambda: LinearRegression().fit(data.X, data.y), 1)  # noqa: B023
+        centred = data.X - data.X.mean(axis=0)
+        normal = seconds(lambda: np.linalg.solve(centred.T @ centred, centred.T @ data.y), 2)  # noqa: B023
+        console.print(
+            f"{data.name}, {data.shape}: joint {own:.1f} s to {model.n_groups_} groups, least "
+            f"squares {fit:.1f} s, by normal equations {normal:.1f} s"
+        )
+        what = f"joint over least squares, {data.name}, {data.shape}"
+        bars.append(Bar.at_most(what, 10, own / fit))
+        bars.append(Bar.at_most(f"{what}, normal equations", 10, own / normal))
+    return bars
+
+
+def centroid(console: Console, n: int, D: int) -> list[Bar]:
+    """Against the sequential strategy, per group."""
+    bars = []
+    for draw in (sources.tree, sources.field):
+        data = draw(n, D)
+        one_pass = seconds(lambda: data.X.T @ data.y, 5)  # noqa: B023  called at once
+        sequential, own = LinCFA(), LinCFA(strategy="centroid")
+        fast = seconds(lambda: sequential.fit(data.X, data.y), 3)  # noqa: B023
+        slow = seconds(lambda: own.fit(data.X, data.y), 1)  # noqa: B023
+        console.print(
+            f"{data.name}, {data.shape}: centroid {slow:.2f} s for {own.n_groups_} groups, "
+            f"{slow / one_pass / own.n_groups_:.1f} passes per group; sequential {fast:.2f} s for "
+            f"{sequential.n_groups_}, {fast / one_pass / sequential.n_groups_:.2f} passes per group"
+        )
+        what = f"centroid over sequential, {data.name}, {data.shape}"
+        bars.append(Bar.at_most(what, 2, slow / fast))
+    return bars
+
+
+def search(console: Console) -> None:
+    """LinCFACV with its defaults on few samples."""
+    X, y = make_spectra(random_state=0)
+    model = LinCFACV()
+    time = seconds(lambda: model.fit(X, y), 1)
+    splits = sum(name.startswith("split") for name in model.cv_results_)
+    combinations = len(model.cv_results_["strategy"])
+    console.print(
+        f"LinCFACV, spectra 40 × 400: {time:.1f} s, {combinations} combinations, {splits} folds"
+    )
+
+
+def main() -> None:
+    """Run the benchmarks."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    quick = parser.parse_args().quick
+    console = new_console()
+    bars = agglomerative(console, *((100, 150) if quick else (1000, 2000)))
+    bars += memory(console, *((60, 300) if quick else (500, 10_000)))
+    bars += joint(console, *((400, 60) if quick else (20_000, 2000)))
+    for D in (200,) if quick else (2000, 10_000, 40_000):
+        bars += centroid(console, 100 if quick else 1000, D)
+    search(console)
+    console.print(table_of(bars, quick))
+    save(console, "strategies", quick)
+
+
+if __name__ == "__main__":
+    main()
