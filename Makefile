@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 # Part of the first stamp's name, so that another PYTHON makes a new environment.
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
-.PHONY: demo test bench lint clean help
+.PHONY: demo test bench quality lint clean help
 
 help:
 	@echo "make demo   run LinCFA on data it generates and print what came out"
 	@echo "make test   run the tests"
 	@echo "make bench  time and memory against other methods, and how they grow (15 minutes)"
+	@echo "make quality  prediction against PCA, PLS, ridge, … on repeated splits (half an hour)"
 	@echo "make lint   ruff and strict mypy"
 	@echo "make clean  remove the virtual environment and the caches"
 
@@ -23,6 +24,10 @@ test: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.engine $(ARGS)
+	$(BIN)/python -m benchmarks.strategies $(ARGS)
+
+quality: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.quality $(ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -40,7 +45,7 @@ $(VENV)/.installed-demo: $(VENV)/.created-$(VERSION) pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.created-$(VERSION) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[cli,plot]"
+	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot]"
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml

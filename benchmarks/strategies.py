@@ -14,9 +14,10 @@ from sklearn.linear_model import LinearRegression
 
 from lincfa import LinCFA, LinCFACV
 from lincfa.datasets import make_spectra
+from lincfa.plotting import plot_search
 
 from . import data as sources
-from .bars import Bar, new_console, save, table_of
+from .bars import RESULTS, Bar, new_console, save, table_of
 from .measure import extra_bytes, seconds
 
 
@@ -93,18 +94,25 @@ def search(console: Console) -> None:
     console.print(
         f"LinCFACV, spectra 40 × 400: {time:.1f} s, {combinations} combinations, {splits} folds"
     )
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / "search.png"
+    plot_search(model).savefig(path, dpi=110)
+    console.print(f"saved {path}")
 
 
 def main() -> None:
     """Run the benchmarks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    quick = parser.parse_args().quick
+    parser.add_argument("--no-large", action="store_true", help="no more than 2000 features")
+    options = parser.parse_args()
+    quick = options.quick
     console = new_console()
     bars = agglomerative(console, *((100, 150) if quick else (1000, 2000)))
-    bars += memory(console, *((60, 300) if quick else (500, 10_000)))
+    if quick or not options.no_large:
+        bars += memory(console, *((60, 300) if quick else (500, 10_000)))
     bars += joint(console, *((400, 60) if quick else (20_000, 2000)))
-    for D in (200,) if quick else (2000, 10_000, 40_000):
+    for D in (200,) if quick else (2000,) if options.no_large else (2000, 10_000, 40_000):
         bars += centroid(console, 100 if quick else 1000, D)
     search(console)
     console.print(table_of(bars, quick))

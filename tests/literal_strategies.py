@@ -159,7 +159,7 @@ def joint(X, y, min_correlation=None, noise=None, start=None, n_groups=1):
     n = len(y)
     Z = columns_of(X)
     if start is None:
-        first = agglomerative(X, y, min_correlation, noise, n_start_groups(n), 1.0)
+        first = start_of_joint(X, y, min_correlation, noise)
         groups = groups_after(X, first.merges)
         merges, clear = list(first.merges), first.clear
     else:
@@ -180,6 +180,30 @@ def joint(X, y, min_correlation=None, noise=None, start=None, n_groups=1):
         f, rho = figures[best]
         merges.append(join(groups, *best, rho, f))
     return Path(merges, clear)
+
+
+def start_of_joint(X, y, min_correlation=None, noise=None):
+    """Pairwise merges before the regression; the number by generalised cross-validation."""
+    n = len(y)
+    copies = agglomerative(X, y, min_correlation, noise, n_groups=len(varying_columns(X)))
+    n_features = len(varying_columns(X))
+    if n_features - len(copies.merges) <= 0.25 * n:
+        return copies
+    Z = columns_of(X)
+    sizes = [max(1, int(share * n)) for share in (0.6, 0.45, 0.3, 0.2, 0.1, 0.05)]
+    path = agglomerative(X, y, min_correlation, noise, sizes[-1], 4.0)
+    most, fewest = n_features - len(copies.merges), n_features - len(path.merges)
+    errors = {}
+    for size in sizes:
+        size = max(fewest, min(most, size))
+        merges = path.merges[: n_features - size]
+        sums = [Z[:, members].sum(axis=1) for members in groups_after(X, merges).values()]
+        if size <= n - 3:
+            errors[size] = np.sum((y - fitted(sums, y)) ** 2) / (n - 1 - size) ** 2
+    best = min(errors, key=errors.get) if errors else fewest
+    ranked = sorted(errors.values())
+    gap = np.inf if len(ranked) < 2 else (ranked[1] - ranked[0]) / ranked[1]
+    return Path(path.merges[: n_features - best], min(path.clear, gap))
 
 
 def join(groups, first, second, rho, f):
@@ -229,15 +253,6 @@ def groups_at(X, merges, tolerance, n_free=0):
     while made < len(merges) and merges[made].f <= tolerance:
         made += 1
     return sorted(groups_after(X, merges[:made]).values())
-
-
-def n_start_merges(X, y):
-    """How many merges "joint" makes before its regression starts, where none is forbidden."""
-    return max(0, len(varying_columns(X)) - n_start_groups(len(y)))
-
-
-def n_start_groups(n):
-    return max(1, int(0.25 * n))
 
 
 # The library's result against the literal one

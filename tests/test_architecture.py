@@ -30,6 +30,7 @@ ORDER = [
     "_reducer",
     "_parameters",
     "_estimator",
+    "_folds",
     "_search",
     "_order",
     "plotting",

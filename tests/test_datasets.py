@@ -1,9 +1,20 @@
-"""The generators."""
+"""The generators, and what the loaders say when something is missing."""
+
+import sys
 
 import numpy as np
 import pytest
 
-from lincfa.datasets import make_correlated, make_field
+from lincfa.datasets import (
+    load_climatological,
+    load_financial,
+    load_life_expectancy,
+    make_correlated,
+    make_field,
+    make_spectra,
+)
+
+LOADERS = [load_climatological, load_financial, load_life_expectancy]
 
 
 def test_correlated_is_the_papers_tree():
@@ -78,6 +89,9 @@ def test_areas_wrap_around():
         (make_correlated, {"n_features": 0}, "n_features must be at least 1, got 0"),
         (make_field, {"shape": (0, 5)}, "rows must be at least 1, got 0"),
         (make_field, {"n_areas": 0}, "n_areas must be at least 1, got 0"),
+        (make_spectra, {"n_samples": 1}, "n_samples must be at least 2, got 1"),
+        (make_spectra, {"n_features": 0}, "n_features must be at least 1, got 0"),
+        (make_spectra, {"n_components": 0}, "n_components must be at least 1, got 0"),
     ],
 )
 def test_generators_refuse_impossible_sizes(generator, arguments, message):
@@ -99,9 +113,76 @@ def test_field_is_smooth_and_wraps_around():
         assert correlation(30 - distance, 0) == pytest.approx(expected, abs=5 / np.sqrt(2000))
 
 
-@pytest.mark.parametrize("generator", [make_correlated, make_field])
+@pytest.mark.parametrize("generator", [make_correlated, make_field, make_spectra])
 def test_generators_repeat_with_their_seed(generator):
     first, again, other = (generator(n_samples=10, random_state=s) for s in (3, 3, 4))
     for a, b in zip(first, again, strict=True):
         np.testing.assert_array_equal(a, b)
     assert not np.array_equal(first[0], other[0])
+
+
+@pytest.mark.parametrize("shape", [(2, 1), (30, 120)])
+def test_spectra_have_the_shape_asked_for(shape):
+    X, y = make_spectra(*shape, random_state=0)
+    assert X.shape == shape
+    assert y.shape == shape[:1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_spectra_are_smooth(seed):
+    """Bands are wide compared with the distance of two wavelengths: neighbours say the same."""
+    X, _ = make_spectra(n_samples=200, random_state=seed)
+    correlation = np.corrcoef(X.T)
+    assert np.diag(correlation, 1).min() > 0.99
+    assert correlation.min() < 0.5  # while there is more than one thing to be seen
+
+
+def test_spectra_are_mixtures():
+    """Without noise: components and a baseline of a constant and a slope span all spectra."""
+    X, y = make_spectra(
+        n_samples=60, n_features=80, n_components=3, noise=0.0, target_noise=0.0, random_state=1
+    )
+    sizes = np.linalg.svd(X, compute_uv=False)
+    assert sizes[4] > 1e-6 * sizes[0]
+    assert sizes[5] < 1e-13 * sizes[0]
+    assert y.min() >= 0  # the target is a content
+    assert y.max() <= 1
+    assert np.ptp(y) > 0.8
+
+
+def test_noise_of_the_spectra():
+    plain, noisy = (make_spectra(n_samples=50, noise=s, random_state=2)[0] for s in (0.0, 0.01))
+    assert (noisy - plain).std() == pytest.approx(0.01, rel=5 / np.sqrt(2 * plain.size))
+
+
+def test_noise_of_the_target():
+    (_, content), (_, y) = (
+        make_spectra(n_samples=4000, n_features=3, target_noise=s, random_state=2)
+        for s in (0.0, 0.3)
+    )
+    # The content is uniform on [0, 1], of variance 1/12.
+    assert content.var() == pytest.approx(1 / 12, rel=0.1)
+    error = (y - content).std() / content.std()
+    assert error == pytest.approx(0.3, rel=5 / np.sqrt(2 * 4000))
+
+
+def test_the_target_can_be_read_from_the_spectra():
+    """The regression of the content on few wavelengths leaves little: there is a signal to find."""
+    X, y = make_spectra(n_samples=500, random_state=3)
+    design = np.column_stack([X[:, ::10], np.ones(500)])
+    residual = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+    assert residual.var() / y.var() < 0.1
+
+
+@pytest.mark.parametrize("load", LOADERS)
+def test_loaders_without_pandas(monkeypatch, load, tmp_path):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"needs pandas: pip install 'lincfa\[tables\]'"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize("load", LOADERS)
+@pytest.mark.parametrize("kind", [str, lambda path: path], ids=["str", "Path"])
+def test_loaders_name_a_missing_file(load, kind, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"\.csv"):
+        load(kind(tmp_path))

@@ -8,6 +8,7 @@ from scipy.cluster.hierarchy import dendrogram, fcluster, is_monotonic, is_valid
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+import literal_strategies
 from lincfa import LinCFA, theory
 from reference import assert_same_fit, draw, noise_only, stream, tree
 
@@ -137,7 +138,7 @@ def test_path(example, strategy):
     assert (path["f"] >= 0).all()
     start = 0
     if strategy == "joint":
-        start = max(0, X.shape[1] - int(0.25 * len(y)))
+        start = len(literal_strategies.start_of_joint(X, y).merges)
     assert (path["height"][:start] == 0).all()
     np.testing.assert_array_equal(path["height"][start:], np.maximum.accumulate(path["f"][start:]))
 

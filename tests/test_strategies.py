@@ -128,7 +128,7 @@ def test_paths(family, n, D, strategy):
     model = fit(X, y, strategy=strategy)
     expected = PATHS[strategy](X, y)
     assert_same_path(model.merge_path_, expected, ILL_CONDITIONED.get(family, 1e-6))
-    free = literal.n_start_merges(X, y) if strategy == "joint" else 0
+    free = len(literal.start_of_joint(X, y).merges) if strategy == "joint" else 0
     assert (model.merge_path_["height"][:free] == 0).all()
     for tolerance in [0.1, 1.0, 4.0]:
         groups = literal.groups_at(X, expected.merges, tolerance, free)

@@ -29,10 +29,13 @@ __all__ = [
 
 # Loaded when first asked for: scikit-learn's model selection takes longer to import than the rest.
 _LAZY = {"LinCFACV": "_search", "OrderSensitivity": "_order", "order_sensitivity": "_order"}
+_MODULES = ("datasets", "plotting")
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for the first time."""
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_LAZY[name]}", __name__), name)
@@ -40,4 +43,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Name also what has not been loaded yet."""
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_MODULES})

@@ -15,6 +15,7 @@ from ._input import (
     check_finite,
     check_same_types,
     column_types,
+    stack_level,
     validate_training,
 )
 from ._names import Names, describe_columns
@@ -24,7 +25,6 @@ from ._statistics import ArrayStatistics, Moments, MomentStatistics, Statistics
 from .theory._arrays import FloatArray
 
 _STREAMING = ("_moments", "_chunk_types", "_ungrouped")
-_INPUT = ("n_features_in_", "feature_names_in_")
 
 
 class LinCFA(GroupReducer):
@@ -48,8 +48,9 @@ class LinCFA(GroupReducer):
           depend on the order of the columns.
         - ``"joint"``: the two groups whose weights in the regression on *all* groups have the
           smallest F merge first. With more features than a quarter of the samples, means of
-          groups are compared pairwise down to that number first: of those with F ≤ 1 the most
-          correlated pair merges, and where there is none, the one with the smallest F.
+          groups are compared pairwise first: of those with F ≤ 4 the most correlated pair merges,
+          and where there is none, the one with the smallest F, down to a number of groups between
+          0.05 and 0.6 times the samples, chosen by generalised cross-validation.
     tolerance : float or "unbiased", default=1.0
         c in F ≤ c, positive; larger values merge more. 1 is the paper's rule, ``"unbiased"`` is 2,
         at which F − 1 estimates without bias whether merging pays, and
@@ -116,6 +117,8 @@ class LinCFA(GroupReducer):
     >>> model.transform(X).shape
     (200, 3)
     """
+
+    _private_state = _STREAMING
 
     def __init__(
         self,
@@ -201,7 +204,7 @@ class LinCFA(GroupReducer):
                 self._group(MomentStatistics.from_moments(moments), names)
             except ValueError as error:
                 # The rows are counted; these may be too few yet for what the parameters ask.
-                self._forget(keep=_STREAMING)
+                self._forget(keep=(*_STREAMING, "n_features_in_", "feature_names_in_"))
                 self._ungrouped = str(error)
         return self
 
@@ -311,12 +314,6 @@ class LinCFA(GroupReducer):
             )
         check_is_fitted(self, "labels_")
 
-    def _forget(self, keep: tuple[str, ...] = ()) -> None:
-        """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
-        left = {name for name in vars(self) if name.endswith("_") or name in _STREAMING}
-        for name in left.difference(keep, _INPUT if keep else ()):
-            delattr(self, name)
-
     def _check_parameters(self) -> None:
         check_strategy(self.strategy)
         check_tolerance(self.tolerance)
@@ -331,5 +328,5 @@ def _warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> No
             "LinCFA leaves out constant features, which belong to no group (they vary by no more "
             f"than the rounding of their type): {describe_columns(names, constant.tolist())}.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=stack_level(),
         )

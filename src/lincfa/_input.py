@@ -175,3 +175,12 @@ def check_finite(X: npt.NDArray[Any], names: Names | None) -> None:
             f"{describe_columns(names, [column])} (first in row {start + row}). "
             + ("Drop or impute missing values first." if missing else "LinCFA needs finite data.")
         )
+
+
+def stack_level() -> int:
+    """Give the ``stacklevel`` at which a warning of the calling function points at the user."""
+    package = __name__.split(".")[0]
+    level, frame = 0, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level + 1

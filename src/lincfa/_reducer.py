@@ -15,6 +15,14 @@ from ._names import reduced_names
 class GroupReducer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer that is fitted to groups of features and replaces each by its mean."""
 
+    _private_state: tuple[str, ...] = ()
+
+    def _forget(self, keep: tuple[str, ...] = ()) -> None:
+        """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
+        left = {name for name in vars(self) if name.endswith("_") or name in self._private_state}
+        for name in left.difference(keep):
+            delattr(self, name)
+
     def transform(self, X: Any) -> Any:
         """Average each group of features.
 

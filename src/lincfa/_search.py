@@ -1,45 +1,28 @@
 """LinCFACV: how much to merge, and by which strategy, chosen by cross-validation."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from joblib import Parallel, delayed
 from sklearn.base import RegressorMixin, clone
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedKFold, check_cv
+from sklearn.utils.parallel import Parallel, delayed
 
-from ._criterion import Criterion, tolerance_value
+from ._criterion import tolerance_value
 from ._estimator import LinCFA
-from ._grouping import PARTITIONS, PATHS
+from ._folds import Task, try_fold
 from ._input import MIN_SAMPLES, check_finite, validate_training
-from ._means import group_means
 from ._parameters import check_choice, check_merging, check_strategy, check_tolerance, is_positive
 from ._reducer import GroupReducer
-from ._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics
+from ._statistics import IndexArray
 
 TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
 
 _RULES = ("best", "one_standard_error")
 _SPLITS, _PREDICTIONS = 5, 200
-_MOST_CACHED = 4096
-"""Features up to which all correlations of a fold are computed once and kept: 128 MiB."""
-
-
-@dataclass(frozen=True)
-class _Task:
-    """What one fold has to try."""
-
-    strategies: Sequence[str]
-    tolerances: Sequence[float]
-    noise: Any
-    min_correlation: float | None
-    units: str
-    estimator: Any
-    scorer: Any
 
 
 class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
@@ -70,10 +53,10 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         What is fitted to the reduced features, in the folds and at the end. None for
         ``LinearRegression()``.
     rule : {"best", "one_standard_error"}, default="best"
-        ``"best"`` takes the best mean score. ``"one_standard_error"`` takes the fewest groups (on
-        average over the folds) among those whose mean score is at most one standard error of the
-        best worse than the best.
-    max_groups : float, default=0.3
+        ``"best"`` takes the best mean score, of several the first tried. ``"one_standard_error"``
+        takes the fewest groups (on average over the folds) among those whose mean score is at most
+        one standard error of the best worse than the best.
+    max_groups : float, default=0.5
         Share of the training samples of a fold. Combinations that leave more groups, on average
         over the folds, are tried but not chosen (unless all do): with nearly as many groups as
         samples the regression fits the noise, and with more it fits anything. None for no limit.
@@ -130,7 +113,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         scoring: Any = "neg_mean_absolute_error",
         estimator: Any = None,
         rule: Literal["best", "one_standard_error"] = "best",
-        max_groups: float | None = 0.3,
+        max_groups: float | None = 0.5,
         noise: Literal["pair", "full"] | float = "pair",
         min_correlation: float | None = None,
         units: Literal["standardized", "original"] = "standardized",
@@ -150,7 +133,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Choose strategy and tolerance, then fit both the groups and the estimator.
 
         Parameters
@@ -159,6 +142,9 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             Numeric, no missing values, with at least 4 samples in the training part of each fold.
         y : array of shape (n_samples,)
             The target, not constant.
+        groups : array of shape (n_samples,), optional
+            Which samples belong together, for a ``cv`` that keeps them together, as
+            ``GroupKFold`` does.
 
         Returns
         -------
@@ -166,10 +152,11 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             The estimator itself.
         """
         strategies, tolerances = self._combinations()
+        self._forget()
         values, target, names = validate_training(self, X, y)
         check_finite(values, names)
         estimator = LinearRegression() if self.estimator is None else self.estimator
-        task = _Task(
+        task = Task(
             strategies,
             [tolerance_value(tolerance) for tolerance in tolerances],
             self.noise,
@@ -179,9 +166,14 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             check_scoring(estimator, scoring=self.scoring),
         )
         folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
-            delayed(_try_fold)(task, values, target, train, test)
-            for train, test in self._folds(values, target)
+            delayed(try_fold)(task, values, target, train, test)
+            for train, test in self._folds(values, target, groups)
         )
+        if not folds:
+            raise ValueError(
+                f"cv={self.cv!r} gives no folds; an iterator of splits serves one fit only, a list "
+                "of them serves any number."
+            )
         chosen = [(strategy, value) for strategy in strategies for value in tolerances]
         self.cv_results_ = _results(chosen, task.tolerances, folds, self.max_groups)
         self.best_index_ = _choose(self.cv_results_, self.rule)
@@ -194,7 +186,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             noise=self.noise,
             min_correlation=self.min_correlation,
             units=self.units,
-        ).fit(X, y)
+        ).fit(X, target)
         for name in ("labels", "groups", "n_groups", "mean", "scale", "target_correlation"):
             setattr(self, f"{name}_", getattr(self.reducer_, f"{name}_"))
         self.evidence_ = self.reducer_.evidence_
@@ -209,12 +201,17 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         X : array or data frame of shape (n_samples, n_features_in_)
             The same columns as in fit.
         """
-        return np.asarray(self.estimator_.predict(self._reduce(X)))
+        reduced = self._reduce(X)
+        return np.asarray(self.estimator_.predict(reduced))
 
     def _combinations(self) -> tuple[list[str], list[float | Literal["unbiased"]]]:
         """Check the parameters; strategies and tolerances as lists."""
         check_merging(self.noise, self.min_correlation, self.units)
         check_choice("rule", self.rule, _RULES)
+        if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
+            raise ValueError(
+                f"scoring must be the name of one score or a callable, got {self.scoring!r}"
+            )
         if self.max_groups is not None and not is_positive(self.max_groups):
             raise ValueError(
                 f"max_groups must be None or a positive number, got {self.max_groups!r}"
@@ -229,7 +226,9 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             check_tolerance(tolerance, "each of tolerances")
         return strategies, tolerances
 
-    def _folds(self, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> Iterator[tuple[Any, Any]]:
+    def _folds(
+        self, X: npt.NDArray[Any], y: npt.NDArray[Any], groups: Any
+    ) -> Iterator[tuple[IndexArray, IndexArray]]:
         n = len(y)
         cv = self.cv
         if cv is None:
@@ -239,7 +238,9 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
                 )
             repeats = min(10, max(1, -(-_PREDICTIONS // n)))
             cv = RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=repeats, random_state=0)
-        for train, test in check_cv(cv).split(X, y):
+        samples = np.arange(n)
+        for split in check_cv(cv).split(X, y, groups):
+            train, test = (samples[part] for part in split)
             if len(train) < MIN_SAMPLES:
                 raise ValueError(
                     f"A fold has {len(train)} samples to learn the groups from, which takes at "
@@ -250,56 +251,10 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
 
 def _listed(name: str, values: Any) -> list[Any]:
     """A sequence of the user as a list; a bare word or number is no sequence."""
-    listed = [values] if isinstance(values, str) or not np.iterable(values) else list(values)
-    if not listed or listed == [values]:
+    listed = [] if isinstance(values, str) or not np.iterable(values) else list(values)
+    if not listed:
         raise ValueError(f"{name} must be a sequence with at least one entry, got {values!r}")
     return listed
-
-
-def _try_fold(
-    task: _Task, X: npt.NDArray[Any], y: npt.NDArray[Any], train: Any, test: Any
-) -> tuple[list[float], list[int], int]:
-    """Scores and numbers of groups of all combinations on one fold, and its training samples."""
-    X_train, y_train, X_test, y_test = X[train], y[train], X[test], y[test]
-    statistics: Statistics = ArrayStatistics.from_data(X_train, y_train)
-    if not statistics.varying.any():
-        raise ValueError("In a fold every column of X is constant: use fewer or larger folds.")
-    if statistics.varying.size <= _MOST_CACHED:
-        statistics = CachedStatistics.of(statistics)
-    standard = task.units == "standardized"
-    mean, scale = (statistics.mean, statistics.scale) if standard else (None, None)
-    known: dict[bytes, float] = {}
-    scores, sizes = [], []
-    for labels, size in _groupings(task, statistics):
-        key = labels.tobytes()
-        if key not in known:  # neighbouring tolerances often give the same groups
-            reduced = [
-                group_means(part, labels, size, mean=mean, scale=scale)
-                for part in (X_train, X_test)
-            ]
-            fitted = clone(task.estimator).fit(reduced[0], y_train)
-            known[key] = float(task.scorer(fitted, reduced[1], y_test))
-        scores.append(known[key])
-        sizes.append(size)
-    return scores, sizes, len(y_train)
-
-
-def _groupings(task: _Task, statistics: Statistics) -> Iterator[tuple[IndexArray, int]]:
-    """Labels and number of groups of each combination, from the same statistics."""
-    criteria = [
-        Criterion.of(statistics, tolerance, task.noise, task.min_correlation)
-        for tolerance in task.tolerances
-    ]
-    for strategy in task.strategies:
-        if strategy in PATHS:
-            path = PATHS[strategy](statistics, criteria[0])
-            for criterion in criteria:
-                size = path.n_groups(criterion.tolerance)
-                yield path.partition(size).labels, size
-        else:
-            for criterion in criteria:
-                partition = PARTITIONS[strategy](statistics, criterion)
-                yield partition.labels, len(partition.groups)
 
 
 def _results(
@@ -328,7 +283,7 @@ def _results(
 def _choose(results: dict[str, npt.NDArray[Any]], rule: str) -> int:
     """Row of the best score, or of the fewest groups within one standard error of it."""
     mean = results["mean_test_score"]
-    if not np.isfinite(mean).all():
+    if not np.isfinite(mean[results["eligible"]]).all():
         raise ValueError("Some scores are not finite; choose another scoring or larger folds.")
     best = int(np.where(results["eligible"], mean, -np.inf).argmax())
     if rule == "best":

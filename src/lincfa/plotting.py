@@ -35,6 +35,8 @@ def plot_search(search: LinCFACV) -> "Figure":
     matplotlib.figure.Figure
         To show or save; it belongs to no window.
     """
+    if not isinstance(search, LinCFACV):
+        raise TypeError(f"plot_search draws a LinCFACV, got {type(search).__name__}")
     search._check_is_fitted()
     try:
         from matplotlib.figure import Figure
@@ -61,7 +63,7 @@ def plot_search(search: LinCFACV) -> "Figure":
         )
         panel.set_xscale("log")
         panel.grid(alpha=0.3)
-    _focus(panels[0], results)
+    _focus(panels[0], results["mean_test_score"], results["mean_test_score"][best])
     panels[0].set(xlabel="tolerance", ylabel="mean score of the folds")
     panels[1].set(xlabel="mean number of groups")
     panels[1].legend(frameon=False)
@@ -88,10 +90,9 @@ def _draw_line(
     )
 
 
-def _focus(panel: Any, results: Any) -> None:
+def _focus(panel: Any, score: Any, chosen: float) -> None:
     """Leave out scores that are so bad that they would flatten all others."""
-    score = results["mean_test_score"]
-    best, middle = score.max(), np.median(score)
-    spread = max(best - middle, 1e-12)
-    if score.min() < best - 4 * spread:
-        panel.set_ylim(best - 4 * spread, best + 0.5 * spread)
+    top, low = score.max(), min(chosen, np.quantile(score, 0.25))
+    margin = 0.3 * (top - low)
+    if margin > 0 and score.min() < low - margin:
+        panel.set_ylim(low - margin, top + margin)

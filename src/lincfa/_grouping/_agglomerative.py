@@ -63,7 +63,7 @@ class Groups:
         criterion: Criterion,
         most_correlated_up_to: float,
     ) -> None:
-        self.sums, self.r, self.names = sums, r, names
+        self.sums, self.r, self.names = sums, r.copy(), names.copy()
         self._up_to = most_correlated_up_to
         self.sizes = np.ones(names.size, dtype=np.intp)
         self._criterion = criterion
@@ -93,6 +93,12 @@ class Groups:
         sums = correlation_matrix(statistics, features)
         r = statistics.target_correlation[features]
         return cls(sums, r, features, criterion, most_correlated_up_to)
+
+    def copy(self, most_correlated_up_to: float = 0.0) -> "Groups":
+        """Copy the groups as they are now, to merge them on in an order of their own."""
+        kept = Groups(self.sums.copy(), self.r, self.names, self._criterion, most_correlated_up_to)
+        kept.sizes, kept._merges = self.sizes.copy(), list(self._merges)
+        return kept
 
     @property
     def count(self) -> int:

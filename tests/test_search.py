@@ -1,0 +1,271 @@
+"""LinCFACV against a plain loop over folds and combinations."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
+from sklearn.pipeline import make_pipeline
+
+from lincfa import LinCFA, LinCFACV
+from lincfa._search import TOLERANCES
+from lincfa._statistics import ArrayStatistics
+from lincfa.datasets import make_correlated, make_field, make_spectra
+
+STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
+QUICK = {"tolerances": (0.5, 4.0), "cv": 3}
+
+
+@pytest.fixture(scope="module")
+def tree():
+    """The paper's data: the default limit of groups leaves out some combinations."""
+    return make_correlated(n_samples=50, n_features=20, noise=2.0, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def fitted(tree):
+    return LinCFACV(**QUICK).fit(*tree)
+
+
+# The plain loop
+
+
+def plain_scores(X, y, combinations, folds, scoring, estimator, **parameters):
+    """Scores and numbers of groups, one row per fold, by whole pipelines."""
+    scorer = scoring if callable(scoring) else get_scorer(scoring)
+    scores, sizes, trained = [], [], []
+    for train, test in folds:
+        row = []
+        for strategy, tolerance in combinations:
+            reducer = LinCFA(strategy=strategy, tolerance=tolerance, **parameters)
+            model = make_pipeline(reducer, clone(estimator)).fit(X[train], y[train])
+            row.append((scorer(model, X[test], y[test]), reducer.n_groups_))
+        scores.append([score for score, _ in row])
+        sizes.append([size for _, size in row])
+        trained.append(len(train))
+    return np.array(scores), np.array(sizes), np.array(trained)
+
+
+def plain_choice(scores, sizes, trained, rule, max_groups):
+    """Row chosen, and which rows may be, by the words of the documentation."""
+    mean, groups = scores.mean(axis=0), sizes.mean(axis=0)
+    rows = range(len(mean))
+    allowed = [i for i in rows if max_groups is None or groups[i] <= max_groups * trained.mean()]
+    allowed = allowed or list(rows)
+    best = max(allowed, key=lambda i: mean[i])
+    if rule == "one_standard_error":
+        error = scores[:, best].std(ddof=1) / np.sqrt(len(scores))
+        near = [i for i in allowed if mean[i] >= mean[best] - error]
+        best = min(near, key=lambda i: (groups[i], -mean[i]))
+    return best, allowed
+
+
+def negative_worst_error(model, X, y):
+    return -np.abs(model.predict(X) - y).max()
+
+
+SPLITS = [(np.arange(10, 50), np.arange(10)), (np.arange(35), np.arange(40, 50))]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"cv": 4, "scoring": "r2"},
+        {"cv": KFold(3, shuffle=True, random_state=1), "scoring": "neg_mean_squared_error"},
+        {"cv": SPLITS, "scoring": negative_worst_error},
+        {"cv": ShuffleSplit(3, test_size=0.3, random_state=0), "estimator": Ridge(5.0)},
+        {"units": "original"},
+        {"noise": "full", "max_groups": None},
+        {"noise": 4.0},
+        {"min_correlation": 0.8, "max_groups": 1.0},
+        {"rule": "one_standard_error", "cv": 5},
+        {"rule": "one_standard_error", "max_groups": 0.1, "scoring": "r2"},
+        {"tolerances": ("unbiased", 1.0, 100.0), "strategies": ("joint", "centroid")},
+        {"tolerances": [4.0, 0.2], "strategies": ["agglomerative"], "max_groups": None},
+        {"max_groups": 1e-6},
+    ],
+    ids=lambda changes: ",".join(changes) or "defaults",
+)
+def test_the_plain_loop_gives_the_same(tree, changes):
+    X, y = tree
+    model = LinCFACV(**{"cv": 3, "tolerances": (0.3, 1.0, 3.0, 20.0)} | changes).fit(X, y)
+    asked = model.get_params(deep=False)
+    combinations = [(s, t) for s in asked["strategies"] for t in asked["tolerances"]]
+    folds = asked["cv"]
+    if not isinstance(folds, list):
+        folds = list((KFold(folds) if isinstance(folds, int) else folds).split(X))
+    parameters = {name: asked[name] for name in ("noise", "min_correlation", "units")}
+    estimator = asked["estimator"] or LinearRegression()
+    scores, sizes, trained = plain_scores(
+        X, y, combinations, folds, asked["scoring"], estimator, **parameters
+    )
+    best, allowed = plain_choice(scores, sizes, trained, asked["rule"], asked["max_groups"])
+
+    results = model.cv_results_
+    close = {"rtol": 1e-9, "atol": 1e-12}
+    for k, row in enumerate(scores):
+        np.testing.assert_allclose(results[f"split{k}_test_score"], row, **close)
+    assert f"split{len(scores)}_test_score" not in results
+    np.testing.assert_allclose(results["mean_test_score"], scores.mean(axis=0), **close)
+    np.testing.assert_allclose(results["std_test_score"], scores.std(axis=0), **close)
+    np.testing.assert_allclose(results["mean_n_groups"], sizes.mean(axis=0))
+    assert np.flatnonzero(results["eligible"]).tolist() == allowed
+    values = [2.0 if t == "unbiased" else t for _, t in combinations]
+    assert results["tolerance"].tolist() == values
+    assert results["strategy"].tolist() == [s for s, _ in combinations]
+    mean = results["mean_test_score"]
+    assert results["rank_test_score"].tolist() == [1 + sum(mean > value) for value in mean]
+    assert model.best_index_ == best
+    assert model.best_score_ == mean[best]
+    assert (model.strategy_, model.tolerance_) == combinations[best]
+
+    # What is left is the plain estimator with the choice, fitted to everything.
+    final = LinCFA(strategy=model.strategy_, tolerance=model.tolerance_, **parameters).fit(X, y)
+    assert model.reducer_.get_params() == final.get_params()
+    for name in ("labels_", "mean_", "scale_", "target_correlation_", "evidence_", "n_groups_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(final, name))
+    for group, expected in zip(model.groups_, final.groups_, strict=True):
+        np.testing.assert_array_equal(group, expected)
+    reduced = final.transform(X)
+    np.testing.assert_array_equal(model.transform(X), reduced)
+    expected = clone(estimator).fit(reduced, y).predict(reduced)
+    np.testing.assert_allclose(model.predict(X), expected)
+    assert type(model.estimator_) is type(estimator)
+
+
+@pytest.mark.parametrize("kind", ["spectra", "field", "copies", "float32", "wide"])
+def test_kept_correlations_change_nothing(monkeypatch, kind):
+    """Whether the correlations of a fold are kept or computed when asked for, and as LinCFA."""
+    if kind == "field":  # kelvin: means a hundred times the scale
+        X, y, _ = make_field(n_samples=50, shape=(5, 6), random_state=1)
+    elif kind == "wide":
+        X, y = make_spectra(n_samples=30, n_features=90, random_state=1)
+    else:
+        X, y = make_spectra(n_samples=45, n_features=30, noise=0.05, random_state=1)
+    if kind == "copies":
+        X = np.hstack([X, X[:, ::3], 1.8 * X[:, ::4] + 32])
+    if kind == "float32":
+        X = X.astype(np.float32)
+    model = LinCFACV(**QUICK).fit(X, y)
+    monkeypatch.setattr("lincfa._folds._MOST_CACHED", 0)
+    monkeypatch.setattr("lincfa._folds.CachedStatistics", None)  # it is not asked for any more
+    uncached = LinCFACV(**QUICK).fit(X, y)
+    combinations = [(s, t) for s in STRATEGIES for t in QUICK["tolerances"]]
+    scores, sizes, _ = plain_scores(
+        X, y, combinations, KFold(3).split(X), model.scoring, LinearRegression()
+    )
+    for one in (model, uncached):
+        np.testing.assert_allclose(one.cv_results_["mean_n_groups"], sizes.mean(axis=0))
+        rtol = 1e-4 if kind == "float32" else 1e-7
+        np.testing.assert_allclose(
+            one.cv_results_["mean_test_score"], scores.mean(axis=0), rtol=rtol
+        )
+    assert model.transform(X).dtype == X.dtype
+    np.testing.assert_array_equal(uncached.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("n", "repeats"), [(6, 10), (19, 10), (40, 5), (67, 3), (200, 1), (450, 1)]
+)
+def test_default_folds(n, repeats):
+    """Five shuffled folds, repeated until 200 held-out predictions, at most ten times."""
+    X, y = make_correlated(n_samples=n, n_features=4, random_state=0)
+    model = LinCFACV(strategies=["sequential"], tolerances=[1.0]).fit(X, y)
+    folds = RepeatedKFold(n_splits=5, n_repeats=repeats, random_state=0)
+    explicit = clone(model).set_params(cv=folds).fit(X, y)
+    assert len([name for name in model.cv_results_ if name.startswith("split")]) == 5 * repeats
+    np.testing.assert_array_equal(
+        list(model.cv_results_.values())[2:], list(explicit.cv_results_.values())[2:]
+    )
+
+
+def test_default_tolerances(tree):
+    model = LinCFACV(strategies=["sequential", "agglomerative"], cv=2).fit(*tree)
+    assert TOLERANCES[0] == 0.1
+    assert TOLERANCES[-1] == 100
+    assert model.cv_results_["tolerance"].tolist() == [*TOLERANCES, *TOLERANCES]
+
+
+# What the folds see
+
+
+def test_statistics_are_computed_once_per_fold_and_of_its_training_rows(monkeypatch, tree):
+    X, y = tree
+    seen = []
+    compute = ArrayStatistics.from_data.__func__
+
+    def spy(cls, X, y, *rest):
+        seen.append((X.copy(), y.copy()))
+        return compute(cls, X, y, *rest)
+
+    monkeypatch.setattr(ArrayStatistics, "from_data", classmethod(spy))
+    LinCFACV(tolerances=(0.5, 1.0, 4.0), cv=3).fit(X, y)
+    training = [train for train, _ in KFold(3).split(X)] + [np.arange(50)]  # the last: the refit
+    assert len(seen) == len(training)
+    for (rows, target), train in zip(seen, training, strict=True):
+        np.testing.assert_array_equal(rows, X[train])
+        np.testing.assert_array_equal(target, y[train])
+
+
+def test_held_out_rows_have_no_part_in_the_models_of_a_fold(tree):
+    X, y = tree
+    train, test = np.arange(35), np.arange(35, 50)
+    weights = []
+
+    def spy(model, X, y):
+        weights.append(model.coef_)
+        return 0.0
+
+    other_X, other_y = X.copy(), y.copy()
+    other_X[test] *= -3
+    other_y[test] = other_y[test][::-1] + 7
+    for rows, target in ((X, y), (other_X, other_y)):
+        LinCFACV(tolerances=(0.5, 4.0), cv=[(train, test)], scoring=spy).fit(rows, target)
+    half = len(weights) // 2
+    assert half > 2
+    for before, after in zip(weights[:half], weights[half:], strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+def test_processes_change_nothing(tree, fitted):
+    parallel = LinCFACV(**QUICK, n_jobs=2).fit(*tree)
+    assert parallel.cv_results_.keys() == fitted.cv_results_.keys()
+    for name, values in fitted.cv_results_.items():
+        np.testing.assert_array_equal(parallel.cv_results_[name], values)
+    np.testing.assert_array_equal(parallel.predict(tree[0]), fitted.predict(tree[0]))
+
+
+def test_estimator_and_data_are_left_alone(tree):
+    X, y = tree
+    estimator, before = Ridge(), (X.copy(), y.copy())
+    LinCFACV(**QUICK, estimator=estimator).fit(X, y)
+    assert not hasattr(estimator, "coef_")
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(y, before[1])
+
+
+def test_constant_columns_warn_once(tree):
+    X, y = tree
+    X = np.insert(X, [4, 9], 7.0, axis=1)
+    X[:, -1] = np.arange(50) < 16  # constant in the training part of the first fold
+    with pytest.warns(UserWarning, match=r"constant features.*columns 4, 10\.") as caught:
+        model = LinCFACV(**QUICK).fit(X, y)
+    assert len(caught) == 1
+    assert np.flatnonzero(model.labels_ < 0).tolist() == [4, 10]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores, _, _ = plain_scores(
+            X, y, [("joint", 4.0)], KFold(3).split(X), model.scoring, LinearRegression()
+        )
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"][-1], scores.mean(), rtol=1e-9)
+
+
+def test_the_warning_of_constant_columns_points_at_the_caller(tree):
+    X, y = tree
+    with pytest.warns(UserWarning, match=r"constant features.*column 0\.") as caught:
+        LinCFACV(**QUICK).fit(np.insert(X, 0, 7.0, axis=1), y)
+    assert [warning.filename for warning in caught] == [__file__]
