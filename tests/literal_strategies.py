@@ -191,19 +191,25 @@ def start_of_joint(X, y, min_correlation=None, noise=None):
         return copies
     Z = columns_of(X)
     sizes = [max(1, int(share * n)) for share in (0.6, 0.45, 0.3, 0.2, 0.1, 0.05)]
-    path = agglomerative(X, y, min_correlation, noise, sizes[-1], 4.0)
-    most, fewest = n_features - len(copies.merges), n_features - len(path.merges)
-    errors = {}
-    for size in sizes:
-        size = max(fewest, min(most, size))
-        merges = path.merges[: n_features - size]
-        sums = [Z[:, members].sum(axis=1) for members in groups_after(X, merges).values()]
-        if size <= n - 3:
-            errors[size] = np.sum((y - fitted(sums, y)) ** 2) / (n - 1 - size) ** 2
-    best = min(errors, key=errors.get) if errors else fewest
-    ranked = sorted(errors.values())
-    gap = np.inf if len(ranked) < 2 else (ranked[1] - ranked[0]) / ranked[1]
-    return Path(path.merges[: n_features - best], min(path.clear, gap))
+    found, clear = [], np.inf
+    for up_to in (4.0, np.inf):
+        path = agglomerative(X, y, min_correlation, noise, sizes[-1], up_to)
+        clear = min(clear, path.clear)
+        most, fewest = n_features - len(copies.merges), n_features - len(path.merges)
+        tried = {max(fewest, min(most, size)) for size in sizes}
+        for size in sorted(tried, reverse=True):
+            if size > n - 3:
+                continue
+            merges = path.merges[: n_features - size]
+            sums = [Z[:, members].sum(axis=1) for members in groups_after(X, merges).values()]
+            error = np.sum((y - fitted(sums, y)) ** 2) / (n - 1 - size) ** 2
+            found.append((error, merges))
+    # Both orders may come to the same groups, and so to the same error: the first counts.
+    least = min(error for error, _ in found)
+    merges = next(merges for error, merges in found if error <= least * (1 + 1e-9))
+    others = [error for error, _ in found if error > least * (1 + 1e-9)]
+    gap = min(others) / least - 1 if others else np.inf
+    return Path(merges, min(clear, gap))
 
 
 def join(groups, first, second, rho, f):

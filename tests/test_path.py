@@ -23,7 +23,9 @@ def with_constants(X):
 
 
 def wide():
-    return tree(np.random.default_rng(1), 20, 30)
+    """With so little noise that the regression of "joint" starts with several groups."""
+    X, _ = tree(np.random.default_rng(1), 20, 30)
+    return X, X[:, :6] @ [1.0, -2, 3, -1, 2, 1] + 0.01 * np.random.default_rng(2).normal(size=20)
 
 
 DATA = {

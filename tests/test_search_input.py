@@ -97,7 +97,7 @@ def test_target_constant_in_a_fold(tree):
 def test_columns_constant_in_a_fold(tree):
     X, y = tree
     rare = np.where(np.arange(50)[:, None] < 5, X[:, :2], 0.0)
-    with pytest.raises(ValueError, match="In a fold with 33 training samples: Every column of X is constant"):
+    with pytest.raises(ValueError, match=r"fold with 33 .*: Every column of X is constant"):
         LinCFACV(**QUICK).fit(rare, y)
 
 

@@ -47,10 +47,9 @@ class LinCFA(GroupReducer):
         - ``"agglomerative"``: the two groups whose means have the smallest F merge first. Does not
           depend on the order of the columns.
         - ``"joint"``: the two groups whose weights in the regression on *all* groups have the
-          smallest F merge first. With more features than a quarter of the samples, means of
-          groups are compared pairwise first: of those with F ≤ 4 the most correlated pair merges,
-          and where there is none, the one with the smallest F, down to a number of groups between
-          0.05 and 0.6 times the samples, chosen by generalised cross-validation.
+          smallest F merge first. With more features than a quarter of the samples it starts from
+          groups of the most correlated features, some tenths of the samples, chosen by generalised
+          cross-validation.
     tolerance : float or "unbiased", default=1.0
         c in F ≤ c, positive; larger values merge more. 1 is the paper's rule, ``"unbiased"`` is 2,
         at which F − 1 estimates without bias whether merging pays, and

@@ -22,6 +22,7 @@ The better of the two is taken: no difference of the weights at the level of 5 %
 
 _STRIP_VALUES = 2**15
 _FLOOR = 1e-200
+_TIE = 1e-9
 _REFRESH, _REFRESH_SINGULAR = 0.75, 0.97
 """Share of groups left at which the regression is computed anew from the groups' products."""
 
@@ -35,11 +36,12 @@ def path_joint(statistics: Statistics, criterion: Criterion) -> MergePath:
 
     The regression needs fewer groups than samples, and with noise it takes many fewer to tell
     weights apart. With more features than a quarter of the samples (``FEW``), means of groups are
-    compared pairwise first: of the pairs with F ≤ ``START_TOLERANCE`` the most
-    correlated one merges, which loses least of what the groups can say; where there is none, the
-    one with the smallest F. The regression starts at that of the shares at which its generalised
-    cross-validation error is smallest. The merges up to there come first in the path, with their
-    pairwise F and height 0: they are made at every tolerance.
+    compared pairwise first: of the pairs with F up to a tolerance the most correlated one merges,
+    which loses least of what the groups can say; where there is none, the one with the smallest F.
+    The tolerance of this start (``START_TOLERANCES``) and the number of groups at which it ends
+    (``START_SHARES``) are those with the smallest generalised cross-validation error of the
+    regression, RSS/(n−1−d)². The merges up to there come first in the path, with their pairwise F
+    and height 0: they are made at every tolerance.
     """
     n = statistics.n_samples
     groups = _start(statistics, criterion)
@@ -91,7 +93,7 @@ def _start(statistics: Statistics, criterion: Criterion) -> Groups:
             inverted, _ = inverse(groups.sums)
             left = max(1 - float(groups.r @ inverted @ groups.r), RESOLUTION)
             error = left / (n - 1 - groups.count) ** 2
-            if error < smallest:
+            if error < smallest * (1 - _TIE):  # both may come to the same groups
                 best, smallest = groups.copy(), error
     return best
 
