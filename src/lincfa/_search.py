@@ -97,8 +97,8 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
     >>> from lincfa import LinCFACV
     >>> from lincfa.datasets import make_spectra
     >>> X, y = make_spectra(random_state=0)
-    >>> model = LinCFACV().fit(X[:30], y[:30])
-    >>> model.transform(X).shape[1] == model.n_groups_
+    >>> model = LinCFACV(cv=5).fit(X[:30], y[:30])
+    >>> model.transform(X).shape == (40, model.n_groups_)
     True
     >>> bool(model.score(X[30:], y[30:]) > 0.9)
     True
