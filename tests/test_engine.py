@@ -1,8 +1,5 @@
 """The engine against a plain reference: batches, tiles, memory order and types change no group."""
 
-import os
-import subprocess
-import sys
 from unittest.mock import patch
 
 import numpy as np
@@ -10,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lincfa import LinCFA, _blocks
+from lincfa import _blocks
 from lincfa._criterion import Criterion
 from lincfa._grouping import _sequential, group_sequential
 from lincfa._statistics import (
@@ -345,43 +342,3 @@ def test_any_way_to_the_same_groups(
             forced = Forced(statistics, head, seed_limit=seeds, scatter_cost=scatter_cost)
             partition = group_sequential(forced, Criterion(n, tolerance))
             assert partition.labels.tolist() == labels
-
-
-SAVE = """
-import sys
-import numpy as np
-from lincfa import LinCFA, _means
-from lincfa.datasets import make_correlated, make_field
-_means._WORTH_THREADS = 0
-X, y = make_correlated(200, 600, random_state=0)
-field, target, _ = make_field(100, (30, 30), random_state=0)
-for number, (A, b, tolerance) in enumerate([(X, y, 0.01), (field, target, 1.0)]):
-    for order in "CF":
-        A = np.asarray(A, order=order)
-        model = LinCFA(tolerance=tolerance).fit(A, b)
-        streamed = LinCFA(tolerance=tolerance)
-        for rows in (slice(0, 99), slice(99, None)):
-            streamed.partial_fit(A[rows], b[rows])
-        names = f"{number}{order}"
-        np.save(f"{sys.argv[1]}/{names}.npy", model.evidence_)
-        np.save(f"{sys.argv[1]}/{names}-streamed.npy", streamed.evidence_)
-        np.save(f"{sys.argv[1]}/{names}-reduced.npy", model.transform(A))
-"""
-
-
-def test_number_of_threads(tmp_path):
-    """BLAS adds up in another order; enough columns that it and the means use their threads."""
-    for threads in "12":
-        (tmp_path / threads).mkdir()
-        subprocess.run(
-            [sys.executable, "-W", "error", "-c", SAVE, str(tmp_path / threads)],
-            env=os.environ | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), threads),
-            check=True,
-        )
-    for file in sorted((tmp_path / "1").glob("*.npy")):
-        one, two = np.load(file), np.load(tmp_path / "2" / file.name)
-        if "reduced" in file.name:
-            np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)  # values of some units
-        else:
-            assert len(one) > 300
-            assert_same(one, two, 0.01 if file.name.startswith("0") else 1.0)

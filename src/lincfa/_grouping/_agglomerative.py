@@ -68,7 +68,7 @@ class Groups:
         self.sizes = np.ones(names.size, dtype=np.intp)
         self._criterion = criterion
         self._alive = np.ones(names.size, dtype=np.bool_)
-        self._norms = np.sqrt(np.diagonal(sums))
+        self._norms = _norms(np.diagonal(sums))
         self._merges: list[tuple[int, int, int, float, float, float]] = []
         self._height = 0.0
         self._order = np.empty((0, 0))
@@ -114,7 +114,7 @@ class Groups:
         step = max(1, _STRIP_VALUES // self.names.size)
         for top in range(0, self.names.size, step):
             rows = self.sums[top : top + step]
-            # Signs may differ only where ρ is far from 1, so single features suffice here.
+            # Columns behind a row are of single features yet, so these are their correlations.
             for i, j in np.argwhere(rows >= 1 - RESOLUTION):
                 if top + i < j and self._alive[top + i] and self._alive[j]:
                     self._join(int(top + i), int(j))
@@ -147,8 +147,7 @@ class Groups:
         self.sums[:, first] = sums
         self.r[first] += self.r[second]
         self.sizes[first] += self.sizes[second]
-        # The sum of mirror images has no variance: any scale does for it.
-        self._norms[first] = np.sqrt(max(sums[first], RESOLUTION))
+        self._norms[first] = _norms(sums[first])
         self._alive[second] = False
         self._height = max(self._height, f)
         names = int(self.names[first]), int(self.names[second])
@@ -241,3 +240,8 @@ class Groups:
             self._order = self._order[np.ix_(alive, alive)]
             self._smallest = self._smallest[alive]
             self._nearest = place[self._nearest[alive]]
+
+
+def _norms(squares: FloatArray) -> FloatArray:
+    """Norms of the groups' sums. That of mirror images has no variance: any scale does for it."""
+    return np.asarray(np.sqrt(np.maximum(squares, RESOLUTION)))
