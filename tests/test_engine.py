@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lincfa import _blocks
+from lincfa import LinCFA, _blocks
 from lincfa._criterion import Criterion
 from lincfa._grouping import _sequential, group_sequential
 from lincfa._statistics import (
