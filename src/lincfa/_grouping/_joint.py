@@ -82,7 +82,7 @@ def _start(statistics: Statistics, criterion: Criterion) -> Groups:
     single.merge_coinciding()
     if single.count <= FEW * n:
         return single
-    best, smallest = single, np.inf
+    best, smallest = None, np.inf
     for tolerance in START_TOLERANCES:
         groups = single.copy(most_correlated_up_to=tolerance)
         for share in START_SHARES:
@@ -95,7 +95,7 @@ def _start(statistics: Statistics, criterion: Criterion) -> Groups:
             error = left / (n - 1 - groups.count) ** 2
             if error < smallest * (1 - _TIE):  # both may come to the same groups
                 best, smallest = groups.copy(), error
-    return best
+    return groups if best is None else best  # None where min_correlation leaves too many
 
 
 class Regression:
