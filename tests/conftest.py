@@ -6,6 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lincfa import LinCFACV
+from lincfa.datasets import make_correlated
+from reference import QUICK
+
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
 
@@ -21,6 +25,17 @@ def data(rng):
     X = np.repeat(factors, 4, axis=1) + 0.2 * rng.normal(size=(100, 12))
     y = factors @ [1.0, -2.0, 0.5] + rng.normal(size=100)
     return X, y
+
+
+@pytest.fixture(scope="module")
+def tree():
+    """The paper's data: the default limit of LinCFACV leaves out some combinations."""
+    return make_correlated(n_samples=50, n_features=20, noise=2.0, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def fitted(tree):
+    return LinCFACV(**QUICK).fit(*tree)
 
 
 @pytest.fixture(scope="session")

@@ -14,20 +14,9 @@ from lincfa import LinCFA, LinCFACV
 from lincfa._search import TOLERANCES
 from lincfa._statistics import ArrayStatistics
 from lincfa.datasets import make_correlated, make_field, make_spectra
+from reference import QUICK
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
-QUICK = {"tolerances": (0.5, 4.0), "cv": 3}
-
-
-@pytest.fixture(scope="module")
-def tree():
-    """The paper's data: the default limit of groups leaves out some combinations."""
-    return make_correlated(n_samples=50, n_features=20, noise=2.0, random_state=3)
-
-
-@pytest.fixture(scope="module")
-def fitted(tree):
-    return LinCFACV(**QUICK).fit(*tree)
 
 
 # The plain loop

@@ -1,10 +1,6 @@
 """LinCFACV as a scikit-learn estimator: containers, pipelines, and scikit-learn's own checks."""
 
-import json
-import os
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -19,19 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFACV
-from lincfa.datasets import make_correlated
-
-QUICK = {"tolerances": (0.5, 4.0), "cv": 3}
-
-
-@pytest.fixture(scope="module")
-def tree():
-    return make_correlated(n_samples=50, n_features=20, noise=2.0, random_state=3)
-
-
-@pytest.fixture(scope="module")
-def fitted(tree):
-    return LinCFACV(**QUICK).fit(*tree)
+from reference import QUICK
 
 
 @pytest.mark.parametrize(("output", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
@@ -104,35 +88,3 @@ def test_results_make_a_table(fitted):
     assert table["eligible"].dtype == bool
     assert table.loc[table["eligible"], "mean_test_score"].max() == fitted.best_score_
     assert table.loc[fitted.best_index_, "strategy"] == fitted.strategy_
-
-
-CHECKS = """
-import json
-from sklearn.model_selection import KFold
-from sklearn.utils.estimator_checks import check_estimator
-from lincfa import LinCFA, LinCFACV
-folds = KFold(2, shuffle=True, random_state=0)
-models = [LinCFA(strategy=s) for s in ("sequential", "centroid", "agglomerative", "joint")]
-models.append(LinCFACV(tolerances=(0.5, 4.0), cv=folds))
-models.append(LinCFACV(strategies=["centroid"], tolerances=["unbiased"], cv=folds))
-results = []
-for model in models:
-    results += check_estimator(model, on_skip=None, on_fail=None)
-print(json.dumps([(str(r["estimator"]), r["check_name"], r["status"], repr(r["exception"]))
-                  for r in results]))
-"""
-
-
-def test_scikit_learns_checks_pass():
-    """All of them, none skipped: one needs SciPy's array API switched on before it is imported."""
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", CHECKS],
-        env=os.environ | {"SCIPY_ARRAY_API": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    results = json.loads(run.stdout)
-    assert len(results) > 250
-    assert [result for result in results if result[2] != "passed"] == []

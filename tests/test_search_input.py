@@ -7,14 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
 from lincfa import LinCFACV
-from lincfa.datasets import make_correlated
-
-QUICK = {"tolerances": (0.5, 4.0), "cv": 3}
-
-
-@pytest.fixture
-def tree():
-    return make_correlated(n_samples=50, n_features=20, noise=2.0, random_state=3)
+from reference import QUICK
 
 
 @pytest.mark.parametrize(
