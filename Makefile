@@ -49,8 +49,8 @@ $(VENV)/.installed-bench: $(VENV)/.created-$(VERSION) pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[tables,cli]" --group dev
-	@touch $@ $(VENV)/.installed-demo
+	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot]" --group dev
+	@touch $@ $(VENV)/.installed-demo $(VENV)/.installed-bench
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

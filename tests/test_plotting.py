@@ -68,7 +68,7 @@ def test_panels_and_labels(search):
     assert isinstance(figure, Figure)
     assert len(figure.axes) == 2
     assert [panel.get_xlabel() for panel in figure.axes] == ["tolerance", "mean number of groups"]
-    assert figure.axes[0].get_ylabel() == "mean score of the folds"
+    assert figure.axes[0].get_ylabel() == "neg_mean_absolute_error, mean of the folds"
     assert all(panel.get_xscale() == "log" for panel in figure.axes)
     labels = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
     assert sorted(labels) == sorted([*search.strategies, "chosen"])

@@ -43,13 +43,21 @@ def plain_choice(scores, sizes, trained, rule, max_groups):
     mean, groups = scores.mean(axis=0), sizes.mean(axis=0)
     rows = range(len(mean))
     allowed = [i for i in rows if max_groups is None or groups[i] <= max_groups * trained.mean()]
-    allowed = allowed or list(rows)
-    best = max(allowed, key=lambda i: mean[i])
+    best = max(allowed or rows, key=lambda i: mean[i])
     if rule == "one_standard_error":
         error = scores[:, best].std(ddof=1) / np.sqrt(len(scores))
-        near = [i for i in allowed if mean[i] >= mean[best] - error]
+        near = [i for i in allowed or rows if mean[i] >= mean[best] - error]
         best = min(near, key=lambda i: (groups[i], -mean[i]))
     return best, allowed
+
+
+def test_more_groups_than_allowed_everywhere(tree):
+    """Then the best of all is taken, with a warning, and the results do not hide it."""
+    with pytest.warns(UserWarning, match="more groups than max_groups allows") as caught:
+        model = LinCFACV(max_groups=1e-6, **QUICK).fit(*tree)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert not model.cv_results_["eligible"].any()
+    assert model.best_index_ == model.cv_results_["mean_test_score"].argmax()
 
 
 def negative_worst_error(model, X, y):
@@ -75,7 +83,6 @@ SPLITS = [(np.arange(10, 50), np.arange(10)), (np.arange(35), np.arange(40, 50))
         {"rule": "one_standard_error", "max_groups": 0.1, "scoring": "r2"},
         {"tolerances": ("unbiased", 1.0, 100.0), "strategies": ("joint", "centroid")},
         {"tolerances": [4.0, 0.2], "strategies": ["agglomerative"], "max_groups": None},
-        {"max_groups": 1e-6},
     ],
     ids=lambda changes: ",".join(changes) or "defaults",
 )

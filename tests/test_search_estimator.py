@@ -76,7 +76,7 @@ def test_clone_parameters_and_pickle(tree, fitted):
 
 def test_grid_search_over_the_search(tree):
     X, y = tree
-    grid = {"max_groups": [0.1, None], "rule": ["best", "one_standard_error"]}
+    grid = {"max_groups": [0.9, None], "rule": ["best", "one_standard_error"]}
     search = GridSearchCV(LinCFACV(strategies=["sequential"], **QUICK), grid, cv=2).fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.best_estimator_.predict(X).shape == (50,)

@@ -59,7 +59,8 @@ class LinCFA(GroupReducer):
     noise : "pair", "full" or float, default="pair"
         Variance of the noise in F: ``"pair"`` is the residual variance of each pair's own
         regression, as in the paper (for ``"joint"``, that of the regression on all groups);
-        ``"full"`` that of one regression on all features, which takes more samples than features;
+        ``"full"`` that of one regression on all features, which takes at least two samples more
+        than features;
         a positive number is the variance itself, in the square of the target's unit, where it is
         known.
     min_correlation : float, default=None
@@ -89,7 +90,8 @@ class LinCFA(GroupReducer):
         their ``correlation``, the ``threshold`` it had to reach, and ``f``. A threshold below −1
         means that at the estimated weights any correlation would do. Where means of groups are
         compared, the first feature of a group stands for it. ``"joint"`` has no threshold (NaN):
-        its F depends on all groups.
+        its F depends on all groups; merges before its regression starts have their pairwise F,
+        which may exceed the tolerance.
     merge_path_ : structured ndarray
         For ``"agglomerative"`` and ``"joint"``: all merges in their order, down to one group, also
         those beyond the tolerance. ``first`` and ``second`` are the first features of the two
@@ -241,10 +243,10 @@ class LinCFA(GroupReducer):
         if self.n_groups is None:
             return path.partition(path.n_groups(tolerance), tolerance)
         if not path.fewest_groups <= self.n_groups <= path.most_groups:
-            reason = "min_correlation allows no fewer" if path.fewest_groups > 1 else "no more"
+            limit = ", the fewest that min_correlation allows," if path.fewest_groups > 1 else ""
             raise ValueError(
-                f"n_groups={self.n_groups} is not between {path.fewest_groups} and "
-                f"{path.most_groups}, the number of features that vary ({reason})."
+                f"n_groups={self.n_groups} is not between {path.fewest_groups}{limit} and "
+                f"{path.most_groups}, the number of features that are not constant."
             )
         return path.partition(self.n_groups)
 
@@ -271,8 +273,10 @@ class LinCFA(GroupReducer):
             A new estimator, fitted: what a fit with this ``tolerance`` or ``n_groups`` gives.
         """
         path = self._path()
-        if (tolerance is None) == (n_groups is None):
-            raise ValueError("Give either a tolerance or n_groups.")
+        if tolerance is None and n_groups is None:
+            raise ValueError("Give a tolerance or n_groups.")
+        if tolerance is not None and n_groups is not None:
+            raise ValueError("Give a tolerance or n_groups, not both.")
         model = copy.copy(self)
         for name in _STREAMING:
             if hasattr(model, name):
@@ -295,7 +299,8 @@ class LinCFA(GroupReducer):
         self._check_is_fitted()
         if not hasattr(self, "merge_path_"):
             raise ValueError(
-                f"strategy={self.strategy!r} leaves no path of merges; {' and '.join(PATHS)} do."
+                f"strategy={self.strategy!r} leaves no path of merges; fit with strategy="
+                f"{' or '.join(map(repr, PATHS))}."
             )
         return MergePath(self.labels_ >= 0, self.merge_path_, self.strategy == "agglomerative")
 

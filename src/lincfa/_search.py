@@ -1,5 +1,6 @@
 """LinCFACV: how much to merge, and by which strategy, chosen by cross-validation."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Self
 
@@ -14,10 +15,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from ._criterion import tolerance_value
 from ._estimator import LinCFA
 from ._folds import Task, try_fold
-from ._input import MIN_SAMPLES, check_finite, validate_training
+from ._input import MIN_SAMPLES, check_finite, stack_level, validate_training
 from ._parameters import check_choice, check_merging, check_strategy, check_tolerance, is_positive
 from ._reducer import GroupReducer
-from ._statistics import IndexArray
+from ._statistics import IndexArray, standardize_target
 
 TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
 
@@ -42,10 +43,10 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
     tolerances : sequence of float or "unbiased", default=None
         Tolerances to try. None for ten from 0.1 to 100.
     cv : int, splitter or iterable, default=None
-        Folds, as anywhere in scikit-learn. None for five shuffled folds, repeated with small data
-        until at least 200 held-out predictions have been scored (at most ten times): few samples
-        make single folds erratic. For samples that depend on their neighbours in time, give a
-        splitter that respects it.
+        Folds, as anywhere in scikit-learn. None for five shuffled folds (always in the same way; at
+        least 6 samples), repeated with small data until at least 200 held-out predictions have been
+        scored, at most ten times: few samples make single folds erratic. For samples that depend on
+        their neighbours in time, give a splitter that respects it.
     scoring : str or callable, default="neg_mean_absolute_error"
         What is compared, larger is better. Squared errors would leave the choice to the few
         samples that are farthest off, and R² to the fold in which the target varies least.
@@ -58,8 +59,9 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         one standard error of the best worse than the best.
     max_groups : float, default=0.5
         Share of the training samples of a fold. Combinations that leave more groups, on average
-        over the folds, are tried but not chosen (unless all do): with nearly as many groups as
-        samples the regression fits the noise, and with more it fits anything. None for no limit.
+        over the folds, are tried but not chosen (unless all do, of which a warning tells): with
+        nearly as many groups as samples the regression fits the noise, and with more it fits
+        anything. At most 1; None for no limit.
     noise : "pair", "full" or float, default="pair"
         As for :class:`LinCFA`.
     min_correlation : float, default=None
@@ -78,13 +80,14 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
     cv_results_ : dict of arrays
         One entry per combination, ready for ``pandas.DataFrame``: ``strategy``, ``tolerance``,
         ``mean_n_groups``, ``eligible``, ``mean_test_score``, ``std_test_score``,
-        ``rank_test_score`` and ``split0_test_score``, …
+        ``rank_test_score`` (among all, eligible or not) and ``split0_test_score``, …
     best_index_ : int
         Row of ``cv_results_`` that was chosen.
     best_score_ : float
         Its mean score.
     reducer_ : LinCFA
-        The chosen combination, fitted to all samples.
+        The chosen combination, fitted to all samples. Its ``cut`` and ``to_linkage`` serve a look
+        at other numbers of groups; ``estimator_`` belongs to the chosen one.
     estimator_ : regressor
         Fitted to the reduced features of all samples.
     labels_, groups_, n_groups_, mean_, scale_, target_correlation_, evidence_
@@ -155,6 +158,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         self._forget()
         values, target, names = validate_training(self, X, y)
         check_finite(values, names)
+        standardize_target(target)  # refuses a constant one before a fold does
         estimator = LinearRegression() if self.estimator is None else self.estimator
         task = Task(
             strategies,
@@ -212,9 +216,12 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             raise ValueError(
                 f"scoring must be the name of one score or a callable, got {self.scoring!r}"
             )
-        if self.max_groups is not None and not is_positive(self.max_groups):
+        if self.max_groups is not None and not (
+            is_positive(self.max_groups) and float(self.max_groups) <= 1
+        ):
             raise ValueError(
-                f"max_groups must be None or a positive number, got {self.max_groups!r}"
+                "max_groups is a share of the samples: None or a number above 0 and up to 1, got "
+                f"{self.max_groups!r}"
             )
         strategies = _listed("strategies", self.strategies)
         tolerances = _listed(
@@ -253,7 +260,7 @@ def _listed(name: str, values: Any) -> list[Any]:
     """A sequence of the user as a list; a bare word or number is no sequence."""
     listed = [] if isinstance(values, str) or not np.iterable(values) else list(values)
     if not listed:
-        raise ValueError(f"{name} must be a sequence with at least one entry, got {values!r}")
+        raise ValueError(f"{name} must be a list with at least one entry, got {values!r}")
     return listed
 
 
@@ -272,7 +279,7 @@ def _results(
         "strategy": np.array([strategy for strategy, _ in chosen], dtype=object),
         "tolerance": np.tile(np.array(tolerances), len(chosen) // len(tolerances)),
         "mean_n_groups": sizes,
-        "eligible": eligible if eligible.any() else np.ones_like(eligible),
+        "eligible": eligible,
         "mean_test_score": mean,
         "std_test_score": scores.std(axis=0),
         "rank_test_score": 1 + (mean[:, None] < mean).sum(axis=1),
@@ -282,15 +289,21 @@ def _results(
 
 def _choose(results: dict[str, npt.NDArray[Any]], rule: str) -> int:
     """Row of the best score, or of the fewest groups within one standard error of it."""
-    mean = results["mean_test_score"]
-    if not np.isfinite(mean[results["eligible"]]).all():
+    mean, eligible = results["mean_test_score"], results["eligible"]
+    if not eligible.any():
+        warnings.warn(
+            "LinCFACV: every combination leaves more groups than max_groups allows; the best of "
+            "them was chosen all the same. Try larger tolerances or more strategies.",
+            UserWarning,
+            stacklevel=stack_level(),
+        )
+        eligible = np.ones_like(eligible)
+    if not np.isfinite(mean[eligible]).all():
         raise ValueError("Some scores are not finite; choose another scoring or larger folds.")
-    best = int(np.where(results["eligible"], mean, -np.inf).argmax())
+    best = int(np.where(eligible, mean, -np.inf).argmax())
     if rule == "best":
         return best
-    good = np.flatnonzero(
-        results["eligible"] & (mean >= mean[best] - standard_errors(results)[best])
-    )
+    good = np.flatnonzero(eligible & (mean >= mean[best] - standard_errors(results)[best]))
     return int(good[np.lexsort((-mean[good], results["mean_n_groups"][good]))[0]])
 
 

@@ -64,8 +64,11 @@ def plot_search(search: LinCFACV) -> "Figure":
         panel.set_xscale("log")
         panel.grid(alpha=0.3)
     _focus(panels[0], results["mean_test_score"], results["mean_test_score"][best])
-    panels[0].set(xlabel="tolerance", ylabel="mean score of the folds")
+    scoring = search.scoring if isinstance(search.scoring, str) else "score"
+    panels[0].set(xlabel="tolerance", ylabel=f"{scoring}, mean of the folds")
     panels[1].set(xlabel="mean number of groups")
+    if not results["eligible"].all():
+        panels[1].plot([], [], "o", mfc="white", mec="gray", label="too many groups")
     panels[1].legend(frameon=False)
     return figure
 

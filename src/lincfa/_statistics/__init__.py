@@ -1,6 +1,7 @@
 """What a fit needs to know of the data: counts, means, scales and correlations on demand."""
 
 from ._array import ArrayStatistics
+from ._columns import standardize_target
 from ._moments import Moments, MomentStatistics
 from ._pairs import RESOLUTION, PairCorrelations
 from ._protocol import IndexArray, Statistics, Sums, Task
@@ -20,4 +21,5 @@ __all__ = [
     "Task",
     "correlation_matrix",
     "most_features",
+    "standardize_target",
 ]
