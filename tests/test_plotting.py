@@ -71,7 +71,7 @@ def test_panels_and_labels(search):
     assert figure.axes[0].get_ylabel() == "neg_mean_absolute_error, mean of the folds"
     assert all(panel.get_xscale() == "log" for panel in figure.axes)
     labels = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
-    assert sorted(labels) == sorted([*search.strategies, "chosen"])
+    assert sorted(labels) == sorted([*search.strategies, "chosen", "too many groups"])
 
 
 def test_points_are_the_results(search):
