@@ -44,7 +44,8 @@ def table_of(bars: list[Bar], quick: bool) -> Table:
 
 
 def new_console() -> Console:
-    """Open a console that can be saved, and say what machine this is."""
+    """Open a console whose text is kept, with a folder for it, and say what machine this is."""
+    RESULTS.mkdir(exist_ok=True)
     console = Console(record=True, width=None if os.isatty(1) else 130)
     console.print(
         f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, "
@@ -55,7 +56,6 @@ def new_console() -> Console:
 
 def save(console: Console, name: str, quick: bool) -> None:
     """Keep what was printed."""
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}{'-quick' if quick else ''}.txt"
     path.write_text(console.export_text(), encoding="utf-8")
     console.print(f"saved {path}")

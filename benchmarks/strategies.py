@@ -94,7 +94,6 @@ def search(console: Console) -> None:
     console.print(
         f"LinCFACV, spectra 40 × 400: {time:.1f} s, {combinations} combinations, {splits} folds"
     )
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / "search.png"
     plot_search(model).savefig(path, dpi=110)
     console.print(f"saved {path}")
