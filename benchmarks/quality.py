@@ -21,11 +21,12 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV, RepeatedKFold, train_test_split
+from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFA, LinCFACV, datasets
+from lincfa._search import default_folds
 
 FOLDER = Path(os.environ.get("LINCFA_DATA", Path(__file__).parents[2] / "shared" / "data"))
 PLAIN = "LinCFA"
@@ -59,8 +60,7 @@ ON_DISK = ("life", "financial", "climatological")
 def methods(n: int, D: int, n_groups: int) -> dict[str, Any]:
     """What is compared; ``n_groups`` is what plain LinCFA found on the training part."""
     # The folds of LinCFACV, so that both choose on the same ground.
-    repeats = min(10, max(1, -(-200 // n)))
-    folds = RepeatedKFold(n_splits=5, n_repeats=repeats, random_state=0)
+    folds = default_folds(n)
     components = list(range(1, min(20, D, int(0.8 * n) - 1) + 1))
     pls = GridSearchCV(
         PLSRegression(scale=False),

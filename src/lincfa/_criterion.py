@@ -44,6 +44,11 @@ def tolerance_value(tolerance: float | Literal["unbiased"]) -> float:
     return UNBIASED if isinstance(tolerance, str) else float(tolerance)
 
 
+def threshold(tolerance: float, below_one: FloatArray, f: FloatArray) -> FloatArray:
+    """Correlation above which a pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
+    return 1 - divide(tolerance * below_one, f, zero_by_zero=np.inf)
+
+
 @dataclass(frozen=True)
 class Criterion:
     """The rule F ≤ tolerance.
@@ -92,10 +97,6 @@ class Criterion:
         if self.noise_ratio is None:
             return theory.f_from_shares(self.n_samples, pairs.share_difference, pairs.unexplained)
         return theory.f_known_noise(self.n_samples, pairs.share_difference, self.noise_ratio)
-
-    def threshold(self, below_one: FloatArray, f: FloatArray) -> FloatArray:
-        """Correlation above which a pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
-        return 1 - divide(self.tolerance * below_one, f, zero_by_zero=np.inf)
 
     def passes(self, pairs: PairCorrelations) -> npt.NDArray[np.bool_]:
         """Which of the pairs merge."""
@@ -151,7 +152,7 @@ class Criterion:
         evidence["feature"] = second
         evidence["partner"] = first
         evidence["correlation"] = pairs.rho
-        evidence["threshold"] = self.threshold(pairs.below_one, f)
+        evidence["threshold"] = threshold(self.tolerance, pairs.below_one, f)
         evidence["f"] = f
         return evidence
 

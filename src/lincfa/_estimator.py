@@ -60,9 +60,8 @@ class LinCFA(GroupReducer):
         Variance of the noise in F: ``"pair"`` is the residual variance of each pair's own
         regression, as in the paper (for ``"joint"``, that of the regression on all groups);
         ``"full"`` that of one regression on all features, which takes at least two samples more
-        than features;
-        a positive number is the variance itself, in the square of the target's unit, where it is
-        known.
+        than features; a positive number is the variance itself, in the square of the target's unit,
+        where it is known.
     min_correlation : float, default=None
         Never merge two features, or means of groups, whose correlation is lower, whatever the rule
         says. None leaves it to the rule.

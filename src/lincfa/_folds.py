@@ -1,7 +1,7 @@
 """One fold of a cross-validation: all strategies and tolerances on the same statistics."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy.typing as npt
@@ -72,13 +72,12 @@ def _score_fold(
 
 def _groupings(task: Task, statistics: Statistics) -> Iterator[tuple[IndexArray, int]]:
     """Labels and number of groups of each combination, from the same statistics."""
-    criteria = [
-        Criterion.of(statistics, tolerance, task.noise, task.min_correlation)
-        for tolerance in task.tolerances
-    ]
+    # Once: the noise may take a regression on all features.
+    first = Criterion.of(statistics, noise=task.noise, min_correlation=task.min_correlation)
+    criteria = [replace(first, tolerance=tolerance) for tolerance in task.tolerances]
     for strategy in task.strategies:
         if strategy in PATHS:
-            path = PATHS[strategy](statistics, criteria[0])
+            path = PATHS[strategy](statistics, first)
             for criterion in criteria:
                 size = path.n_groups(criterion.tolerance)
                 yield path.partition(size).labels, size

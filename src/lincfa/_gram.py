@@ -4,7 +4,7 @@ import numpy as np
 
 from .theory._arrays import FloatArray
 
-_RIDGES = (0.0, 1e-10, 1e-8)
+_RIDGES = (0.0, 1e-10, 1e-8, 1e-6, 1e-3)
 """Shares added to the diagonal, in turn, until the inverse can be trusted."""
 
 _LARGEST_INFLATION = 1e11

@@ -243,8 +243,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
                 raise ValueError(
                     f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}."
                 )
-            repeats = min(10, max(1, -(-_PREDICTIONS // n)))
-            cv = RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=repeats, random_state=0)
+            cv = default_folds(n)
         samples = np.arange(n)
         for split in check_cv(cv).split(X, y, groups):
             train, test = (samples[part] for part in split)
@@ -254,6 +253,12 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
                     f"least {MIN_SAMPLES}; use fewer or larger folds."
                 )
             yield train, test
+
+
+def default_folds(n: int) -> RepeatedKFold:
+    """Five shuffled folds, repeated until enough held-out predictions are scored."""
+    repeats = min(10, max(1, -(-_PREDICTIONS // n)))
+    return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=repeats, random_state=0)
 
 
 def _listed(name: str, values: Any) -> list[Any]:

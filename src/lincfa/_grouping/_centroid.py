@@ -4,7 +4,7 @@ from math import sqrt
 
 import numpy as np
 
-from .._criterion import EVIDENCE, MARGIN, Criterion, EvidenceArray
+from .._criterion import EVIDENCE, MARGIN, Criterion, EvidenceArray, threshold
 from .._statistics import RESOLUTION, IndexArray, Statistics
 from ..theory._arrays import FloatArray
 from ._partition import Partition, partition_of
@@ -137,7 +137,7 @@ class _Group:
         evidence["feature"], evidence["partner"] = self.members[1:], self.members[0]
         if self._figures:
             evidence["correlation"], evidence["f"] = np.transpose(self._figures)
-        evidence["threshold"] = self._criterion.threshold(
-            1 - evidence["correlation"], evidence["f"]
+        evidence["threshold"] = threshold(
+            self._criterion.tolerance, 1 - evidence["correlation"], evidence["f"]
         )
         return evidence

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._criterion import EVIDENCE
-from ..theory._arrays import FloatArray, divide
+from .._criterion import EVIDENCE, threshold
+from ..theory._arrays import FloatArray
 from ._partition import Partition, partition_of
 
 MERGES = np.dtype(
@@ -72,8 +72,7 @@ class MergePath:
         evidence["correlation"], evidence["f"] = made["correlation"], made["f"]
         evidence["threshold"] = np.nan
         if self.pairwise:
-            gap = tolerance * (1 - made["correlation"])
-            evidence["threshold"] = 1 - divide(gap, made["f"], zero_by_zero=np.inf)
+            evidence["threshold"] = threshold(tolerance, 1 - made["correlation"], made["f"])
 
         roots = np.arange(self.varying.size)
         roots[made["second"]] = made["first"]
