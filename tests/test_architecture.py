@@ -24,15 +24,28 @@ ORDER = [
     "_gram",
     "_statistics",
     "_noise",
+    "_evidence",
     "_criterion",
     "_grouping",
+    "_cohesion",
     "_means",
+    "_html",
+    "_summary",
+    "_reader",
     "_reducer",
+    "_cutting",
     "_parameters",
+    "_streaming",
+    "_files",
+    "_document",
     "_estimator",
+    "_explain",
+    "_loading",
     "_folds",
     "_search",
     "_order",
+    "_progress",
+    "_stability",
     "plotting",
     "datasets",
     "_demo",
@@ -99,7 +112,12 @@ def test_theory_imports_nothing_of_ours():
 
 def test_imports_are_seen():
     """The walk above finds what it is meant to find."""
-    assert set(own_imports(PACKAGE / "_criterion.py")) == {"theory", "_statistics", "_noise"}
+    assert set(own_imports(PACKAGE / "_criterion.py")) == {
+        "theory",
+        "_statistics",
+        "_noise",
+        "_evidence",
+    }
     assert "_estimator" in own_imports(PACKAGE / "__init__.py")
     assert "_demo" in own_imports(PACKAGE / "cli.py")
 
@@ -131,6 +149,7 @@ def test_import_is_light():
 
 def public_callables():
     yield from (lincfa.LinCFA, lincfa.LinCFACV, lincfa.order_sensitivity)
+    yield from (lincfa.stability, lincfa.explain_pair, lincfa.LinCFA.fit, lincfa.LinCFA.partial_fit)
     for module in (theory, datasets):
         for name in getattr(module, "__all__", None) or vars(module):
             item = getattr(module, name)

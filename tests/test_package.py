@@ -8,7 +8,13 @@ import pytest
 
 import lincfa
 
-LAZY = {"LinCFACV": "_search", "OrderSensitivity": "_order", "order_sensitivity": "_order"}
+LAZY = {
+    "LinCFACV": "_search",
+    "OrderSensitivity": "_order",
+    "Stability": "_stability",
+    "order_sensitivity": "_order",
+    "stability": "_stability",
+}
 
 
 def run(code):

@@ -2,8 +2,8 @@
 
 LinCFA merges two features when the drop in variance of the regression outweighs the growth of its
 bias, so that nothing is thrown away and every reduced feature is "the mean of these". See
-:class:`LinCFA`, :class:`LinCFACV`, which chooses how much to merge, and :mod:`lincfa.theory` for
-the equations behind them.
+:class:`LinCFA`, :class:`LinCFACV`, which chooses how much to merge, :func:`explain_pair`, which
+says why two features merge or not, and :mod:`lincfa.theory` for the equations behind them.
 """
 
 from importlib import import_module
@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from . import theory
 from ._estimator import LinCFA
+from ._explain import PairExplanation, explain_pair
+from ._loading import load
+from ._summary import Summary
 
 if TYPE_CHECKING:
     from ._order import OrderSensitivity, order_sensitivity
     from ._search import LinCFACV
+    from ._stability import Stability, stability
 
 __version__ = "0.1.0"
 
@@ -22,13 +26,25 @@ __all__ = [
     "LinCFA",
     "LinCFACV",
     "OrderSensitivity",
+    "PairExplanation",
+    "Stability",
+    "Summary",
     "__version__",
+    "explain_pair",
+    "load",
     "order_sensitivity",
+    "stability",
     "theory",
 ]
 
 # Loaded when first asked for: scikit-learn's model selection takes longer to import than the rest.
-_LAZY = {"LinCFACV": "_search", "OrderSensitivity": "_order", "order_sensitivity": "_order"}
+_LAZY = {
+    "LinCFACV": "_search",
+    "OrderSensitivity": "_order",
+    "Stability": "_stability",
+    "order_sensitivity": "_order",
+    "stability": "_stability",
+}
 _MODULES = ("datasets", "plotting")
 
 

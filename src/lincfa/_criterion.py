@@ -2,30 +2,17 @@
 
 from dataclasses import dataclass
 from math import inf
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from . import theory
+from ._evidence import EVIDENCE, EvidenceArray, threshold
 from ._noise import full_noise_ratio
 from ._statistics import RESOLUTION, IndexArray, PairCorrelations, Statistics
 from ._statistics._pairs import NEARLY_COLLINEAR, NEARLY_EXPLAINED
-from .theory._arrays import FloatArray, divide
-
-EvidenceArray: TypeAlias = npt.NDArray[np.void]
-
-EVIDENCE = np.dtype(
-    [
-        ("group", np.intp),
-        ("feature", np.intp),
-        ("partner", np.intp),
-        ("correlation", np.float64),
-        ("threshold", np.float64),
-        ("f", np.float64),
-    ]
-)
-"""One row per merged feature: what it was tested against, and the figures behind the decision."""
+from .theory._arrays import FloatArray
 
 UNBIASED = 2.0
 """F − 1 estimates the noncentrality without bias, and merging pays where that is at most 1."""
@@ -44,18 +31,14 @@ def tolerance_value(tolerance: float | Literal["unbiased"]) -> float:
     return UNBIASED if isinstance(tolerance, str) else float(tolerance)
 
 
-def threshold(tolerance: float, below_one: FloatArray, f: FloatArray) -> FloatArray:
-    """Correlation above which a pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
-    return 1 - divide(tolerance * below_one, f, zero_by_zero=np.inf)
-
-
 @dataclass(frozen=True)
 class Criterion:
     """The rule F ≤ tolerance.
 
     Attributes
     ----------
-    n_samples : int
+    n_samples : float
+        Number of samples; with weights, their sum.
     tolerance : float
         c in F ≤ c; 1 is the paper's rule.
     noise_ratio : float or None
@@ -65,7 +48,7 @@ class Criterion:
         Pairs with a lower correlation never merge; −1 for the rule alone.
     """
 
-    n_samples: int
+    n_samples: float
     tolerance: float = 1.0
     noise_ratio: float | None = None
     min_correlation: float = -1.0
@@ -154,7 +137,26 @@ class Criterion:
         evidence["correlation"] = pairs.rho
         evidence["threshold"] = threshold(self.tolerance, pairs.below_one, f)
         evidence["f"] = f
+        evidence["tolerance"] = self.tolerance
+        evidence["variance_drop_share"] = self.variance_drop(pairs.unexplained)
+        evidence["bias_growth_share"] = pairs.share_difference
         return evidence
+
+    def variance_drop(self, unexplained: FloatArray) -> FloatArray:
+        """Variance of the noise over n − 1, as a share of the target's variance."""
+        if self.noise_ratio is None:
+            return unexplained / (self.n_samples - 3)
+        return np.full(unexplained.shape, self.noise_ratio / (self.n_samples - 1))
+
+    def plain_tradeoff(
+        self, rho: FloatArray, r_first: FloatArray, r_second: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Drop of variance and growth of bias, of which :meth:`plain_f` is the ratio."""
+        below_one = 1 - rho
+        growth = (r_first - r_second) ** 2 / np.maximum(2 * below_one, RESOLUTION)
+        growth[below_one <= RESOLUTION] = 0
+        left = 1 - growth - (r_first + r_second) ** 2 / np.maximum(2 + 2 * rho, RESOLUTION)
+        return self.variance_drop(np.maximum(left, RESOLUTION)), growth
 
     def reach(self, r: FloatArray) -> FloatArray:
         """Largest difference of the correlations with the target at which a feature can merge.

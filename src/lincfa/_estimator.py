@@ -1,33 +1,32 @@
 """The estimator: validation, wiring and fitted attributes; the arithmetic lives elsewhere."""
 
-import copy
-import warnings
+import os
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
-from ._criterion import Criterion, tolerance_value
+from ._cohesion import add_path_cohesion, group_cohesion
+from ._criterion import Criterion
+from ._cutting import PathReducer
+from ._document import describe, envelope
+from ._files import write_atomically
 from ._grouping import PARTITIONS, PATHS, MergePath, Partition
 from ._input import (
     check_finite,
-    check_same_types,
+    check_total_weight,
     column_types,
-    stack_level,
     validate_training,
+    validate_weights,
+    warn_of_constant,
 )
-from ._names import Names, describe_columns
+from ._names import Names
 from ._parameters import check_merging, check_n_groups, check_strategy, check_tolerance
-from ._reducer import GroupReducer
-from ._statistics import ArrayStatistics, Moments, MomentStatistics, Statistics
-from .theory._arrays import FloatArray
-
-_STREAMING = ("_moments", "_chunk_types", "_ungrouped")
+from ._statistics import ArrayStatistics, MomentStatistics, Statistics
+from ._streaming import Stream
 
 
-class LinCFA(GroupReducer):
+class LinCFA(PathReducer):
     """Replace groups of correlated features by their plain means, supervised by a target.
 
     Two features merge when the estimated drop of variance of the linear regression outweighs the
@@ -85,19 +84,33 @@ class LinCFA(GroupReducer):
     target_correlation_ : ndarray of shape (n_features_in_,)
         Correlation of each feature with the target; 0 for a constant feature.
     evidence_ : structured ndarray
-        One row per merged feature: ``group``, ``feature``, the ``partner`` it was tested against,
-        their ``correlation``, the ``threshold`` it had to reach, and ``f``. A threshold below −1
-        means that at the estimated weights any correlation would do. Where means of groups are
-        compared, the first feature of a group stands for it. ``"joint"`` has no threshold (NaN):
-        its F depends on all groups; merges before its regression starts have their pairwise F,
-        which may exceed the tolerance.
+        One row per merged feature; :meth:`evidence_frame` gives it as a data frame. ``group``,
+        ``feature``, the ``partner`` it was tested against, their ``correlation``, the
+        ``threshold`` it had to reach, ``f`` and the ``tolerance``. Then the estimates behind F: the
+        drop of variance, the growth of bias and the net gain in mean squared error, as shares of
+        the target's variance (``variance_drop_share``, ``bias_growth_share``, ``gain_share``) and
+        in the square of its unit (``variance_drop``, ``bias_growth``, ``gain``). A threshold below
+        −1 means that any correlation would do. Where means of groups are compared, the first
+        feature of a group stands for it. ``"joint"`` has no threshold (NaN), because its F depends
+        on all groups; merges before its regression starts are made whatever their pairwise F, so
+        that their tolerance is infinite.
+    cohesion_ : structured ndarray of shape (n_groups_,)
+        Of each group the ``mean_correlation`` and ``min_correlation`` of its features (NaN for a
+        single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
+        ``"sequential"`` and ``"centroid"``, in groups of more than 256 features the minimum is
+        that of pairs with one of the 16 features least correlated with the group.
     merge_path_ : structured ndarray
         For ``"agglomerative"`` and ``"joint"``: all merges in their order, down to one group, also
         those beyond the tolerance. ``first`` and ``second`` are the first features of the two
         groups, ``size`` the number of features merged, ``correlation`` that of the two means,
         ``f``, and ``height``, the running maximum of F: the tolerance from which on the merge is
-        made. Merges before the regression of ``"joint"`` can start have their pairwise F and
-        height 0.
+        made. ``pairwise`` says whether F compares the two means alone; for ``"joint"`` only before
+        its regression starts, with height 0. Then the estimates behind F and the cohesion of the
+        merged group.
+    n_samples_ : float
+        Number of samples; with weights, their sum.
+    target_scale_ : float
+        Standard deviation (with n − 1) of the target.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -118,7 +131,7 @@ class LinCFA(GroupReducer):
     (200, 3)
     """
 
-    _private_state = _STREAMING
+    _private_state = (*PathReducer._private_state, "_stream")
 
     def __init__(
         self,
@@ -137,7 +150,7 @@ class LinCFA(GroupReducer):
         self.min_correlation = min_correlation
         self.units = units
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups.
 
         Parameters
@@ -147,6 +160,9 @@ class LinCFA(GroupReducer):
             where it is, in memory or mapped to it, and not copied.
         y : array of shape (n_samples,)
             The target, not constant.
+        sample_weight : array of shape (n_samples,), default=None
+            How many samples each row counts for; they add up to the number of samples, at least 4.
+            Weights that only mean ratios should add up to the number of rows.
 
         Returns
         -------
@@ -156,10 +172,12 @@ class LinCFA(GroupReducer):
         self._check_parameters()
         self._forget()
         X, y, names = validate_training(self, X, y)
-        self._group(ArrayStatistics.from_data(X, y, names), names)
+        weights = validate_weights(sample_weight, len(y))
+        check_total_weight(weights)
+        self._group(ArrayStatistics.from_data(X, y, names, weights), names)
         return self
 
-    def partial_fit(self, X: Any, y: Any) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups of all rows given so far, chunk by chunk.
 
         After the last chunk the groups are those of :meth:`fit` on all rows (features that differ
@@ -178,6 +196,8 @@ class LinCFA(GroupReducer):
             Rows to add: numeric, no missing values, the same columns and types in every chunk.
         y : array of shape (n_samples,)
             Their target.
+        sample_weight : array of shape (n_samples,), default=None
+            How many samples each row counts for.
 
         Returns
         -------
@@ -185,27 +205,24 @@ class LinCFA(GroupReducer):
             The estimator itself.
         """
         self._check_parameters()
-        moments: Moments | None = getattr(self, "_moments", None)
-        if moments is None:
+        stream: Stream | None = getattr(self, "_stream", None)
+        if stream is None:
             self._forget()
-        values, y, names = validate_training(self, X, y, reset=moments is None, min_samples=1)
+        values, y, names = validate_training(self, X, y, reset=stream is None, min_samples=1)
+        weights = validate_weights(sample_weight, len(y))
         check_finite(values, names)
         types = column_types(X)
-        if moments is None:
-            Moments.check_size(self.n_features_in_)
-            moments = Moments(self.n_features_in_, float(np.finfo(values.dtype).eps))
-            self._chunk_types = types
-        check_same_types(self._chunk_types, types, names)
-        moments.update(values, y, names)
-        self._moments = moments
-        self._ungrouped = ""
-        if moments.sufficient:
+        if stream is None:
+            stream = Stream.of(self.n_features_in_, values.dtype, types)
+        stream.add(values, y, names, types, weights)
+        self._stream = stream
+        if stream.moments.sufficient:
             try:
-                self._group(MomentStatistics.from_moments(moments), names)
+                self._group(MomentStatistics.from_moments(stream.moments), names)
             except ValueError as error:
                 # The rows are counted; these may be too few yet for what the parameters ask.
-                self._forget(keep=(*_STREAMING, "n_features_in_", "feature_names_in_"))
-                self._ungrouped = str(error)
+                self._forget(keep=(*self._private_state, "n_features_in_", "feature_names_in_"))
+                stream.obstacle = str(error)
         return self
 
     def _group(self, statistics: Statistics, names: Names | None) -> None:
@@ -216,120 +233,57 @@ class LinCFA(GroupReducer):
                 "Every column of X is constant, up to the rounding of its type: there is nothing "
                 "to reduce."
             )
+        partition, path = self._partition(statistics)
+        self.mean_, self.scale_ = statistics.mean, statistics.scale
+        self.target_correlation_ = statistics.target_correlation
+        self.target_scale_ = statistics.target_scale
+        self.n_samples_ = float(statistics.n_samples)
+        # By what the standardised features are multiplied in the mean of their group.
+        factors = np.ones(varying.size) if self.units == "standardized" else self.scale_
+        if path is None:
+            vars(self).pop("merge_path_", None)  # of earlier chunks, by another strategy
+            self._keep(partition, group_cohesion(statistics, partition.groups, factors))
+        else:
+            add_path_cohesion(statistics, path, factors)
+            self.merge_path_ = path.merges
+            self._keep_cut(path, partition)
+        # Last: where warnings are errors, the model and the chunks counted still agree.
+        warn_of_constant(varying, names)
+
+    def _partition(self, statistics: Statistics) -> tuple[Partition, MergePath | None]:
+        """Group by the strategy, which may leave a path of merges."""
         criterion = Criterion.of(statistics, self.tolerance, self.noise, self.min_correlation)
         if self.strategy in PATHS:
             path = PATHS[self.strategy](statistics, criterion)
-            self._keep(self._cut(path, criterion.tolerance))
-            self.merge_path_ = path.merges
-        else:
-            if hasattr(self, "merge_path_"):  # of earlier chunks, by another strategy
-                del self.merge_path_
-            self._keep(PARTITIONS[self.strategy](statistics, criterion))
-        self.mean_ = statistics.mean
-        self.scale_ = statistics.scale
-        self.target_correlation_ = statistics.target_correlation
-        # Last: where warnings are errors, the model and the chunks counted still agree.
-        _warn_of_constant(varying, names)
+            return self._cut(path, criterion.tolerance), path
+        return PARTITIONS[self.strategy](statistics, criterion), None
 
-    def _keep(self, partition: Partition) -> None:
-        self.labels_ = partition.labels
-        self.groups_ = partition.groups
-        self.n_groups_ = len(partition.groups)
-        self.evidence_ = partition.evidence
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted model as a JSON file, for :func:`lincfa.load`.
 
-    def _cut(self, path: MergePath, tolerance: float) -> Partition:
-        """Cut the path at the tolerance, or where it has the number of groups asked for."""
-        if self.n_groups is None:
-            return path.partition(path.n_groups(tolerance), tolerance)
-        if not path.fewest_groups <= self.n_groups <= path.most_groups:
-            limit = ", the fewest that min_correlation allows," if path.fewest_groups > 1 else ""
-            raise ValueError(
-                f"n_groups={self.n_groups} is not between {path.fewest_groups}{limit} and "
-                f"{path.most_groups}, the number of features that are not constant."
-            )
-        return path.partition(self.n_groups)
-
-    def cut(
-        self,
-        *,
-        tolerance: float | Literal["unbiased"] | None = None,
-        n_groups: int | None = None,
-    ) -> "LinCFA":
-        """Merge less or more without a new fit.
-
-        For ``"agglomerative"`` and ``"joint"``, whose path has every number of groups.
+        The file holds all that the model knows, exactly, except the rows of a stream: after a load,
+        :meth:`partial_fit` starts over. It is written whole or not at all, so that an interruption
+        leaves an older file as it was. ``docs/evidence.md`` documents what it contains.
 
         Parameters
         ----------
-        tolerance : float or "unbiased", optional
-            c in F ≤ c.
-        n_groups : int, optional
-            Number of groups, instead of a tolerance.
-
-        Returns
-        -------
-        LinCFA
-            A new estimator, fitted: what a fit with this ``tolerance`` or ``n_groups`` gives.
+        path : str or path
+            A file there is replaced.
         """
-        path = self._path()
-        if tolerance is None and n_groups is None:
-            raise ValueError("Give a tolerance or n_groups.")
-        if tolerance is not None and n_groups is not None:
-            raise ValueError("Give a tolerance or n_groups, not both.")
-        model = copy.copy(self)
-        for name in _STREAMING:
-            if hasattr(model, name):
-                delattr(model, name)
-        model.tolerance = 1.0 if tolerance is None else tolerance
-        model.n_groups = n_groups
-        model._check_parameters()
-        model._keep(model._cut(path, tolerance_value(model.tolerance)))
-        return model
-
-    def to_linkage(self) -> FloatArray:
-        """Give the path as a linkage matrix of SciPy, for its dendrogram.
-
-        For ``"agglomerative"`` and ``"joint"``. The leaves are the features that are not constant,
-        in their order; the heights are those of ``merge_path_``.
-        """
-        return self._path().linkage()
-
-    def _path(self) -> MergePath:
         self._check_is_fitted()
-        if not hasattr(self, "merge_path_"):
-            raise ValueError(
-                f"strategy={self.strategy!r} leaves no path of merges; fit with strategy="
-                f"{' or '.join(map(repr, PATHS))}."
-            )
-        return MergePath(self.labels_ >= 0, self.merge_path_, self.strategy == "agglomerative")
+        self._check_parameters()
+        if (self.strategy in PATHS) != hasattr(self, "merge_path_"):
+            raise ValueError("The strategy was changed after the fit; fit again before saving.")
+        write_atomically(path, envelope(describe(self)))
 
     def _check_is_fitted(self) -> None:
-        moments: Moments | None = getattr(self, "_moments", None)
-        if moments is not None and not moments.sufficient:
-            raise NotFittedError(
-                f"This LinCFA has seen {moments.n_samples} rows, which is not enough to group: it "
-                "needs at least 4 rows, and a target and some feature that vary. Go on with "
-                "partial_fit."
-            )
-        if getattr(self, "_ungrouped", ""):
-            raise NotFittedError(
-                f"This LinCFA could not group the rows seen so far: {self._ungrouped}"
-            )
-        check_is_fitted(self, "labels_")
+        stream: Stream | None = getattr(self, "_stream", None)
+        if stream is not None and stream.missing:
+            raise NotFittedError(f"This LinCFA {stream.missing}")
+        super()._check_is_fitted()
 
     def _check_parameters(self) -> None:
         check_strategy(self.strategy)
         check_tolerance(self.tolerance)
         check_n_groups(self.strategy, self.tolerance, self.n_groups)
         check_merging(self.noise, self.min_correlation, self.units)
-
-
-def _warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> None:
-    constant = np.flatnonzero(~varying)
-    if constant.size:
-        warnings.warn(
-            "LinCFA leaves out constant features, which belong to no group (they vary by no more "
-            f"than the rounding of their type): {describe_columns(names, constant.tolist())}.",
-            UserWarning,
-            stacklevel=stack_level(),
-        )

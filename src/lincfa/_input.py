@@ -2,15 +2,18 @@
 
 import numbers
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-from ._names import Names, describe_columns
+from ._names import Names, default_names, describe_columns, display_names
 
 MIN_SAMPLES = 4
 """The residual variance of a pair's regression has n − 3 degrees of freedom."""
@@ -25,7 +28,8 @@ def validate_training(
     """Check X and y for a fit, and set ``n_features_in_`` and ``feature_names_in_``.
 
     That the values of X are finite is left to the pass over X that computes with them. Without
-    ``reset`` the columns must be those that the estimator knows.
+    ``reset`` the columns must be those that the estimator knows. Names that are not strings
+    (wavelengths, levels), which scikit-learn does not keep, are kept in ``_column_names``.
 
     Returns
     -------
@@ -48,14 +52,88 @@ def validate_training(
         ensure_min_samples=min_samples,
         y_numeric=True,
     )
+    if reset:
+        estimator._column_names = display_names(names)
+    else:
+        _check_same_names(estimator, names)
     return X, y.astype(np.float64, copy=False), names
+
+
+def validate_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
+    """Check the weights of samples; None where each counts once."""
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight is not numeric.") from None
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one weight per sample, shape ({n_rows},), "
+            f"got {weights.shape}."
+        )
+    wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if wrong.size:
+        raise ValueError(
+            f"sample_weight must be finite and not negative, but is {weights[wrong[0]]} in row "
+            f"{wrong[0]}."
+        )
+    return None if (weights == 1).all() else weights
+
+
+def check_total_weight(weights: npt.NDArray[np.float64] | None) -> None:
+    """Refuse weights that amount to fewer samples than a fit needs."""
+    if weights is None:
+        return
+    if not weights.any():
+        raise ValueError("All of sample_weight is zero: no sample counts.")
+    if not weights.sum() >= MIN_SAMPLES * (1 - 1e-9):
+        raise ValueError(
+            f"sample_weight counts samples, and adds up to {weights.sum():g} of them; a minimum of "
+            f"{MIN_SAMPLES} is required. If only the ratios of the weights mean something, "
+            "multiply them by len(y) / sum(sample_weight)."
+        )
 
 
 def validate_new(estimator: Any, X: Any) -> tuple[npt.NDArray[Any], Names | None]:
     """Check X for a fitted estimator: numeric, and the same columns as in the fit."""
     _check_container(X)
     values = validate_data(estimator, X, dtype=_FLOATS, ensure_all_finite=False, reset=False)
-    return values, _column_names(X)
+    names = _column_names(X)
+    _check_same_names(estimator, names)
+    return values, names
+
+
+def validate_reduced(X: Any, reduced_names: Names) -> npt.NDArray[Any]:
+    """Check reduced features: as many columns as there are groups, of the same names if named."""
+    _check_container(X)
+    names = _column_names(X)
+    if names is not None and all(isinstance(name, str) for name in names):
+        wrong = [name for name in names if name not in set(reduced_names)]
+        if wrong or names != list(reduced_names):
+            what = f"column {wrong[0]!r} is none of them" if wrong else "they are not in this order"
+            raise ValueError(f"X should have the reduced features as columns, but {what}.")
+    values = check_array(X, dtype=_FLOATS, ensure_all_finite=False)
+    if values.shape[1] != len(reduced_names):
+        raise ValueError(
+            f"X has {values.shape[1]} columns, but there are {len(reduced_names)} reduced features."
+        )
+    check_finite(values, names)
+    return np.asarray(values)
+
+
+def _check_same_names(estimator: Any, names: Names | None) -> None:
+    """Refuse columns with other names that are not strings; scikit-learn checks the strings."""
+    before, now = getattr(estimator, "_column_names", None), display_names(names)
+    if before is None or now is None or before == now:
+        return
+    place = next(i for i, (old, new) in enumerate(zip(before, now, strict=True)) if old != new)
+    raise ValueError(
+        f"The columns should be those of the fit, in the same order, but column {place} is "
+        f"{now[place]} and was {before[place]}."
+    )
 
 
 def column_types(X: Any) -> list[str] | None:
@@ -76,6 +154,52 @@ def check_same_types(before: list[str] | None, now: list[str] | None, names: Nam
             f"from {before[changed[0]]} to {now[changed[0]]}; convert the chunks to one type "
             "(in pandas with read_csv(dtype=...) or astype)."
         )
+
+
+def locate_column(X: Any, column: Any) -> int:
+    """Give the position of a column that is named, or given by its position."""
+    names = _column_names(X)
+    width = len(names) if names is not None else np.shape(X)[1] if len(np.shape(X)) == 2 else 0
+    if names is not None and column in names:
+        return list(names).index(column)
+    if isinstance(column, numbers.Integral) and not isinstance(column, bool):
+        if 0 <= int(column) < width:
+            return int(column)
+        raise ValueError(f"There is no column {column}: X has {width}, counted from 0.")
+    if names is None:
+        raise ValueError(
+            f"X has no column names; give the position of the column instead of {column!r}."
+        )
+    close = get_close_matches(str(column), [str(name) for name in names], n=3)
+    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
+    raise ValueError(f"X has no column {column!r}{hint}")
+
+
+def column_label(X: Any, place: int) -> str:
+    """Name a column for a reader; ``x3`` where the columns have no names."""
+    names = _column_names(X)
+    named = names is not None and (isinstance(names[place], str) or display_names(names))
+    return str(names[place]) if names is not None and named else default_names(place + 1)[place]
+
+
+def take_columns_of(X: Any, positions: list[int]) -> Any:
+    """Take some columns of an array or data frame, as what it is."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, positions]
+    return X[:, positions] if hasattr(X, "shape") else np.asarray(X)[:, positions]
+
+
+def frame_of(columns: dict[str, Any], library: str) -> Any:
+    """Make a data frame of pandas or polars."""
+    if library not in ("pandas", "polars"):
+        raise ValueError(f"library must be 'pandas' or 'polars', got {library!r}")
+    try:
+        module = import_module(library)
+    except ImportError as error:
+        raise ImportError(
+            f"A {library} data frame needs {library}: pip install 'lincfa[tables]'"
+        ) from error
+    return module.DataFrame(columns)
 
 
 def _is_frame(X: Any) -> bool:
@@ -184,3 +308,15 @@ def stack_level() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:
         level, frame = level + 1, frame.f_back
     return level + 1
+
+
+def warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> None:
+    """Name the features that a fit leaves out."""
+    constant = np.flatnonzero(~varying)
+    if constant.size:
+        warnings.warn(
+            "LinCFA leaves out constant features, which belong to no group (they vary by no more "
+            f"than the rounding of their type): {describe_columns(names, constant.tolist())}.",
+            UserWarning,
+            stacklevel=stack_level(),
+        )

@@ -10,6 +10,7 @@ import numpy.typing as npt
 Names: TypeAlias = Sequence[Any] | npt.NDArray[np.object_]
 
 _LISTED_IN_FULL = 3  # a longer group shows its first two members and its size
+_LONGEST = 40  # characters of a member's name within the name of a group
 
 
 def describe_columns(names: Names | None, indices: Sequence[int], limit: int = 10) -> str:
@@ -28,10 +29,34 @@ def describe_columns(names: Names | None, indices: Sequence[int], limit: int = 1
     return f"{noun} {', '.join(shown)}" + (f" and {more} more" if more else "")
 
 
+def display_names(names: Names | None) -> list[str] | None:
+    """Give names that are not strings as strings; None for strings, and for mere positions.
+
+    Examples
+    --------
+    >>> display_names([1550.5, 1551.0])
+    ['1550.5', '1551.0']
+    >>> display_names([0, 1, 2]) is None
+    True
+    """
+    if names is None or all(isinstance(name, str) for name in names):
+        return None
+    if all(not isinstance(name, tuple) and name == i for i, name in enumerate(names)):
+        return None
+    return [str(name) for name in names]
+
+
+def default_names(n_features: int) -> list[str]:
+    """Names for columns that have none, as scikit-learn numbers them."""
+    return [f"x{i}" for i in range(n_features)]
+
+
 def reduced_names(names: Names, groups: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.object_]:
     """Name each reduced feature: its own name for a single feature, else ``mean(a, b, c)``.
 
-    A name that is already taken gets a number behind it, so that all are different.
+    All are different: a single feature keeps its name, and a group whose name is taken gets a
+    number behind it. Within the name of a group, long names are cut in the middle, and names that
+    could be misread (with commas, spaces at the ends, line breaks) are put in quotes.
 
     Examples
     --------
@@ -39,22 +64,36 @@ def reduced_names(names: Names, groups: Sequence[npt.NDArray[np.intp]]) -> npt.N
     >>> reduced_names(list("abcdefg"), groups).tolist()
     ['a', 'mean(b, c)', 'mean(d, e, … 4 features)']
     """
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     result = np.empty(len(groups), dtype=object)
-    for position, group in enumerate(groups):
-        plain = _group_name([str(names[i]) for i in group[:_LISTED_IN_FULL]], len(group))
-        numbered = (f"{plain} #{k}" for k in count(2))
-        name = plain
-        while name in taken:
-            name = next(numbered)
-        taken.add(name)
-        result[position] = name
+    singles_first = sorted(range(len(groups)), key=lambda number: len(groups[number]) > 1)
+    for number in singles_first:
+        group = groups[number]
+        plain = name = _group_name([str(names[i]) for i in group[:_LISTED_IN_FULL]], len(group))
+        if plain in taken:
+            # Starting from the last number given keeps many equal names from costing a square.
+            for k in count(taken[plain] + 1):
+                name = f"{plain} #{k}"
+                if name not in taken:
+                    taken[plain] = k
+                    break
+        taken[name] = 1
+        result[number] = name
     return result
 
 
 def _group_name(first: Sequence[str], size: int) -> str:
     if size == 1:
         return first[0]
+    shown = [_member_name(name) for name in first]
     if size <= _LISTED_IN_FULL:
-        return f"mean({', '.join(first)})"
-    return f"mean({', '.join(first[:2])}, … {size} features)"
+        return f"mean({', '.join(shown)})"
+    return f"mean({', '.join(shown[:2])}, … {size} features)"
+
+
+def _member_name(name: str) -> str:
+    if len(name) > _LONGEST:
+        half = _LONGEST // 2
+        name = f"{name[: half - 1]}…{name[-half:]}"
+    plain = name and "," not in name and name == name.strip() and name.isprintable()
+    return name if plain else repr(name)

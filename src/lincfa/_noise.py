@@ -22,7 +22,7 @@ def full_noise_ratio(statistics: Statistics) -> float:
     if n <= features.size + 1:
         raise ValueError(
             f"noise='full' estimates the noise by a regression on all features and needs more than "
-            f"{features.size + 1} samples for {features.size} features, but there are {n}. Use "
+            f"{features.size + 1} samples for {features.size} features, but there are {n:g}. Use "
             "noise='pair', or give the variance of the noise as a number, where it is known."
         )
     matrix = correlation_matrix(statistics, features)

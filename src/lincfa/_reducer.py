@@ -1,21 +1,21 @@
-"""What every fitted reduction can do: average its groups, and name the averages."""
+"""What every fitted reduction can do with data: average its groups, and undo it."""
 
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import TransformerMixin
 
-from ._input import validate_new
+from ._input import validate_new, validate_reduced
 from ._means import group_means
-from ._names import reduced_names
+from ._reader import GroupReader
+from .theory._arrays import FloatArray
 
 
-class GroupReducer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
     """A transformer that is fitted to groups of features and replaces each by its mean."""
 
-    _private_state: tuple[str, ...] = ()
+    _private_state: tuple[str, ...] = ("_column_names",)
 
     def _forget(self, keep: tuple[str, ...] = ()) -> None:
         """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
@@ -52,35 +52,80 @@ class GroupReducer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             names=names,
         )
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Names of the reduced features.
+    def inverse_transform(self, X: Any) -> npt.NDArray[Any]:
+        """Approximate the features by the means of their groups.
 
-        A feature alone in its group keeps its name, a group is called ``mean(a, b, c)``, or
-        ``mean(a, b, … 17 features)`` when it has more than three members.
+        With standardised units a feature is its own mean plus its own scale times its group's
+        value; with original units its own mean plus the distance of the group's value from the mean
+        of the group. A constant feature is its mean. :meth:`transform` of the result gives X back.
 
         Parameters
         ----------
-        input_features : sequence of str, optional
-            Names of the features. By default ``feature_names_in_``, or ``x0``, ``x1``, … where X
-            had no names.
+        X : array or data frame of shape (n_samples, n_groups_)
+            Reduced features, in the order of :meth:`transform`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features_in_)
         """
         self._check_is_fitted()
-        known = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            names = known if known is not None else [f"x{i}" for i in range(self.n_features_in_)]
-        else:
-            names = np.asarray(input_features, dtype=object)
-            if known is not None and not np.array_equal(known, names):
-                raise ValueError("input_features is not equal to feature_names_in_")
-            if len(names) != self.n_features_in_:
-                raise ValueError(
-                    "input_features should have length equal to number of features "
-                    f"({self.n_features_in_}), got {len(names)}"
-                )
-        return reduced_names(names, self.groups_)
+        reduced = validate_reduced(X, self.get_feature_names_out())
+        grouped = np.flatnonzero(self.labels_ >= 0)
+        scale, center = self._line()
+        result = np.empty((reduced.shape[0], self.n_features_in_), dtype=reduced.dtype)
+        result[:] = self.mean_
+        result[:, grouped] += scale[grouped] * (reduced - center)[:, self.labels_[grouped]]
+        return result
 
-    def _check_is_fitted(self) -> None:
-        check_is_fitted(self, "labels_")
+    def _line(self) -> tuple[FloatArray, FloatArray]:
+        """Scale of each feature against its group's value, and center of each group's value."""
+        if self.units == "standardized":
+            return self.scale_, np.zeros(self.n_groups_)
+        center = [self.mean_[group].mean() for group in self.groups_]
+        return np.ones(self.n_features_in_), np.array(center)
+
+    def expand_coefficients(
+        self, coef: Any, intercept: Any = 0.0
+    ) -> tuple[FloatArray, FloatArray | float]:
+        """Spread the coefficients of a linear model on the reduced features back to all features.
+
+        The model ``X @ coef + intercept`` on the original features, in their own units, predicts
+        what the given one predicts on ``transform(X)``, up to rounding. The weight of a group is
+        shared by its members; a constant feature gets 0.
+
+        Parameters
+        ----------
+        coef : array of shape (n_groups_,) or (n_targets, n_groups_)
+            As ``coef_`` of a linear model.
+        intercept : float or array of shape (n_targets,), default=0.0
+            As ``intercept_`` of a linear model.
+
+        Returns
+        -------
+        coef : array of shape (n_features_in_,) or (n_targets, n_features_in_)
+        intercept : float or array of shape (n_targets,)
+        """
+        self._check_is_fitted()
+        coef = np.asarray(coef, dtype=np.float64)
+        if coef.ndim not in (1, 2) or coef.shape[-1] != self.n_groups_:
+            raise ValueError(
+                f"coef must have one coefficient per reduced feature, shape ({self.n_groups_},) or "
+                f"(n_targets, {self.n_groups_}), got {coef.shape}."
+            )
+        intercept = np.asarray(intercept, dtype=np.float64)
+        if intercept.ndim > 0 and intercept.shape != coef.shape[:-1]:
+            raise ValueError(
+                f"intercept must be a number or have shape {coef.shape[:-1]}, got "
+                f"{intercept.shape}."
+            )
+        sizes = np.array([len(group) for group in self.groups_])
+        grouped = np.flatnonzero(self.labels_ >= 0)
+        expanded = np.zeros((*coef.shape[:-1], self.n_features_in_))
+        expanded[..., grouped] = (coef / sizes)[..., self.labels_[grouped]]
+        if self.units == "standardized":
+            expanded /= self.scale_
+            intercept = intercept - expanded @ self.mean_
+        return expanded, float(intercept) if intercept.ndim == 0 else intercept
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that a target is needed and that the type of X is kept."""

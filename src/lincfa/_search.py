@@ -25,6 +25,20 @@ TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
 _RULES = ("best", "one_standard_error")
 _SPLITS, _PREDICTIONS = 5, 200
 
+_OF_REDUCER = (
+    "labels_",
+    "groups_",
+    "n_groups_",
+    "mean_",
+    "scale_",
+    "target_correlation_",
+    "target_scale_",
+    "n_samples_",
+    "evidence_",
+    "cohesion_",
+)
+"""What the chosen reducer knows and the search shows as its own."""
+
 
 class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
     """LinCFA with the strategy and the tolerance chosen by cross-validation.
@@ -90,7 +104,9 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         at other numbers of groups; ``estimator_`` belongs to the chosen one.
     estimator_ : regressor
         Fitted to the reduced features of all samples.
-    labels_, groups_, n_groups_, mean_, scale_, target_correlation_, evidence_
+    labels_, groups_, n_groups_, mean_, scale_, target_correlation_, target_scale_, n_samples_
+        Those of ``reducer_``.
+    evidence_, cohesion_
         Those of ``reducer_``.
     n_features_in_, feature_names_in_
         As for :class:`LinCFA`.
@@ -191,9 +207,8 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             min_correlation=self.min_correlation,
             units=self.units,
         ).fit(X, target)
-        for name in ("labels", "groups", "n_groups", "mean", "scale", "target_correlation"):
-            setattr(self, f"{name}_", getattr(self.reducer_, f"{name}_"))
-        self.evidence_ = self.reducer_.evidence_
+        for name in _OF_REDUCER:
+            setattr(self, name, getattr(self.reducer_, name))
         self.estimator_ = clone(estimator).fit(self._reduce(X), target)
         return self
 

@@ -8,7 +8,7 @@ from ._agglomerative import path_agglomerative
 from ._centroid import group_centroid
 from ._joint import path_joint
 from ._partition import Partition
-from ._path import MergePath
+from ._path import MERGES, MergePath
 from ._sequential import group_sequential
 
 PARTITIONS: dict[str, Callable[[Statistics, Criterion], Partition]] = {
@@ -26,6 +26,7 @@ PATHS: dict[str, Callable[[Statistics, Criterion], MergePath]] = {
 STRATEGIES = (*PARTITIONS, *PATHS)
 
 __all__ = [
+    "MERGES",
     "PARTITIONS",
     "PATHS",
     "STRATEGIES",

@@ -15,11 +15,13 @@ from .._statistics import (
     most_features,
 )
 from ..theory._arrays import FloatArray
-from ._path import MERGES, MergePath
+from ._path import MergePath, merge_record
 
 _STRIP_VALUES = 2**18
 _COMPACT = 0.6
 """Share of living groups below which the matrices are copied without the others."""
+
+_RECORDED = ("first", "second", "size", "correlation", "f", "height")
 
 _TIE, _TINY = 1e-9, 1e-12
 """Relative and absolute difference below which two F count as equal: above their rounding."""
@@ -69,7 +71,7 @@ class Groups:
         self._criterion = criterion
         self._alive = np.ones(names.size, dtype=np.bool_)
         self._norms = _norms(np.diagonal(sums))
-        self._merges: list[tuple[int, int, int, float, float, float]] = []
+        self._merges: list[tuple[int, int, int, float, float, float, float, float]] = []
         self._height = 0.0
         self._order = np.empty((0, 0))
 
@@ -107,7 +109,14 @@ class Groups:
 
     def record(self) -> npt.NDArray[np.void]:
         """Give the merges made so far."""
-        return np.array(self._merges, dtype=MERGES)
+        made = np.array(self._merges, dtype=np.float64).reshape(-1, 8).T
+        record = merge_record(made.shape[1])
+        record["pairwise"] = True
+        for name, values in zip(_RECORDED, made, strict=False):
+            record[name] = values
+        drop, growth = self._criterion.plain_tradeoff(record["correlation"], *made[-2:])
+        record["variance_drop_share"], record["bias_growth_share"] = drop, growth
+        return record
 
     def merge_coinciding(self) -> None:
         """Merge features that differ by no more than rounding: the first of all ties."""
@@ -139,8 +148,8 @@ class Groups:
         """Put the second group into the first."""
         norms = self._norms[[first, second]]
         rho = float(np.clip(self.sums[first, second] / norms.prod(), -1, 1))
-        r = self.r[[first, second]] / norms
-        f = self._criterion.plain_f_of_pair(rho, float(r[0]), float(r[1]))
+        r_first, r_second = (self.r[[first, second]] / norms).tolist()
+        f = self._criterion.plain_f_of_pair(rho, r_first, r_second)
         sums = self.sums[first]
         sums += self.sums[second]
         sums[first] += sums[second]
@@ -151,7 +160,8 @@ class Groups:
         self._alive[second] = False
         self._height = max(self._height, f)
         names = int(self.names[first]), int(self.names[second])
-        self._merges.append((*names, int(self.sizes[first]), rho, f, self._height))
+        size = int(self.sizes[first])
+        self._merges.append((*names, size, rho, f, self._height, r_first, r_second))
 
     def _order_rows(self, rows: slice) -> FloatArray:
         """Give F of some groups with all, or what stands for it in the order of merging."""

@@ -4,7 +4,8 @@ from math import sqrt
 
 import numpy as np
 
-from .._criterion import EVIDENCE, MARGIN, Criterion, EvidenceArray, threshold
+from .._criterion import MARGIN, Criterion
+from .._evidence import EVIDENCE, EvidenceArray, threshold
 from .._statistics import RESOLUTION, IndexArray, Statistics
 from ..theory._arrays import FloatArray
 from ._partition import Partition, partition_of
@@ -53,7 +54,7 @@ class _Group:
     def __init__(self, statistics: Statistics, criterion: Criterion, seed: int) -> None:
         self._statistics, self._criterion = statistics, criterion
         self.members = [seed]
-        self._figures: list[tuple[float, float]] = []
+        self._figures: list[tuple[float, float, float, float]] = []
         self._sums = statistics.sums()
         self._sums.add(np.array([seed]))
         self._r = float(statistics.target_correlation[seed])
@@ -112,11 +113,12 @@ class _Group:
         for place, (feature, r_feature) in enumerate(zip(block.tolist(), r, strict=True)):
             total = float(sums[place])
             rho = max(-1.0, min(1.0, total / norm))
-            f = self._criterion.plain_f_of_pair(rho, self._r / norm, r_feature)
+            r_group = self._r / norm
+            f = self._criterion.plain_f_of_pair(rho, r_group, r_feature)
             if f > self._criterion.tolerance:
                 continue
             joined.append(feature)
-            self._figures.append((rho, f))
+            self._figures.append((f, rho, r_group, r_feature))
             self._square += 2 * total + 1
             self._r += r_feature
             norm = self._norm()
@@ -135,9 +137,10 @@ class _Group:
         """What each member met when it joined; the seed stands for the group."""
         evidence = np.empty(len(self._figures), dtype=EVIDENCE)
         evidence["feature"], evidence["partner"] = self.members[1:], self.members[0]
-        if self._figures:
-            evidence["correlation"], evidence["f"] = np.transpose(self._figures)
-        evidence["threshold"] = threshold(
-            self._criterion.tolerance, 1 - evidence["correlation"], evidence["f"]
-        )
+        f, rho, r_group, r_feature = np.array(self._figures).reshape(-1, 4).T
+        tolerance = self._criterion.tolerance
+        evidence["correlation"], evidence["f"], evidence["tolerance"] = rho, f, tolerance
+        evidence["threshold"] = threshold(tolerance, 1 - rho, f)
+        drop, growth = self._criterion.plain_tradeoff(rho, r_group, r_feature)
+        evidence["variance_drop_share"], evidence["bias_growth_share"] = drop, growth
         return evidence

@@ -8,7 +8,7 @@ from .._gram import inverse
 from .._statistics import RESOLUTION, Statistics
 from ..theory._arrays import FloatArray
 from ._agglomerative import Groups
-from ._path import MERGES, MergePath
+from ._path import MERGES, MergePath, merge_record
 
 FEW = 0.25
 """Features per sample up to which the regression starts with all of them."""
@@ -48,7 +48,7 @@ def path_joint(statistics: Statistics, criterion: Criterion) -> MergePath:
     if groups.count > n - 3:
         raise ValueError(
             f"strategy='joint' compares groups in a regression on all of them and needs fewer than "
-            f"{n - 2} groups to start with for {n} samples, but min_correlation="
+            f"{n - 2:g} groups to start with for {n:g} samples, but min_correlation="
             f"{criterion.min_correlation:g} leaves {groups.count}. Lower it, or use another "
             "strategy."
         )
@@ -62,17 +62,21 @@ def path_joint(statistics: Statistics, criterion: Criterion) -> MergePath:
         closest = model.closest()
         if closest is None:
             break
-        i, j, f, rho = closest
+        i, j, rho, drop, growth = closest
+        f = growth / drop
         height = max(height, f)
         first, second = sorted((int(names[i]), int(names[j])))
         sizes[i] += sizes[j]
         names[i] = first
-        merges.append((first, second, int(sizes[i]), rho, f, height))
+        merges.append((first, second, int(sizes[i]), rho, f, height, False, drop, growth))
         last = model.count - 1
         names[j], sizes[j] = names[last], sizes[last]
         model.merge(i, j)
-    path = np.concatenate([start, np.array(merges, dtype=MERGES)])
-    return MergePath(statistics.varying, path, pairwise=False)
+    regression = merge_record(len(merges))
+    for name, values in zip(MERGES.names or (), zip(*merges, strict=True), strict=False):
+        regression[name] = values
+    path = np.concatenate([start, regression])
+    return MergePath(statistics.varying, path)
 
 
 def _start(statistics: Statistics, criterion: Criterion) -> Groups:
@@ -107,7 +111,7 @@ class Regression:
     """
 
     def __init__(
-        self, products: FloatArray, r: FloatArray, n_samples: int, criterion: Criterion
+        self, products: FloatArray, r: FloatArray, n_samples: float, criterion: Criterion
     ) -> None:
         self.count = r.size
         self._products = products.copy()
@@ -132,8 +136,11 @@ class Regression:
         self._solve_again_at = int((_REFRESH_SINGULAR if singular else _REFRESH) * d)
         self._change: tuple[FloatArray, float] | None = None
 
-    def closest(self) -> tuple[int, int, float, float] | None:
-        """Find the pair whose equal weights cost least: their F and their correlation."""
+    def closest(self) -> tuple[int, int, float, float, float] | None:
+        """Find the pair whose equal weights cost least.
+
+        Gives their places, their correlation, the drop of variance and the growth of bias.
+        """
         d = self.count
         best, place = np.inf, (0, 0)
         step = max(1, _STRIP_VALUES // d)
@@ -165,13 +172,14 @@ class Regression:
             return None
         i, j = place
         rho = float(np.clip(self._products[i, j] / (norms[i] * norms[j]), -1, 1))
-        return i, j, self._f(best), rho
+        return i, j, rho, self._variance_drop(), best
 
-    def _f(self, cost: float) -> float:
+    def _variance_drop(self) -> float:
+        """Variance of the noise over n − 1, as a share of the target's variance."""
         ratio = self._criterion.noise_ratio
         if ratio is None:
-            return cost * (self._degrees - self.count) / max(self._left, RESOLUTION)
-        return cost * self._degrees / max(ratio, _FLOOR)
+            return max(self._left, RESOLUTION) / (self._degrees - self.count)
+        return max(ratio, _FLOOR) / self._degrees
 
     def merge(self, i: int, j: int) -> None:
         """Give groups i < j the same weight and let group i stand for both.

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._criterion import EVIDENCE, threshold
+from .._evidence import EVIDENCE, threshold
+from .._statistics import IndexArray
 from ..theory._arrays import FloatArray
 from ._partition import Partition, partition_of
 
@@ -17,11 +18,28 @@ MERGES = np.dtype(
         ("correlation", np.float64),
         ("f", np.float64),
         ("height", np.float64),
+        ("pairwise", np.bool_),
+        ("variance_drop_share", np.float64),
+        ("bias_growth_share", np.float64),
+        ("mean_correlation", np.float64),
+        ("min_correlation", np.float64),
+        ("target_correlation", np.float64),
     ]
 )
 """One row per merge, in order. A group is called by its first member; the merged one keeps the
 smaller name of the two. ``size`` is its number of features, ``correlation`` that of the two means,
-``height`` the running maximum of F."""
+``height`` the running maximum of F, ``pairwise`` whether F compares the two means alone. The drop
+of variance and the growth of bias are the estimates of which F is the ratio, in units of the
+target's variance. The last three are of the merged group: mean and minimum of the correlations of
+its features, and the correlation of its mean with the target; NaN until they are asked for."""
+
+
+def merge_record(size: int) -> npt.NDArray[np.void]:
+    """Give a record to be filled by a strategy."""
+    record = np.empty(size, dtype=MERGES)
+    for name in ("mean_correlation", "min_correlation", "target_correlation"):
+        record[name] = np.nan
+    return record
 
 
 @dataclass(frozen=True)
@@ -34,14 +52,10 @@ class MergePath:
         Which features take part; constant ones do not.
     merges : structured array
         See ``MERGES``.
-    pairwise : bool
-        Whether F compares the means of two groups alone, so that F ≤ c is a threshold on their
-        correlation.
     """
 
     varying: npt.NDArray[np.bool_]
     merges: npt.NDArray[np.void]
-    pairwise: bool = True
 
     @property
     def most_groups(self) -> int:
@@ -61,24 +75,46 @@ class MergePath:
     def partition(self, n_groups: int, tolerance: float | None = None) -> Partition:
         """Make the first merges, down to a number of groups.
 
-        The tolerance is that of the thresholds in the evidence; by default the smallest at which
-        these merges are made.
+        The tolerance is that of the evidence; by default the smallest at which these merges are
+        made. Merges that are made whatever their F have an infinite one. Where F depends on all
+        groups there is no threshold on the correlation.
         """
         made = self.merges[: self.most_groups - n_groups]
         if tolerance is None:
             tolerance = float(made["height"][-1]) if made.size else 0.0
         evidence = np.empty(made.size, dtype=EVIDENCE)
         evidence["feature"], evidence["partner"] = made["second"], made["first"]
-        evidence["correlation"], evidence["f"] = made["correlation"], made["f"]
+        for name in ("correlation", "f", "variance_drop_share", "bias_growth_share"):
+            evidence[name] = made[name]
+        limit = np.where(made["f"] > made["height"], np.inf, tolerance)
+        evidence["tolerance"] = limit
         evidence["threshold"] = np.nan
-        if self.pairwise:
-            evidence["threshold"] = threshold(tolerance, 1 - made["correlation"], made["f"])
+        pairs = made[made["pairwise"]]
+        evidence["threshold"][made["pairwise"]] = threshold(
+            limit[made["pairwise"]], 1 - pairs["correlation"], pairs["f"]
+        )
 
         roots = np.arange(self.varying.size)
         roots[made["second"]] = made["first"]
         while (roots[roots] != roots).any():
             roots = roots[roots]
         return partition_of(np.where(self.varying, roots, -1), evidence)
+
+    def neighbours(self) -> IndexArray:
+        """Give the features in an order in which the members of every group are neighbours."""
+        following = np.full(self.varying.size, -1, dtype=np.intp)
+        last = np.arange(self.varying.size)
+        first = self.varying.copy()
+        for merge in self.merges:
+            following[last[merge["first"]]] = merge["second"]
+            last[merge["first"]] = last[merge["second"]]
+            first[merge["second"]] = False
+        order = []
+        for feature in np.flatnonzero(first).tolist():
+            while feature >= 0:
+                order.append(feature)
+                feature = int(following[feature])
+        return np.array(order, dtype=np.intp)
 
     def linkage(self) -> FloatArray:
         """Give the path in the form of SciPy's hierarchical clustering.

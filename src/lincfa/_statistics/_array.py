@@ -55,6 +55,7 @@ class ArrayStatistics:
         Size below which a value of each feature, standardised, is rounding of the data.
 
     The columns marked in ``_raw`` can be multiplied where they are, neither centred nor copied.
+    With ``_weights`` a row counts as that many rows.
     """
 
     mean: FloatArray
@@ -66,10 +67,15 @@ class ArrayStatistics:
     _X: npt.NDArray[Any]
     _target: FloatArray
     _raw: npt.NDArray[np.bool_]
+    _weights: FloatArray | None = None
 
     @classmethod
     def from_data(
-        cls, X: npt.NDArray[Any], y: FloatArray, names: Names | None = None
+        cls,
+        X: npt.NDArray[Any],
+        y: FloatArray,
+        names: Names | None = None,
+        weights: FloatArray | None = None,
     ) -> "ArrayStatistics":
         """Compute means, scales and correlations with the target in one pass over X.
 
@@ -79,8 +85,8 @@ class ArrayStatistics:
             Where X holds NaN or infinity, the target is constant, or a column too large or too
             small for float64.
         """
-        target, target_scale = standardize_target(y)
-        mean, scale, varying, correlation = column_moments(X, target, names)
+        target, target_scale = standardize_target(y, weights)
+        mean, scale, varying, correlation = column_moments(X, target, names, weights)
         precision = float(np.finfo(X.dtype).eps)
         return cls(
             mean=mean,
@@ -95,17 +101,26 @@ class ArrayStatistics:
             & (scale > 1 / _MODERATE_SCALE)
             & (scale < _MODERATE_SCALE)
             & _suits_blas(X),
+            _weights=weights,
         )
 
     @property
-    def n_samples(self) -> int:
-        """Number of samples."""
+    def n_samples(self) -> float:
+        """Number of samples; with weights, their sum."""
+        return self._n_rows if self._weights is None else float(self._weights.sum())
+
+    @property
+    def _n_rows(self) -> int:
         return int(self._X.shape[0])
+
+    def _weighted(self, columns: FloatArray) -> FloatArray:
+        """Multiply each row by its weight, so that sums of products with others count it."""
+        return columns if self._weights is None else columns * self._weights[:, None]
 
     @property
     def seed_limit(self) -> int:
         """As many seeds as fit, standardised, into a fortieth of the memory of X."""
-        fitting = int(_SEEDS_SHARE * self._X.nbytes / (8 * self.n_samples))
+        fitting = int(_SEEDS_SHARE * self._X.nbytes / (8 * self._n_rows))
         return min(max(fitting, _SMALLEST_LIMIT), _LARGEST_LIMIT)
 
     @property
@@ -133,9 +148,11 @@ class ArrayStatistics:
         """Correlations of the features with each other; only above the diagonal."""
         size = features.size
         total = np.zeros((size, size), order="F")
-        for rows in row_slices(self.n_samples, size, _SQUARE_VALUES):
+        for rows in row_slices(self._n_rows, size, _SQUARE_VALUES):
             tile = take_columns(self._X, rows, features, self.mean)
             tile *= 1 / self.scale[features]
+            if self._weights is not None:
+                tile *= np.sqrt(self._weights[rows])[:, None]
             if size <= _LARGEST_HEAD:
                 # NumPy's own BLAS: the waiting threads of SciPy's would slow down what follows by
                 # more than such a small update costs.
@@ -146,10 +163,10 @@ class ArrayStatistics:
         return total.T
 
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
-        """Correlations of seeds with later features: one array (seeds, candidates) per task."""
+        """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
         # Zero columns fill up the last few: BLAS is slow at widths that are no multiple of 8.
-        columns = np.zeros((self.n_samples, seeds.size + _MULTIPLE), order="F")
-        columns[:, : seeds.size] = self._standardized(seeds)
+        columns = np.zeros((self._n_rows, seeds.size + _MULTIPLE), order="F")
+        columns[:, : seeds.size] = self._weighted(self._standardized(seeds))
         columns /= self.n_samples - 1
         for active, candidates in tasks:
             width = active.stop - active.start
@@ -159,7 +176,12 @@ class ArrayStatistics:
 
     def sums(self) -> ColumnSum:
         """Running sum of the standardised columns of a group."""
-        return ColumnSum(self._standardized, self._products, self.n_samples)
+        degrees = self.n_samples - 1
+
+        def products(total: FloatArray, candidates: IndexArray) -> FloatArray:
+            return self._products(self._weighted(total) / degrees, candidates)
+
+        return ColumnSum(self._standardized, products, self._n_rows)
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs, from their columns where they nearly coincide."""
@@ -175,7 +197,7 @@ class ArrayStatistics:
 
     def _standardized(self, features: IndexArray) -> FloatArray:
         columns = take_columns(self._X, slice(None), features)
-        return standardize(columns, 0.0)[0]
+        return standardize(columns, 0.0, self._weights)[0]
 
     def _products(self, seeds: FloatArray, candidates: IndexArray) -> FloatArray:
         """Sums of products of standardised seeds with standardised candidates."""
@@ -196,7 +218,7 @@ class ArrayStatistics:
         for left in range(0, candidates.size, _COPIED_WIDTH):
             block = slice(left, left + _COPIED_WIDTH)
             columns = candidates[block]
-            for rows in row_slices(self.n_samples, columns.size):
+            for rows in row_slices(self._n_rows, columns.size):
                 tile = take_columns(self._X, rows, columns, self.mean)
                 products[:, block] += seeds[rows].T @ tile
         products /= self.scale[candidates]
@@ -210,7 +232,7 @@ class ArrayStatistics:
         *known: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
         """Compute pairs from their columns, few enough at a time to bound the memory."""
-        size = max(1, _REFINED_VALUES // self.n_samples)
+        size = max(1, _REFINED_VALUES // self._n_rows)
         parts = []
         for start in range(0, first.size, size):
             part = slice(start, start + size)
@@ -232,8 +254,9 @@ class ArrayStatistics:
         """1 ∓ ρ and r₁ ∓ r₂ from the difference (sign 1) or sum (sign −1) of the columns."""
         degrees = self.n_samples - 1
         contrast = first - sign * second
-        gap = np.einsum("ij,ij->j", contrast, contrast) / (2 * degrees)
-        covariance = contrast.T @ self._target / degrees
+        weighted = self._weighted(contrast)
+        gap = np.einsum("ij,ij->j", weighted, contrast) / (2 * degrees)
+        covariance = weighted.T @ self._target / degrees
         distinct = gap > rounding**2
         return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
 
@@ -258,10 +281,11 @@ class ArrayStatistics:
 
         residual = self._target[:, None] - (first + second) * weight(total, above_minus_one)
         contrast = first - second
-        slope = weight(np.einsum("ij,ij->j", contrast, residual) / degrees, below_one)
+        weighted = self._weighted(contrast)
+        slope = weight(np.einsum("ij,ij->j", weighted, residual) / degrees, below_one)
         residual -= contrast * slope
         share = 2 * below_one * slope**2
-        unexplained = np.einsum("ij,ij->j", residual, residual) / degrees
+        unexplained = np.einsum("ij,ij->j", self._weighted(residual), residual) / degrees
         floor = rounding**2
         return np.where(share > floor, share, 0.0), np.where(unexplained > floor, unexplained, 0.0)
 

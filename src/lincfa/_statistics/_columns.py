@@ -22,20 +22,26 @@ _LARGEST_UNIT = 1e304
 _DELICATE_VALUES = 2**19
 
 
-def standardize_target(y: FloatArray) -> tuple[FloatArray, float]:
+def standardize_target(
+    y: FloatArray, weights: FloatArray | None = None
+) -> tuple[FloatArray, float]:
     """Standardise the target; refuse a constant one."""
-    target, _, scale, varies = standardize(y.reshape(-1, 1), np.finfo(np.float64).eps)
+    target, _, scale, varies = standardize(y.reshape(-1, 1), np.finfo(np.float64).eps, weights)
     if not np.isfinite(scale[0]):
         raise ValueError("Values too large for float64 in the target y; rescale it first.")
     if not varies[0]:
+        value = y[0] if weights is None else y[weights > 0][0]
         raise ValueError(
-            f"The target y is constant (all values are {y[0]:g}): nothing supervises the merge."
+            f"The target y is constant (all values are {value:g}): nothing supervises the merge."
         )
     return target[:, 0], float(scale[0])
 
 
 def column_moments(
-    X: npt.NDArray[Any], target: FloatArray, names: Names | None
+    X: npt.NDArray[Any],
+    target: FloatArray,
+    names: Names | None,
+    weights: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_], FloatArray]:
     """Means, scales, which columns vary, and correlations with the target, in one pass.
 
@@ -44,23 +50,30 @@ def column_moments(
     shift is far off, the unit extreme, the values constant or not finite) are done once more, with
     care.
     """
-    n, D = X.shape
+    rows_of_x, D = X.shape
+    counts = np.ones(rows_of_x) if weights is None else weights
+    roots = None if weights is None else np.sqrt(weights)[:, None]
+    weighted_target = counts * target
+    n = counts.sum()
     degrees = n - 1
     sums, squares, products = np.zeros((3, D))
-    ones = np.ones(n)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        some_rows = np.asarray(X[:: max(1, n // _SHIFT_ROWS)][:_SHIFT_ROWS], dtype=np.float64)
+        some_rows = np.asarray(
+            X[:: max(1, rows_of_x // _SHIFT_ROWS)][:_SHIFT_ROWS], dtype=np.float64
+        )
         shift: FloatArray = some_rows.mean(axis=0)
         for rows, columns, tile in tiles(X):
             np.subtract(X[rows, columns], shift[columns], out=tile)
-            sums[columns] += ones[rows] @ tile
-            products[columns] += target[rows] @ tile
+            sums[columns] += counts[rows] @ tile
+            products[columns] += weighted_target[rows] @ tile
+            if roots is not None:
+                tile *= roots[rows]
             squares[columns] += column_squares(tile)
         offset = sums / n
         mean = shift + offset
         variance = (squares - sums * offset) / degrees
         scale = np.sqrt(variance)
-        correlation = (products - offset * target.sum()) / (degrees * scale)
+        correlation = (products - offset * weighted_target.sum()) / (degrees * scale)
         precision = float(np.finfo(X.dtype).eps)
         sound = (
             np.isfinite(variance)
@@ -72,12 +85,12 @@ def column_moments(
     delicate = np.flatnonzero(~sound)
     if not np.isfinite(squares[delicate]).all():
         check_finite(X, names)
-    step = max(1, _DELICATE_VALUES // n)
+    step = max(1, _DELICATE_VALUES // rows_of_x)
     for start in range(0, delicate.size, step):
         part = delicate[start : start + step]
         values = take_columns(X, slice(None), part)
-        standard, mean[part], scale[part], varying[part] = standardize(values, precision)
-        correlation[part] = standard.T @ target / degrees
+        standard, mean[part], scale[part], varying[part] = standardize(values, precision, weights)
+        correlation[part] = standard.T @ weighted_target / degrees
     _check_scales(mean, scale, names)
     return mean, scale, varying, correlation
 

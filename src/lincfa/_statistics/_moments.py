@@ -30,12 +30,13 @@ class Moments:
 
     The target is the last column. Comoments are sums of products of deviations from the mean of
     the rows so far; adding a chunk adds the chunk's own comoments and, for the distance of the two
-    means, one outer product, so that no large sums are ever subtracted from each other.
+    means, one outer product, so that no large sums are ever subtracted from each other. With
+    weights, a row counts as that many rows.
     """
 
     def __init__(self, n_features: int, precision: float) -> None:
         size = n_features + 1
-        self.n_samples = 0
+        self.n_samples = 0.0
         self.precision = np.full(size, precision)
         self.precision[-1] = np.finfo(np.float64).eps
         self.mean = np.zeros(size)
@@ -57,8 +58,21 @@ class Moments:
                 "memory-mapped array (numpy.memmap) if they do not fit into memory."
             )
 
-    def update(self, X: npt.NDArray[Any], y: FloatArray, names: Names | None = None) -> None:
+    def update(
+        self,
+        X: npt.NDArray[Any],
+        y: FloatArray,
+        names: Names | None = None,
+        weights: FloatArray | None = None,
+    ) -> None:
         """Add the rows of a chunk; where it is refused, nothing is changed."""
+        if weights is None:
+            weights = np.ones(y.size)
+        elif not weights.all():
+            counted = weights > 0
+            X, y, weights = X[counted], y[counted], weights[counted]
+        if not y.size:
+            return
         low, high = np.append(X.min(axis=0), y.min()), np.append(X.max(axis=0), y.max())
         low, high = np.minimum(self.low, low), np.maximum(self.high, high)
         with np.errstate(over="ignore"):
@@ -68,21 +82,23 @@ class Moments:
         _refuse("small", (spread > rounding) & (spread < 1 / _LARGEST_SPREAD), names)
         self.low, self.high = low, high
         for rows in row_slices(X.shape[0], self.mean.size, _CHUNK_VALUES):
-            self._add(X[rows], y[rows])
+            self._add(X[rows], y[rows], weights[rows])
 
-    def _add(self, X: npt.NDArray[Any], y: FloatArray) -> None:
-        added = X.shape[0]
+    def _add(self, X: npt.NDArray[Any], y: FloatArray, weights: FloatArray) -> None:
+        added = float(weights.sum())
         total = self.n_samples + added
         # One row more than the data: for the distance of the means.
-        deviations = np.empty((added + 1, self.mean.size))
+        deviations = np.empty((y.size + 1, self.mean.size))
         values = deviations[:-1]
         values[:, :-1] = X
         values[:, -1] = y
-        mean = values.mean(axis=0)
+        mean = weights @ values / added
         values -= mean
-        correction = values.mean(axis=0)
+        correction = weights @ values / added
         values -= correction
         mean += correction
+        if (weights != 1).any():
+            values *= np.sqrt(weights)[:, None]
         distance = mean - self.mean
         deviations[-1] = distance * np.sqrt(self.n_samples * added / total)
         add_symmetric(self.comoment, deviations)
@@ -112,7 +128,7 @@ class MomentStatistics:
     rounding of the sums and count as none.
     """
 
-    n_samples: int
+    n_samples: float
     mean: FloatArray
     scale: FloatArray
     varying: npt.NDArray[np.bool_]
@@ -153,10 +169,10 @@ class MomentStatistics:
 
     def square(self, features: IndexArray) -> FloatArray:
         """Correlations of the features with each other; only above the diagonal."""
-        return self._correlations(features, features)
+        return self._correlations(features, features, mirror=bool((np.diff(features) < 0).any()))
 
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
-        """Correlations of seeds with later features: one array (seeds, candidates) per task."""
+        """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
         for active, candidates in tasks:
             yield self._correlations(seeds[active], candidates)
 
@@ -165,13 +181,7 @@ class MomentStatistics:
         everything = np.arange(self.mean.size)
 
         def rows(members: IndexArray) -> FloatArray:
-            # Only one triangle of the comoments is filled.
-            before = everything < members[:, None]
-            return np.where(
-                before,
-                self._correlations(everything, members).T,
-                self._correlations(members, everything),
-            )
+            return self._correlations(members, everything)
 
         return RowSums(rows, everything.size)
 
@@ -199,9 +209,18 @@ class MomentStatistics:
 
         return complete_pairs(rho, r[first], r[second], contrast, residual)
 
-    def _correlations(self, first: IndexArray, second: IndexArray) -> FloatArray:
+    def _correlations(
+        self, first: IndexArray, second: IndexArray, mirror: bool | None = None
+    ) -> FloatArray:
+        """Correlations of pairs; ``mirror`` where some first features are behind their second."""
+        if mirror is None:
+            mirror = bool(first.size and second.size and first.max() > second.min())
         scale = self.scale * np.sqrt(self.n_samples - 1)
         correlations = self._comoment[np.ix_(first, second)]
+        if mirror:
+            # Only one triangle of the comoments is filled.
+            behind = first[:, None] > second
+            correlations[behind] = self._comoment[np.ix_(second, first)].T[behind]
         correlations /= scale[first][:, None]
         correlations /= scale[second]
         return correlations

@@ -18,8 +18,8 @@ Task: TypeAlias = tuple[slice, IndexArray]
 class Sums(Protocol):
     """Correlations of candidates with the sum of a group that grows."""
 
-    def add(self, features: IndexArray) -> None:
-        """Put features into the group."""
+    def add(self, features: IndexArray, factors: FloatArray | None = None) -> None:
+        """Put features into the group, each multiplied by its factor if given."""
 
     def of(self, candidates: IndexArray) -> FloatArray:
         """Sum of the correlations of each candidate with the members of the group."""
@@ -34,8 +34,8 @@ class Statistics(Protocol):
     """
 
     @property
-    def n_samples(self) -> int:
-        """Number of samples."""
+    def n_samples(self) -> float:
+        """Number of samples; with weights, their sum."""
 
     @property
     def mean(self) -> FloatArray:
@@ -79,7 +79,7 @@ class Statistics(Protocol):
         """Correlations of the features with each other; only above the diagonal."""
 
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
-        """Correlations of seeds with later features: one array (seeds, candidates) per task."""
+        """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
 
     def sums(self) -> Sums:
         """Running sums for a group that is empty yet."""

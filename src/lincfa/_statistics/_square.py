@@ -62,7 +62,7 @@ class CachedStatistics:
         return self._matrix[np.ix_(features, features)]
 
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
-        """Correlations of seeds with later features: one array (seeds, candidates) per task."""
+        """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
         for active, candidates in tasks:
             yield self._matrix[np.ix_(seeds[active], candidates)]
 

@@ -10,12 +10,13 @@ from ._pairs import ROUNDING
 
 
 def standardize(
-    values: npt.NDArray[Any], precision: float
+    values: npt.NDArray[Any], precision: float, weights: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
     """Centre and scale columns to unit sample variance.
 
     The mean is corrected by the mean of what it leaves, and squares are taken of values of at most
-    1, so that neither a mean much larger than the scale nor an extreme unit costs digits.
+    1, so that neither a mean much larger than the scale nor an extreme unit costs digits. With
+    weights, a row counts as that many rows; values of rows without weight do not matter.
 
     Returns
     -------
@@ -27,21 +28,35 @@ def standardize(
     """
     # Column by column in memory, whatever the order given: the sums do not depend on it.
     columns = np.array(values, dtype=np.float64, order="F")
+    n = columns.shape[0] if weights is None else weights.sum()
+    counted = slice(None) if weights is None else weights > 0
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = columns.mean(axis=0)
+        mean = _column_means(columns, weights)
         columns -= mean
-        correction = columns.mean(axis=0)
+        correction = _column_means(columns, weights)
         columns -= correction
         mean += correction
-        peak = np.abs(columns).max(axis=0)
+        peak = np.abs(columns[counted]).max(axis=0)
         varying = ~is_constant(peak, mean, precision)
         peak[~varying] = 1.0
         columns /= peak
         columns[:, ~varying] = 0.0
-        relative = np.sqrt(np.einsum("ij,ij->j", columns, columns) / (columns.shape[0] - 1))
+        relative = np.sqrt(_sums_of_squares(columns, weights) / (n - 1))
         relative[~varying] = 1.0
         columns /= relative
     return columns, mean, peak * relative, varying
+
+
+def _column_means(columns: FloatArray, weights: FloatArray | None) -> FloatArray:
+    if weights is None:
+        return np.asarray(columns.mean(axis=0))
+    return np.asarray(weights @ columns / weights.sum())
+
+
+def _sums_of_squares(columns: FloatArray, weights: FloatArray | None) -> FloatArray:
+    if weights is None:
+        return np.asarray(np.einsum("ij,ij->j", columns, columns))
+    return np.asarray(np.einsum("i,ij,ij->j", weights, columns, columns))
 
 
 def is_constant(

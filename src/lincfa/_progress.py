@@ -1,0 +1,34 @@
+"""Progress of long work, on standard error."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_SILENCE, _PAUSE = 5.0, 5.0
+"""Seconds before the first line, and between two."""
+
+
+def with_progress(items: Iterable[T], total: int, what: str, verbose: bool) -> Iterator[T]:
+    """Give the items, reporting on work that takes longer than a few seconds."""
+    start = time.monotonic()
+    next_line = start + _SILENCE
+    reported = False
+    for done, item in enumerate(items, 1):
+        yield item
+        now = time.monotonic()
+        if verbose and now >= next_line and done < total:
+            left = (now - start) / done * (total - done)
+            sys.stderr.write(f"{what}: {done} of {total}, about {_duration(left)} left\n")
+            next_line, reported = now + _PAUSE, True
+    if reported:
+        sys.stderr.write(f"{what}: {total} of {total} in {_duration(time.monotonic() - start)}\n")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,129 @@
+"""The groups of a fitted model in a table that can be read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ._html import html_table
+from ._input import frame_of
+from .theory._arrays import FloatArray
+
+_SHOWN = 20
+_WIDEST = 60
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a model has reduced to what.
+
+    Attributes
+    ----------
+    n_samples : float
+        Samples of the fit; with weights, their sum.
+    n_features, n_constant, n_groups : int
+        Features of the fit; those of them that are constant and belong to no group; groups.
+    names : tuple of str
+        Name of each reduced feature.
+    members : tuple of tuple of str
+        Names of the features of each group.
+    sizes : array of shape (n_groups,)
+        Number of features of each group.
+    mean_correlation, min_correlation : array of shape (n_groups,)
+        Mean and smallest correlation of two features of the group; NaN for a single feature.
+    target_correlation : array of shape (n_groups,)
+        Correlation of the group's mean with the target.
+    """
+
+    n_samples: float
+    n_features: int
+    n_constant: int
+    n_groups: int
+    names: tuple[str, ...]
+    members: tuple[tuple[str, ...], ...]
+    sizes: npt.NDArray[np.intp]
+    mean_correlation: FloatArray
+    min_correlation: FloatArray
+    target_correlation: FloatArray
+
+    def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """Give the groups as a data frame, one row each.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+        """
+        columns = {
+            "name": list(self.names),
+            "size": self.sizes,
+            "mean_correlation": self.mean_correlation,
+            "min_correlation": self.min_correlation,
+            "target_correlation": self.target_correlation,
+            "members": [list(members) for members in self.members],
+        }
+        return frame_of(columns, library)
+
+    @property
+    def headline(self) -> str:
+        """The reduction in one line."""
+        constant = f", {self.n_constant} constant left out" if self.n_constant else ""
+        groups = "group" if self.n_groups == 1 else "groups"
+        return f"{self.n_features} features → {self.n_groups} {groups}{constant}"
+
+    def largest(self, limit: int) -> list[list[str]]:
+        """Rows of a table of the largest groups: name, size and correlations."""
+        order = np.argsort(-self.sizes, kind="stable")[:limit]
+        return [
+            [
+                _cut(self.names[number]),
+                str(self.sizes[number]),
+                *(
+                    "" if np.isnan(values[number]) else f"{values[number]:.3f}"
+                    for values in (
+                        self.mean_correlation,
+                        self.min_correlation,
+                        self.target_correlation,
+                    )
+                ),
+            ]
+            for number in order.tolist()
+        ]
+
+    def note(self, limit: int) -> str:
+        """What a table of so many groups leaves out."""
+        more = self.n_groups - limit
+        return f"… and {more} more groups, none of them larger" if more > 0 else ""
+
+    def __str__(self) -> str:
+        """Give the headline and the largest groups."""
+        rows = self.largest(_SHOWN)
+        return "\n".join(
+            [self.headline, *_aligned(TITLES, rows), *filter(None, [self.note(_SHOWN)])]
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(self.headline, TITLES, self.largest(_SHOWN), self.note(_SHOWN))
+
+
+TITLES = ("reduced feature", "size", "mean r", "least r", "r with target")
+"""Heads of the table of groups."""
+
+
+def _aligned(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    table = [list(titles), *map(list, rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(titles))]
+    return [
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+
+
+def _cut(name: str) -> str:
+    """Shorten a name, and show what would break the table as an escape."""
+    shown = name if name.isprintable() and name == name.strip() and name else repr(name)
+    return shown if len(shown) <= _WIDEST else f"{shown[: _WIDEST - 1]}…"
