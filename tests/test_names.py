@@ -22,8 +22,8 @@ def test_reduced_names_are_unique(names, data):
 def test_a_group_does_not_take_the_name_of_a_feature():
     groups = [np.array([0, 1]), np.array([2])]
     assert reduced_names(["a", "b", "mean(a, b)"], groups).tolist() == [
-        "mean(a, b)",
         "mean(a, b) #2",
+        "mean(a, b)",
     ]
 
 

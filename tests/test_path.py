@@ -132,7 +132,7 @@ def test_larger_tolerances_merge_groups(example, strategy):
 def test_path(example, strategy):
     X, y = example
     path = LinCFA(strategy=strategy).fit(X, y).merge_path_
-    assert path.dtype.names == ("first", "second", "size", "correlation", "f", "height")
+    assert path.dtype.names[:6] == ("first", "second", "size", "correlation", "f", "height")
     assert path.size == X.shape[1] - 1
     assert path["size"][-1] == X.shape[1]
     assert (path["first"] < path["second"]).all()
@@ -142,6 +142,8 @@ def test_path(example, strategy):
     if strategy == "joint":
         start = len(literal_strategies.start_of_joint(X, y).merges)
     assert (path["height"][:start] == 0).all()
+    pairwise = np.arange(path.size) < (path.size if strategy == "agglomerative" else start)
+    np.testing.assert_array_equal(path["pairwise"], pairwise)
     np.testing.assert_array_equal(path["height"][start:], np.maximum.accumulate(path["f"][start:]))
 
 

@@ -196,9 +196,9 @@ def test_statistics_are_computed_once_per_fold_and_of_its_training_rows(monkeypa
     seen = []
     compute = ArrayStatistics.from_data.__func__
 
-    def spy(cls, X, y, *rest):
+    def spy(cls, X, y, *rest, **weights):
         seen.append((X.copy(), y.copy()))
-        return compute(cls, X, y, *rest)
+        return compute(cls, X, y, *rest, **weights)
 
     monkeypatch.setattr(ArrayStatistics, "from_data", classmethod(spy))
     LinCFACV(tolerances=(0.5, 1.0, 4.0), cv=3).fit(X, y)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ._grouping import MergePath
+from ._grouping import MergePath, Partition
 from ._statistics import RESOLUTION, IndexArray, Statistics, correlation_matrix
 from .theory._arrays import FloatArray
 
@@ -19,45 +19,105 @@ COHESION = np.dtype(
 """Of each group: mean and minimum of the correlations of its pairs (NaN for a single feature), and
 the correlation of its mean with the target."""
 
-COMPARED_IN_FULL = 256
+COMPARED_IN_FULL = 128
 """Members up to which all pairs of a group are compared. The cost of a group grows with the square
 of its size, and a group may be all of a million features."""
-
-LEAST_TYPICAL = 16
-"""Members of a larger group that are compared with all others: those least correlated with the sum
-of the group, of which the pair with the smallest correlation is most likely to have one."""
 
 _TOGETHER = 128
 """Features of small groups whose correlations are computed at once."""
 
+_SCREEN_VALUES = 2**16
+
 
 def group_cohesion(
-    statistics: Statistics, groups: Sequence[IndexArray], factors: FloatArray
+    statistics: Statistics, partition: Partition, factors: FloatArray
 ) -> npt.NDArray[np.void]:
     """Compute the cohesion of groups.
 
     ``factors`` are those by which the standardised features enter the mean of their group: ones, or
     their scales for a mean in original units.
+
+    The means of correlations follow from the variances of sums, in one pass. In groups of more than
+    ``COMPARED_IN_FULL`` features the minimum is that of the pairs with one member, the one least
+    correlated with what it was tested against when it joined: the ends of a group that is
+    stretched out.
     """
-    result = np.empty(len(groups), dtype=COHESION)
-    compared = []
-    for number, group in enumerate(groups):
-        if group.size == 1:
-            result[number] = np.nan, np.nan, statistics.target_correlation[group[0]]
-        elif group.size > COMPARED_IN_FULL:
-            result[number] = _of_large_group(statistics, group, factors[group])
-        else:
-            compared.append(number)
-    for batch in _batches(compared, [groups[number].size for number in compared]):
-        features = np.concatenate([groups[number] for number in batch])
-        matrix = correlation_matrix(statistics, features)
-        start = 0
-        for number in batch:
-            group = groups[number]
-            part = slice(start, start + group.size)
-            result[number] = _of_matrix(statistics, group, matrix[part, part], factors[group])
-            start = part.stop
+    groups = partition.groups
+    sizes = np.array([group.size for group in groups])
+    firsts = np.array([group[0] for group in groups])
+    result = np.empty(sizes.size, dtype=COHESION)
+    result["mean_correlation"] = result["min_correlation"] = np.nan
+    result["target_correlation"] = statistics.target_correlation[firsts]
+    merged = np.flatnonzero(sizes > 1)
+    if not merged.size:
+        return result
+    renumbered = np.full(sizes.size + 1, -1)  # the last for features without a group
+    renumbered[merged] = np.arange(merged.size)
+    labels = renumbered[partition.labels]
+    lowest = _lowest_correlations(statistics, partition, labels, merged)
+    ones = np.ones(labels.size)
+    variances = statistics.group_variances(labels, merged.size, ones)
+    pairs = sizes[merged] * (sizes[merged] - 1.0)
+    mean = (variances - sizes[merged]) / pairs
+    grouped = labels >= 0
+    largest = np.zeros(merged.size)
+    np.maximum.at(largest, labels[grouped], factors[grouped])
+    weights = np.where(grouped, factors / largest[labels], 1.0)
+    if (weights != 1).any():
+        variances = statistics.group_variances(labels, merged.size, weights)
+    r = np.where(grouped, weights * statistics.target_correlation, 0.0)
+    covariances = np.asarray(np.bincount(labels[grouped], weights=r[grouped]), dtype=np.float64)
+    result["mean_correlation"][merged] = np.clip(mean, lowest, 1)
+    result["min_correlation"][merged] = lowest
+    result["target_correlation"][merged] = _correlation(covariances, variances)
     return result
+
+
+def _lowest_correlations(
+    statistics: Statistics, partition: Partition, labels: IndexArray, merged: IndexArray
+) -> FloatArray:
+    """Smallest correlation within each of the groups that have several members."""
+    groups = [partition.groups[number] for number in merged]
+    sizes = np.array([group.size for group in groups])
+    lowest = np.empty(sizes.size)
+    small = np.flatnonzero(sizes <= COMPARED_IN_FULL).tolist()
+    for batch in _batches(small, sizes[small].tolist()):
+        matrix = correlation_matrix(statistics, np.concatenate([groups[k] for k in batch]))
+        ends = np.cumsum(sizes[batch]).tolist()
+        for number, stop in zip(batch, ends, strict=True):
+            part = slice(stop - sizes[number], stop)
+            lowest[number] = matrix[part, part].min()
+    large = np.flatnonzero(sizes > COMPARED_IN_FULL)
+    for start in range(0, large.size, statistics.seed_limit):
+        some = large[start : start + statistics.seed_limit]
+        lowest[some] = _lowest_with_one(statistics, partition, labels, merged, some)
+    return np.clip(lowest, -1, 1)
+
+
+def _lowest_with_one(
+    statistics: Statistics,
+    partition: Partition,
+    labels: IndexArray,
+    merged: IndexArray,
+    large: IndexArray,
+) -> FloatArray:
+    """Smallest correlation of one member of each group, an outlying one, with the others."""
+    evidence = partition.evidence
+    order = np.argsort(-evidence["correlation"], kind="stable")
+    farthest = np.empty(len(partition.groups), dtype=np.intp)
+    farthest[evidence["group"][order]] = evidence["feature"][order]  # the last written stays
+    seeds = farthest[merged[large]]
+    row = np.full(merged.size + 1, -1)
+    row[large] = np.arange(large.size)
+    row = row[labels]
+    members = np.flatnonzero(row >= 0)
+    width = max(1, _SCREEN_VALUES // large.size)
+    blocks = [members[left : left + width] for left in range(0, members.size, width)]
+    tasks = [(slice(0, seeds.size), block) for block in blocks]
+    lowest = np.full(large.size, 1.0)
+    for block, rho in zip(blocks, statistics.rows(seeds, tasks), strict=True):
+        np.minimum.at(lowest, row[block], rho[row[block], np.arange(block.size)])
+    return lowest
 
 
 def add_path_cohesion(statistics: Statistics, path: MergePath, factors: FloatArray) -> None:
@@ -96,7 +156,7 @@ def add_path_cohesion(statistics: Statistics, path: MergePath, factors: FloatArr
         size[first] += size[second]
         pairs = size[first] * (size[first] - 1) / 2
         merge["mean_correlation"], merge["min_correlation"] = total[first] / pairs, lowest[first]
-        merge["target_correlation"] = _ratio(covariance[first], variance[first])
+        merge["target_correlation"] = _correlation(covariance[first], variance[first])
 
 
 def cut_cohesion(
@@ -116,41 +176,11 @@ def cut_cohesion(
     return result
 
 
-def _of_matrix(
-    statistics: Statistics, group: IndexArray, matrix: FloatArray, factors: FloatArray
-) -> tuple[float, float, float]:
-    weights = factors / factors.max()
-    pairs = group.size * (group.size - 1)
-    variance = float(weights @ matrix @ weights)
-    covariance = float(weights @ statistics.target_correlation[group])
-    return (matrix.sum() - group.size) / pairs, float(matrix.min()), _ratio(covariance, variance)
-
-
-def _of_large_group(
-    statistics: Statistics, group: IndexArray, factors: FloatArray
-) -> tuple[float, float, float]:
-    sums = statistics.sums()
-    sums.add(group)
-    with_sum = sums.of(group)
-    weights = factors / factors.max()
-    variance = float(with_sum.sum())
-    if (weights != 1).any():
-        weighted = statistics.sums()
-        weighted.add(group, weights)
-        variance = float(weights @ weighted.of(group))
-    least = np.sort(group[np.argpartition(with_sum, LEAST_TYPICAL)[:LEAST_TYPICAL]])
-    (rows,) = statistics.rows(least, [(slice(0, least.size), group)])
-    pairs = group.size * (group.size - 1)
-    covariance = float(weights @ statistics.target_correlation[group])
-    mean = (float(with_sum.sum()) - group.size) / pairs
-    return mean, max(float(rows.min()), -1.0), _ratio(covariance, variance)
-
-
-def _ratio(covariance: float, variance: float) -> float:
-    """Give the correlation of a sum with the target; 0 for a sum that does not vary."""
-    if variance <= RESOLUTION:
-        return 0.0
-    return float(np.clip(covariance / np.sqrt(variance), -1, 1))
+def _correlation(covariance: FloatArray, variance: FloatArray) -> FloatArray:
+    """Correlation of sums with the target; 0 for a sum that does not vary."""
+    varies = variance > RESOLUTION
+    ratio = np.where(varies, covariance, 0.0) / np.sqrt(np.where(varies, variance, 1.0))
+    return np.asarray(np.clip(ratio, -1, 1))
 
 
 def _batches(numbers: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:

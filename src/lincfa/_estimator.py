@@ -97,8 +97,9 @@ class LinCFA(PathReducer):
     cohesion_ : structured ndarray of shape (n_groups_,)
         Of each group the ``mean_correlation`` and ``min_correlation`` of its features (NaN for a
         single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
-        ``"sequential"`` and ``"centroid"``, in groups of more than 256 features the minimum is
-        that of pairs with one of the 16 features least correlated with the group.
+        ``"sequential"`` and ``"centroid"``, the minimum in a group of more than 128 features is
+        that of the pairs with one of them, the one least correlated with what it was tested
+        against.
     merge_path_ : structured ndarray
         For ``"agglomerative"`` and ``"joint"``: all merges in their order, down to one group, also
         those beyond the tolerance. ``first`` and ``second`` are the first features of the two
@@ -241,8 +242,8 @@ class LinCFA(PathReducer):
         # By what the standardised features are multiplied in the mean of their group.
         factors = np.ones(varying.size) if self.units == "standardized" else self.scale_
         if path is None:
-            vars(self).pop("merge_path_", None)  # of earlier chunks, by another strategy
-            self._keep(partition, group_cohesion(statistics, partition.groups, factors))
+            self.__dict__.pop("merge_path_", None)  # of earlier chunks, by another strategy
+            self._keep(partition, group_cohesion(statistics, partition, factors))
         else:
             add_path_cohesion(statistics, path, factors)
             self.merge_path_ = path.merges

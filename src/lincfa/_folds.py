@@ -9,8 +9,10 @@ from sklearn.base import clone
 
 from ._criterion import Criterion
 from ._grouping import PARTITIONS, PATHS
+from ._input import check_total_weight
 from ._means import group_means
 from ._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics
+from .theory._arrays import FloatArray
 
 _MOST_CACHED = 4096
 """Features up to which all correlations of a fold are computed once and kept: 128 MiB."""
@@ -29,45 +31,66 @@ class Task:
     scorer: Any
 
 
+@dataclass(frozen=True)
+class Samples:
+    """Samples to learn from or to score, which may have weights."""
+
+    X: npt.NDArray[Any]
+    y: FloatArray
+    weights: FloatArray | None
+
+    def take(self, rows: IndexArray) -> "Samples":
+        """Take some of the samples."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Samples(self.X[rows], self.y[rows], weights)
+
+    @property
+    def count(self) -> float:
+        """Number of samples; with weights, their sum."""
+        return len(self.y) if self.weights is None else float(self.weights.sum())
+
+
+def fit_weighted(estimator: Any, X: npt.NDArray[Any], samples: Samples) -> Any:
+    """Fit a clone of an estimator to reduced features, with the weights if there are any."""
+    if samples.weights is None:
+        return clone(estimator).fit(X, samples.y)
+    return clone(estimator).fit(X, samples.y, sample_weight=samples.weights)
+
+
 def try_fold(
-    task: Task, X: npt.NDArray[Any], y: npt.NDArray[Any], train: IndexArray, test: IndexArray
-) -> tuple[list[float], list[int], int]:
+    task: Task, samples: Samples, train: IndexArray, test: IndexArray
+) -> tuple[list[float], list[int], float]:
     """Try all combinations on one fold; errors say that it is a fold."""
     try:
-        return _score_fold(task, X[train], y[train], X[test], y[test])
+        return _score_fold(task, samples.take(train), samples.take(test))
     except ValueError as error:
         raise ValueError(f"In a fold with {len(train)} training samples: {error}") from error
 
 
-def _score_fold(
-    task: Task,
-    X_train: npt.NDArray[Any],
-    y_train: npt.NDArray[Any],
-    X_test: npt.NDArray[Any],
-    y_test: npt.NDArray[Any],
-) -> tuple[list[float], list[int], int]:
+def _score_fold(task: Task, train: Samples, test: Samples) -> tuple[list[float], list[int], float]:
     """Scores and numbers of groups of all combinations on one fold, and its training samples."""
-    statistics: Statistics = ArrayStatistics.from_data(X_train, y_train)
+    check_total_weight(train.weights)
+    statistics: Statistics = ArrayStatistics.from_data(train.X, train.y, weights=train.weights)
     if not statistics.varying.any():
         raise ValueError("Every column of X is constant: use fewer or larger folds.")
     if statistics.varying.size <= _MOST_CACHED:
         statistics = CachedStatistics.of(statistics)
     standard = task.units == "standardized"
     mean, scale = (statistics.mean, statistics.scale) if standard else (None, None)
+    scored = {} if test.weights is None else {"sample_weight": test.weights}
     known: dict[bytes, float] = {}
     scores, sizes = [], []
     for labels, size in _groupings(task, statistics):
         key = labels.tobytes()
         if key not in known:  # neighbouring tolerances often give the same groups
             reduced = [
-                group_means(part, labels, size, mean=mean, scale=scale)
-                for part in (X_train, X_test)
+                group_means(part.X, labels, size, mean=mean, scale=scale) for part in (train, test)
             ]
-            fitted = clone(task.estimator).fit(reduced[0], y_train)
-            known[key] = float(task.scorer(fitted, reduced[1], y_test))
+            fitted = fit_weighted(task.estimator, reduced[0], train)
+            known[key] = float(task.scorer(fitted, reduced[1], test.y, **scored))
         scores.append(known[key])
         sizes.append(size)
-    return scores, sizes, len(y_train)
+    return scores, sizes, train.count
 
 
 def _groupings(task: Task, statistics: Statistics) -> Iterator[tuple[IndexArray, int]]:

@@ -4,20 +4,22 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ._blocks import runs_along_rows
+from ._blocks import row_slices, runs_along_rows
 from ._input import check_finite
 from ._names import Names
-from ._statistics import IndexArray
 from .theory._arrays import FloatArray
+
+IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 _ROW_VALUES, _COLUMN_VALUES, _COPIED_VALUES = 2**18, 2**22, 2**18
 _MOST_COPIES = 8
+_SHARE_FOR_SUMS = 64
 _WORTH_THREADS = 2**20
 _MODERATE_OFFSET = 1e3
 """Mean over scale up to which the mean may be subtracted from sums instead of from values."""
@@ -31,11 +33,12 @@ def group_means(
     mean: FloatArray | None = None,
     scale: FloatArray | None = None,
     names: Names | None = None,
+    dtype: npt.DTypeLike | None = None,
 ) -> npt.NDArray[Any]:
     """Average the columns of each group, standardised by ``mean`` and ``scale`` if given.
 
     One pass over X in blocks, in the direction of its memory; sums are in float64, the result has
-    the type of X. Columns with label −1 are left out.
+    the type of X unless another is asked for. Columns with label −1 are left out.
 
     Raises
     ------
@@ -61,10 +64,46 @@ def group_means(
     result = add_up(X, labels, sizes, offset, factor)
     result -= rest
     with np.errstate(over="ignore"):
-        result = result.astype(X.dtype, copy=False)
+        result = result.astype(X.dtype if dtype is None else dtype, copy=False)
     if not np.isfinite(result).all():
         check_finite(X, names)
     return result[:, :n_groups]
+
+
+def group_variances(
+    X: npt.NDArray[Any],
+    labels: IndexArray,
+    n_groups: int,
+    mean: FloatArray,
+    scale: FloatArray,
+    weights: FloatArray | None = None,
+) -> FloatArray:
+    """Variance (n − 1) of the sum of the columns of each group, less ``mean`` and over ``scale``.
+
+    One pass over X; the sums of all groups are kept for some rows at a time, or those of some
+    groups for all rows, so that they need little memory.
+    """
+    n = X.shape[0]
+    counts = np.ones(n) if weights is None else weights
+    sizes = np.bincount(labels[labels >= 0], minlength=n_groups)
+    total = np.zeros(n_groups)
+    room = max(_ROW_VALUES, X.size // _SHARE_FOR_SUMS)
+    by_rows = runs_along_rows(X)
+    for first in range(0, n_groups, n_groups if by_rows else max(1, room // n)):
+        groups = slice(first, n_groups if by_rows else min(n_groups, first + max(1, room // n)))
+        width = groups.stop - first
+        own = (labels >= first) & (labels < groups.stop)
+        for rows in row_slices(n, width, room) if by_rows else [slice(None)]:
+            means = group_means(
+                X[rows],
+                np.where(own, labels - first, -1),
+                width,
+                mean=mean,
+                scale=scale,
+                dtype=np.float64,
+            )
+            total[groups] += np.einsum("i,ij,ij->j", counts[rows], means, means)
+    return np.asarray(total * sizes**2 / (counts.sum() - 1))
 
 
 def _along_rows(

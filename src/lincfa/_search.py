@@ -6,16 +6,24 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import RegressorMixin, clone
+from sklearn.base import RegressorMixin
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
 
 from ._criterion import tolerance_value
 from ._estimator import LinCFA
-from ._folds import Task, try_fold
-from ._input import MIN_SAMPLES, check_finite, stack_level, validate_training
+from ._folds import Samples, Task, fit_weighted, try_fold
+from ._input import (
+    MIN_SAMPLES,
+    check_finite,
+    check_total_weight,
+    stack_level,
+    validate_training,
+    validate_weights,
+)
 from ._parameters import check_choice, check_merging, check_strategy, check_tolerance, is_positive
 from ._reducer import GroupReducer
 from ._statistics import IndexArray, standardize_target
@@ -24,6 +32,7 @@ TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
 
 _RULES = ("best", "one_standard_error")
 _SPLITS, _PREDICTIONS = 5, 200
+_ROUNDING = 1e-9
 
 _OF_REDUCER = (
     "labels_",
@@ -152,7 +161,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
         """Choose strategy and tolerance, then fit both the groups and the estimator.
 
         Parameters
@@ -161,9 +170,12 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             Numeric, no missing values, with at least 4 samples in the training part of each fold.
         y : array of shape (n_samples,)
             The target, not constant.
-        groups : array of shape (n_samples,), optional
+        groups : array of shape (n_samples,), default=None
             Which samples belong together, for a ``cv`` that keeps them together, as
             ``GroupKFold`` does.
+        sample_weight : array of shape (n_samples,), default=None
+            How many samples each row counts for, as for :meth:`LinCFA.fit`; also in the estimator,
+            which must take weights, and in the scores.
 
         Returns
         -------
@@ -174,8 +186,12 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         self._forget()
         values, target, names = validate_training(self, X, y)
         check_finite(values, names)
-        standardize_target(target)  # refuses a constant one before a fold does
+        samples = Samples(values, target, validate_weights(sample_weight, len(target)))
+        check_total_weight(samples.weights)
+        standardize_target(target, samples.weights)  # refuses a constant one before a fold does
         estimator = LinearRegression() if self.estimator is None else self.estimator
+        if samples.weights is not None and not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(f"The estimator {estimator!r} does not take sample_weight.")
         task = Task(
             strategies,
             [tolerance_value(tolerance) for tolerance in tolerances],
@@ -186,7 +202,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             check_scoring(estimator, scoring=self.scoring),
         )
         folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
-            delayed(try_fold)(task, values, target, train, test)
+            delayed(try_fold)(task, samples, train, test)
             for train, test in self._folds(values, target, groups)
         )
         if not folds:
@@ -206,10 +222,10 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             noise=self.noise,
             min_correlation=self.min_correlation,
             units=self.units,
-        ).fit(X, target)
+        ).fit(X, target, samples.weights)
         for name in _OF_REDUCER:
             setattr(self, name, getattr(self.reducer_, name))
-        self.estimator_ = clone(estimator).fit(self._reduce(X), target)
+        self.estimator_ = fit_weighted(estimator, self._reduce(X), samples)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -320,7 +336,9 @@ def _choose(results: dict[str, npt.NDArray[Any]], rule: str) -> int:
         eligible = np.ones_like(eligible)
     if not np.isfinite(mean[eligible]).all():
         raise ValueError("Some scores are not finite; choose another scoring or larger folds.")
-    best = int(np.where(eligible, mean, -np.inf).argmax())
+    # Of scores that rounding may have put in order, as those of perfect fits, the first is taken.
+    rounding = _ROUNDING * np.abs(mean[eligible]).max()
+    best = int(np.flatnonzero(eligible & (mean >= mean[eligible].max() - rounding))[0])
     if rule == "best":
         return best
     good = np.flatnonzero(eligible & (mean >= mean[best] - standard_errors(results)[best]))

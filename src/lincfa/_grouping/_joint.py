@@ -1,5 +1,7 @@
 """Merging by the contrast of two weights in the regression on all groups."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -19,6 +21,14 @@ START_SHARES = (0.6, 0.45, 0.3, 0.2, 0.1, 0.05)
 START_TOLERANCES = (4.0, 1e9)
 """Pairs with an F up to this merge first on the way there, the most correlated before the others.
 The better of the two is taken: no difference of the weights at the level of 5 %, or any F."""
+
+_PERFECT = 1e-6
+"""Share left of the target below which the fits of two starts count as equally perfect: where sums
+of groups depend on each other, what is left is no better known."""
+
+_NOTHING = 1e-11
+"""Growth of bias that counts as none. It is that of weights which cannot be estimated, because sums
+of groups depend on each other; rounding alone would then decide which pair is the first."""
 
 _STRIP_VALUES = 2**15
 _FLOOR = 1e-200
@@ -95,7 +105,7 @@ def _start(statistics: Statistics, criterion: Criterion) -> Groups:
             if groups.count > n - 3:
                 continue
             inverted, _ = inverse(groups.sums)
-            left = max(1 - float(groups.r @ inverted @ groups.r), RESOLUTION)
+            left = max(1 - float(groups.r @ inverted @ groups.r), _PERFECT)
             error = left / (n - 1 - groups.count) ** 2
             if error < smallest * (1 - _TIE):  # both may come to the same groups
                 best, smallest = groups.copy(), error
@@ -141,10 +151,28 @@ class Regression:
 
         Gives their places, their correlation, the drop of variance and the growth of bias.
         """
-        d = self.count
         best, place = np.inf, (0, 0)
+        for top, cost, _ in self._costs():
+            row, column = divmod(int(cost.argmin()), cost.shape[1])
+            if cost[row, column] < best:
+                best, place = float(cost[row, column]), (top + row, top + column)
+        if best == np.inf:
+            return None
+        if best < _NOTHING:
+            best, place = 0.0, self._most_correlated_for_nothing()
+        i, j = place
+        norms = self._norms()
+        rho = float(np.clip(self._products[i, j] / (norms[i] * norms[j]), -1, 1))
+        return i, j, rho, self._variance_drop(), best
+
+    def _costs(self) -> Iterator[tuple[int, FloatArray, slice]]:
+        """What equal weights cost each pair: first row, rows of a strip, and its columns.
+
+        Infinite below the diagonal, and for pairs that may not merge.
+        """
+        d = self.count
         step = max(1, _STRIP_VALUES // d)
-        norms = np.sqrt(np.maximum(np.diagonal(self._products)[:d], RESOLUTION))
+        norms = self._norms()
         for top in range(0, d, step):
             rows, columns = slice(top, min(top + step, d)), slice(top, d)
             variances = self._variances[rows, columns]
@@ -163,16 +191,25 @@ class Regression:
             if self._limited:
                 rho = self._products[rows, columns] / (norms[rows, None] * norms[columns])
                 cost[rho < self._criterion.min_correlation - MARGIN] = np.inf
-            nearest = int(cost.argmin())
-            row, column = divmod(nearest, cost.shape[1])
-            if cost[row, column] < best:
-                best, place = float(cost[row, column]), (top + row, top + column)
+            yield top, cost, columns
         self._change = None
-        if best == np.inf:
-            return None
-        i, j = place
-        rho = float(np.clip(self._products[i, j] / (norms[i] * norms[j]), -1, 1))
-        return i, j, rho, self._variance_drop(), best
+
+    def _most_correlated_for_nothing(self) -> tuple[int, int]:
+        """Of the pairs whose equal weights cost nothing, the one with the largest correlation."""
+        best, place = -np.inf, (0, 0)
+        norms = self._norms()
+        for top, cost, columns in self._costs():
+            rows = slice(top, top + cost.shape[0])
+            rho = self._products[rows, columns] / (norms[rows, None] * norms[columns])
+            rho = np.where(cost < _NOTHING, np.round(rho, 9), -np.inf)
+            row, column = divmod(int(rho.argmax()), rho.shape[1])
+            if rho[row, column] > best:
+                best, place = float(rho[row, column]), (top + row, top + column)
+        return place
+
+    def _norms(self) -> FloatArray:
+        squares = np.diagonal(self._products)[: self.count]
+        return np.asarray(np.sqrt(np.maximum(squares, RESOLUTION)))
 
     def _variance_drop(self) -> float:
         """Variance of the noise over n − 1, as a share of the target's variance."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._blocks import add_symmetric, row_slices, runs_along_rows, take_columns
+from .._means import group_variances
 from .._names import Names
 from ..theory._arrays import FloatArray
 from ._columns import column_moments, standardize_target
@@ -182,6 +183,11 @@ class ArrayStatistics:
             return self._products(self._weighted(total) / degrees, candidates)
 
         return ColumnSum(self._standardized, products, self._n_rows)
+
+    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
+        """Variance of the sum of each group's standardised features, multiplied by factors."""
+        scale = self.scale / factors
+        return group_variances(self._X, labels, n_groups, self.mean, scale, self._weights)
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs, from their columns where they nearly coincide."""

@@ -16,7 +16,7 @@ from ._pairs import RESOLUTION, ROUNDING, PairCorrelations, complete_pairs
 from ._protocol import IndexArray, Task
 from ._square import LARGEST_SQUARE, most_features
 from ._standardize import is_constant
-from ._sums import RowSums
+from ._sums import RowSums, variances_by_rows
 
 _LARGEST_SPREAD, _LARGEST_VALUE = 1e130, 1e300
 """Beyond these, and below the inverse of the first, squares or sums would leave float64."""
@@ -184,6 +184,10 @@ class MomentStatistics:
             return self._correlations(members, everything)
 
         return RowSums(rows, everything.size)
+
+    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
+        """Variance of the sum of each group's standardised features, multiplied by factors."""
+        return variances_by_rows(self, labels, n_groups, factors)
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs, to the resolution of moments."""

@@ -18,8 +18,8 @@ Task: TypeAlias = tuple[slice, IndexArray]
 class Sums(Protocol):
     """Correlations of candidates with the sum of a group that grows."""
 
-    def add(self, features: IndexArray, factors: FloatArray | None = None) -> None:
-        """Put features into the group, each multiplied by its factor if given."""
+    def add(self, features: IndexArray) -> None:
+        """Put features into the group."""
 
     def of(self, candidates: IndexArray) -> FloatArray:
         """Sum of the correlations of each candidate with the members of the group."""
@@ -83,6 +83,12 @@ class Statistics(Protocol):
 
     def sums(self) -> Sums:
         """Running sums for a group that is empty yet."""
+
+    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
+        """Variance of the sum of each group's standardised features, multiplied by factors.
+
+        Features with label −1 belong to no group.
+        """
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs of features, precise also where they nearly coincide."""

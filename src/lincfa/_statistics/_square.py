@@ -9,7 +9,7 @@ import numpy as np
 from ..theory._arrays import FloatArray
 from ._pairs import PairCorrelations
 from ._protocol import IndexArray, Statistics, Sums, Task
-from ._sums import RowSums
+from ._sums import RowSums, variances_by_rows
 
 LARGEST_SQUARE = 4 * 2**30
 """Bytes of a matrix of all pairs of features above which making one is refused."""
@@ -69,6 +69,10 @@ class CachedStatistics:
     def sums(self) -> Sums:
         """Running sums of the correlations of the members of a group."""
         return RowSums(self._matrix.__getitem__, self._matrix.shape[1])
+
+    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
+        """Variance of the sum of each group's standardised features, multiplied by factors."""
+        return variances_by_rows(self, labels, n_groups, factors)
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs of features."""

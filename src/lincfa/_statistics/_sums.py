@@ -1,14 +1,30 @@
 """Correlations of candidates with the sum of a group that grows."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
 from ..theory._arrays import FloatArray
-from ._protocol import IndexArray
+from ._protocol import IndexArray, Statistics
 
-_ADDED = 256
-"""Features added at a time, which bounds the memory for their columns or rows."""
+_STRIP = 256
+
+
+def variances_by_rows(
+    statistics: Statistics, labels: IndexArray, n_groups: int, factors: FloatArray
+) -> FloatArray:
+    """Variance of the weighted sum of each group, from a source whose correlations are at hand."""
+    result = np.zeros(n_groups)
+    order = np.argsort(labels, kind="stable")
+    bounds = np.searchsorted(labels[order], np.arange(n_groups + 1))
+    for number, (start, stop) in enumerate(pairwise(bounds.tolist())):
+        group = order[start:stop]
+        for top in range(0, group.size, _STRIP):
+            strip = group[top : top + _STRIP]
+            (rows,) = statistics.rows(strip, [(slice(0, strip.size), group)])
+            result[number] += factors[strip] @ rows @ factors[group]
+    return result
 
 
 class RowSums:
@@ -18,12 +34,9 @@ class RowSums:
         self._rows = rows
         self._total = np.zeros(n_features)
 
-    def add(self, features: IndexArray, factors: FloatArray | None = None) -> None:
-        """Put features into the group, each multiplied by its factor if given."""
-        for start in range(0, features.size, _ADDED):
-            part = slice(start, start + _ADDED)
-            rows = self._rows(features[part])
-            self._total += rows.sum(axis=0) if factors is None else factors[part] @ rows
+    def add(self, features: IndexArray) -> None:
+        """Put features into the group."""
+        self._total += self._rows(features).sum(axis=0)
 
     def of(self, candidates: IndexArray) -> FloatArray:
         """Sum of the correlations of each candidate with the members of the group."""
@@ -43,13 +56,9 @@ class ColumnSum:
         self._products = products
         self._total = np.zeros((n_rows, 1))
 
-    def add(self, features: IndexArray, factors: FloatArray | None = None) -> None:
-        """Put features into the group, each multiplied by its factor if given."""
-        for start in range(0, features.size, _ADDED):
-            part = slice(start, start + _ADDED)
-            columns = self._standardized(features[part])
-            ones = np.ones(columns.shape[1])
-            self._total[:, 0] += columns @ (ones if factors is None else factors[part])
+    def add(self, features: IndexArray) -> None:
+        """Put features into the group."""
+        self._total += self._standardized(features).sum(axis=1, keepdims=True)
 
     def of(self, candidates: IndexArray) -> FloatArray:
         """Sum of the correlations of each candidate with the members of the group."""
