@@ -27,8 +27,8 @@ _PERFECT = 1e-6
 of groups depend on each other, what is left is no better known."""
 
 _NOTHING = 1e-11
-"""Growth of bias that counts as none. It is that of weights which cannot be estimated, because sums
-of groups depend on each other; rounding alone would then decide which pair is the first."""
+"""Growth of bias that counts as none where sums of groups depend on each other: it is that of
+weights which cannot be estimated, and rounding alone would decide which pair is the first."""
 
 _STRIP_VALUES = 2**15
 _FLOOR = 1e-200
@@ -134,7 +134,7 @@ class Regression:
     def _solve(self) -> None:
         """Compute the regression on the current groups from their products."""
         d = self.count
-        inverted, singular = inverse(self._products[:d, :d])
+        inverted, self._singular = inverse(self._products[:d, :d])
         self._weights = inverted @ self._r[:d]
         self._left = 1 - float(self._r[:d] @ self._weights)
         own = np.diagonal(inverted).copy()
@@ -143,7 +143,7 @@ class Regression:
         inverted += own[:, None]
         np.fill_diagonal(inverted, np.inf)
         self._variances = inverted
-        self._solve_again_at = int((_REFRESH_SINGULAR if singular else _REFRESH) * d)
+        self._solve_again_at = int((_REFRESH_SINGULAR if self._singular else _REFRESH) * d)
         self._change: tuple[FloatArray, float] | None = None
 
     def closest(self) -> tuple[int, int, float, float, float] | None:
@@ -158,7 +158,7 @@ class Regression:
                 best, place = float(cost[row, column]), (top + row, top + column)
         if best == np.inf:
             return None
-        if best < _NOTHING:
+        if self._singular and best < _NOTHING:
             best, place = 0.0, self._most_correlated_for_nothing()
         i, j = place
         norms = self._norms()
