@@ -1,22 +1,93 @@
-"""Names of reduced features."""
+"""Names of features and of reduced features."""
+
+from itertools import chain
 
 import numpy as np
-from hypothesis import given, settings
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lincfa._names import describe_columns, reduced_names
+from lincfa import LinCFA
+from lincfa._names import describe_columns, display_names, reduced_names
+from reference import draw
+
+TRICKY = ["", ",", "a", "b", "mean(a, b)", "a #2", "mean(a, b) #2", "é", " a", "a, b", "\n", "x0"]
+CALM = settings(max_examples=200, deadline=None, derandomize=True)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
-@given(
-    names=st.lists(st.sampled_from(["", ",", "a", "b", "mean(a, b)", "a #2", "é"]), min_size=1),
-    data=st.data(),
-)
-def test_reduced_names_are_unique(names, data):
-    labels = np.array([data.draw(st.integers(0, 3)) for _ in names])
-    groups = [np.flatnonzero(labels == k) for k in np.unique(labels)]
+def split(labels):
+    return [np.flatnonzero(labels == k) for k in np.unique(labels)]
+
+
+@st.composite
+def named_groups(draw, names):
+    names = draw(st.lists(names, min_size=1, max_size=40))
+    labels = draw(st.lists(st.integers(0, 6), min_size=len(names), max_size=len(names)))
+    return names, split(np.array(labels))
+
+
+@CALM
+@given(case=named_groups(st.one_of(st.sampled_from(TRICKY), st.text(max_size=60))))
+@example(case=(["a", "b", "mean(a, b)", "mean(a, b) #2"], split(np.array([0, 0, 1, 2]))))
+def test_reduced_names_are_unique(case):
+    names, groups = case
+    result = reduced_names(names, groups).tolist()
+    assert len(set(result)) == len(groups)
+    for name, group in zip(result, groups, strict=True):
+        if len(group) == 1 and names.count(names[group[0]]) == 1:
+            assert name == names[group[0]]
+        if len(group) > 1:
+            assert name.startswith("mean(")
+            assert name.isprintable()
+
+
+@CALM
+@given(case=named_groups(st.text(max_size=8)), seed=st.integers(0, 100))
+def test_a_name_does_not_depend_on_the_order_of_other_groups(case, seed):
+    """Where nothing collides: then each group's name is a matter of the group."""
+    names, groups = case
+    result = reduced_names(names, groups)
+    if not any(" #" in name for name in result):
+        order = np.random.default_rng(seed).permutation(len(groups))
+        shuffled = reduced_names(names, [groups[k] for k in order])
+        np.testing.assert_array_equal(shuffled, result[order])
+
+
+def test_names_stay_short():
+    """Whatever the features are called, and however many they are."""
+    names = [f"{'very ' * 1000}long name {i}" for i in range(5000)]
+    groups = [np.arange(2), np.arange(2, 5), np.arange(5, 5000)]
+    result = reduced_names(names, groups)
+    assert max(map(len, result)) < 150
+    assert result[2].endswith(", … 4995 features)")
+    assert "long name 1" in result[0]
+
+
+def test_many_equal_names_cost_no_square():
+    """Ten thousand groups whose names collide take one number each."""
+    names = ["a, b", "c"] * 10_000
+    groups = [np.array([i, i + 1]) for i in range(0, 20_000, 2)]
     result = reduced_names(names, groups)
     assert len(set(result)) == len(groups)
+    assert result[-1] == "mean('a, b', c) #10000"
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        (["a", "b"], "mean(a, b)"),
+        (["a", "b", "c"], "mean(a, b, c)"),
+        (["a", "b", "c", "d"], "mean(a, b, … 4 features)"),
+        (["", "b"], "mean('', b)"),
+        (["a, b", "c"], "mean('a, b', c)"),
+        ([" a", "b\n"], r"mean(' a', 'b\n')"),
+        (["T(2 m)", "Größe"], "mean(T(2 m), Größe)"),
+    ],
+)
+def test_the_name_of_a_group(members, expected):
+    assert reduced_names(members, [np.arange(len(members))]).tolist() == [expected]
 
 
 def test_a_group_does_not_take_the_name_of_a_feature():
@@ -31,3 +102,78 @@ def test_describe_columns():
     assert describe_columns(None, [3]) == "column 3"
     assert describe_columns(["a", "b"], [0, 1]) == "columns 'a', 'b'"
     assert describe_columns(None, list(range(12)), limit=2) == "columns 0, 1 and 10 more"
+
+
+# In a model
+
+
+def test_groups_by_name_holds_every_feature_once():
+    X, y = draw(0)
+    X[:, 4] = 1.0
+    with pytest.warns(UserWarning, match="constant"):
+        model = LinCFA().fit(pd.DataFrame(X, columns=list("abcdefghijklmno")), y)
+    members = model.groups_by_name()
+    assert list(members) == model.get_feature_names_out().tolist()
+    assert sorted(chain(*members.values())) == sorted("abcdfghijklmno")
+    for names, group in zip(members.values(), model.groups_, strict=True):
+        assert names == ["abcdefghijklmno"[i] for i in group]
+
+
+def test_names_of_transformed_frames():
+    X, y = draw(0)
+    frame = pl.DataFrame(X, schema=[f"f{i}" for i in range(15)])
+    model = LinCFA().set_output(transform="polars").fit(frame, y)
+    assert model.transform(frame).columns == list(model.groups_by_name())
+
+
+WAVELENGTHS = [1550.0 + 0.5 * i for i in range(15)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (WAVELENGTHS, [str(w) for w in WAVELENGTHS]),
+        (range(15), [f"x{i}" for i in range(15)]),
+        (range(100, 115), [str(i) for i in range(100, 115)]),
+        (pd.date_range("2020-01-01", periods=15), None),
+        (pd.MultiIndex.from_product([["t", "p", "q"], range(5)]), None),
+    ],
+)
+def test_columns_that_are_not_named_by_strings(columns, shown):
+    """A wavelength names a column as well as a word does; a mere count does not."""
+    X, y = draw(0)
+    frame = pd.DataFrame(X, columns=columns)
+    model = LinCFA().fit(frame, y)
+    shown = [str(name) for name in frame.columns] if shown is None else shown
+    members = model.groups_by_name()
+    assert sorted(chain(*members.values())) == sorted(shown)
+    assert not hasattr(model, "feature_names_in_")
+    np.testing.assert_array_equal(model.transform(frame), model.transform(X))
+
+
+def test_columns_in_another_order_are_refused_also_where_names_are_no_strings():
+    X, y = draw(0)
+    frame = pd.DataFrame(X, columns=WAVELENGTHS)
+    model = LinCFA().fit(frame, y)
+    swapped = frame[[*WAVELENGTHS[:3], WAVELENGTHS[4], WAVELENGTHS[3], *WAVELENGTHS[5:]]]
+    with pytest.raises(ValueError, match=r"column 3 is 1552.0 and was 1551.5"):
+        model.transform(swapped)
+    streamed = LinCFA().partial_fit(frame[:30], y[:30])
+    with pytest.raises(ValueError, match=r"column 3 is 1552.0 and was 1551.5"):
+        streamed.partial_fit(swapped[30:], y[30:])
+    streamed.partial_fit(frame[30:], y[30:])
+    np.testing.assert_array_equal(streamed.labels_, model.labels_)
+
+
+def test_names_of_an_earlier_fit_are_forgotten():
+    X, y = draw(0)
+    model = LinCFA().fit(pd.DataFrame(X, columns=WAVELENGTHS), y)
+    model.fit(X, y)
+    assert model.groups_by_name() == LinCFA().fit(X, y).groups_by_name()
+
+
+def test_names_of_numbers():
+    assert display_names(["a", "b"]) is None
+    assert display_names(None) is None
+    assert display_names([0, 1]) is None
+    assert display_names([1, 2]) == ["1", "2"]

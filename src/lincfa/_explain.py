@@ -129,7 +129,7 @@ class PairExplanation:
         ):
             rows.append([label, f"{_three(value)} ({_percent(share)} of the target's variance)"])
         table = html_table(f"{first} and {second} {decision}", ("figure", "value"), rows)
-        return f"{table}<p>{escape(str(self))}</p>"
+        return f"<p>{escape(str(self))}</p>{table}"
 
 
 def explain_pair(

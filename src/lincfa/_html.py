@@ -12,17 +12,21 @@ def html_table(
     caption: str, titles: Sequence[str], rows: Sequence[Sequence[str]], note: str = ""
 ) -> str:
     """Make a plain table, whose first column is text and whose others are numbers."""
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
+    left, right = (f'style="text-align:{side};padding:0 0.6em"' for side in ("left", "right"))
+    sides = [left] + [right] * (len(titles) - 1)
+    head = "".join(
+        f'<th scope="col" {side}>{escape(title)}</th>'
+        for title, side in zip(titles, sides, strict=True)
+    )
     body = "".join(
         "<tr>"
-        + f'<th scope="row" style="text-align:left;font-weight:normal">{escape(row[0])}</th>'
-        + "".join(f'<td style="text-align:right">{escape(cell)}</td>' for cell in row[1:])
+        + "".join(f"<td {side}>{escape(cell)}</td>" for cell, side in zip(row, sides, strict=True))
         + "</tr>"
         for row in rows
     )
     foot = f"<p>{escape(note)}</p>" if note else ""
     return (
-        f"<div><table><caption>{escape(caption)}</caption>"
+        f'<div><table><caption style="text-align:left">{escape(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}</div>"
     )
 

@@ -111,10 +111,7 @@ def validate_reduced(X: Any, reduced_names: Names) -> npt.NDArray[Any]:
     _check_container(X)
     names = _column_names(X)
     if names is not None and all(isinstance(name, str) for name in names):
-        wrong = [name for name in names if name not in set(reduced_names)]
-        if wrong or names != list(reduced_names):
-            what = f"column {wrong[0]!r} is none of them" if wrong else "they are not in this order"
-            raise ValueError(f"X should have the reduced features as columns, but {what}.")
+        _check_reduced_names(list(names), list(reduced_names))
     values = check_array(X, dtype=_FLOATS, ensure_all_finite=False)
     if values.shape[1] != len(reduced_names):
         raise ValueError(
@@ -122,6 +119,18 @@ def validate_reduced(X: Any, reduced_names: Names) -> npt.NDArray[Any]:
         )
     check_finite(values, names)
     return np.asarray(values)
+
+
+def _check_reduced_names(names: list[str], expected: list[str]) -> None:
+    found, known = set(names), set(expected)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"The column {name!r} is no reduced feature of this model.")
+    for name in expected:
+        if name not in found:
+            raise ValueError(f"X lacks the reduced feature {name!r}.")
+    if names != expected:
+        raise ValueError("The reduced features are not in the order of the fit.")
 
 
 def _check_same_names(estimator: Any, names: Names | None) -> None:

@@ -1,0 +1,171 @@
+"""From the reduced features back: inverse_transform and expand_coefficients."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.linear_model import LinearRegression, Ridge
+
+from lincfa import LinCFA, LinCFACV
+from reference import QUICK, draw
+
+UNITS = ["standardized", "original"]
+
+
+@pytest.fixture(params=UNITS)
+def fitted_pair(request):
+    """A model and its data, with columns of different units and one that is constant."""
+    X, y = draw(3)
+    X = X * np.geomspace(0.01, 100, 15) + np.linspace(-500, 500, 15)
+    X[:, 7] = 42.0
+    with pytest.warns(UserWarning, match="constant"):
+        return LinCFA(units=request.param).fit(X, y), X, y
+
+
+def test_inverse_by_its_definition(fitted_pair):
+    model, X, _ = fitted_pair
+    Z = model.transform(X)
+    back = model.inverse_transform(Z)
+    assert back.shape == X.shape
+    np.testing.assert_array_equal(back[:, 7], 42.0)
+    for number, group in enumerate(model.groups_):
+        for j in group:
+            expected = X[:, j].mean() + X[:, j].std(ddof=1) * Z[:, number]
+            if model.units == "original":
+                expected = X[:, j].mean() + Z[:, number] - X[:, group].mean()
+            np.testing.assert_allclose(back[:, j], expected, rtol=1e-12)
+
+
+def test_transform_undoes_the_inverse(fitted_pair):
+    model, X, _ = fitted_pair
+    rng = np.random.default_rng(0)
+    Z = model.transform(X) + rng.normal(size=(len(X), model.n_groups_))
+    np.testing.assert_allclose(
+        model.transform(model.inverse_transform(Z)), Z, rtol=1e-11, atol=1e-11
+    )
+
+
+def test_inverse_is_exact_for_single_features():
+    """At a tolerance at which nothing merges, nothing is lost."""
+    X, y = draw(3)
+    for units in UNITS:
+        model = LinCFA(tolerance=1e-12, units=units).fit(X, y)
+        assert model.n_groups_ == 15
+        np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-13)
+
+
+def test_inverse_is_better_than_the_means_alone(fitted_pair):
+    """The error is that of the spread within groups, which the means of features do not add to."""
+    model, X, _ = fitted_pair
+    back = model.inverse_transform(model.transform(X))
+    error = ((X - back) ** 2).mean(axis=0)
+    np.testing.assert_allclose((X - back).mean(axis=0), 0, atol=1e-10)
+    if model.units == "standardized":
+        assert (error <= X.var(axis=0, ddof=1)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_inverse_keeps_the_type(dtype):
+    X, y = draw(0)
+    model = LinCFA().fit(X, y)
+    back = model.inverse_transform(model.transform(X.astype(dtype)))
+    assert back.dtype == dtype
+
+
+def test_inverse_takes_frames_of_reduced_features():
+    X, y = draw(0)
+    model = LinCFA().fit(pd.DataFrame(X).rename(columns="f{}".format), y)
+    Z = model.transform(pd.DataFrame(X).rename(columns="f{}".format))
+    names = model.get_feature_names_out().tolist()
+    expected = model.inverse_transform(Z)
+    for frame in (pd.DataFrame(Z, columns=names), pl.DataFrame(Z, schema=names)):
+        np.testing.assert_array_equal(model.inverse_transform(frame), expected)
+    np.testing.assert_array_equal(model.inverse_transform(Z.tolist()), expected)
+    with pytest.raises(ValueError, match="not in the order of the fit"):
+        model.inverse_transform(pd.DataFrame(Z, columns=names)[names[::-1]])
+    with pytest.raises(ValueError, match="lacks the reduced feature 'mean"):
+        model.inverse_transform(pd.DataFrame(Z, columns=names)[names[1:]])
+    with pytest.raises(ValueError, match="'other' is no reduced feature"):
+        model.inverse_transform(pd.DataFrame(Z, columns=["other", *names[1:]]))
+
+
+def test_inverse_refuses_what_is_not_reduced():
+    X, y = draw(0)
+    model = LinCFA().fit(X, y)
+    with pytest.raises(ValueError, match=f"X has 15 columns, but there are {model.n_groups_}"):
+        model.inverse_transform(X)
+    Z = model.transform(X)
+    Z[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"NaN in column 1 \(first in row 3\)"):
+        model.inverse_transform(Z)
+
+
+def test_expanded_coefficients_predict_the_same(fitted_pair):
+    """To rounding, of the largest terms that are added up."""
+    model, X, y = fitted_pair
+    regression = LinearRegression().fit(model.transform(X), y)
+    coef, intercept = model.expand_coefficients(regression.coef_, regression.intercept_)
+    assert coef.shape == (15,)
+    assert isinstance(intercept, float)
+    assert coef[7] == 0
+    size = np.abs(X * coef).sum(axis=1).max() + abs(intercept)
+    new = X + np.random.default_rng(1).normal(size=X.shape)
+    for rows in (X, new):
+        predicted = regression.predict(model.transform(rows))
+        np.testing.assert_allclose(rows @ coef + intercept, predicted, rtol=0, atol=1e-14 * size)
+
+
+def test_members_share_the_weight_of_their_group():
+    X, y = draw(0)
+    model = LinCFA(units="original").fit(X, y)
+    coef, intercept = model.expand_coefficients(np.arange(1.0, model.n_groups_ + 1), 5.0)
+    for number, group in enumerate(model.groups_):
+        np.testing.assert_allclose(coef[group], (number + 1) / len(group))
+    assert intercept == 5.0
+
+
+def test_expanding_several_targets():
+    X, y = draw(0)
+    model = LinCFA().fit(X, y)
+    targets = np.column_stack([y, -2 * y + X[:, 0]])
+    ridge = Ridge().fit(model.transform(X), targets)
+    coef, intercept = model.expand_coefficients(ridge.coef_, ridge.intercept_)
+    assert coef.shape == (2, 15)
+    assert intercept.shape == (2,)
+    predicted = ridge.predict(model.transform(X))
+    np.testing.assert_allclose(X @ coef.T + intercept, predicted, rtol=0, atol=1e-12)
+
+
+def test_expanding_without_an_intercept_leaves_that_of_the_means():
+    X, y = draw(0)
+    model = LinCFA().fit(X, y)
+    weights = np.ones(model.n_groups_)
+    coef, intercept = model.expand_coefficients(weights)
+    np.testing.assert_allclose(X @ coef + intercept, model.transform(X) @ weights, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("coef", "intercept", "message"),
+    [
+        ([1.0], 0.0, r"one coefficient per reduced feature"),
+        (np.ones((2, 3, 4)), 0.0, r"one coefficient per reduced feature"),
+        (None, [1.0, 2.0], r"intercept must be a number or have shape \(\), got \(2,\)"),
+    ],
+)
+def test_wrong_coefficients_are_refused(coef, intercept, message):
+    X, y = draw(0)
+    model = LinCFA().fit(X, y)
+    coef = np.ones(model.n_groups_) if coef is None else coef
+    with pytest.raises(ValueError, match=message):
+        model.expand_coefficients(coef, intercept)
+
+
+def test_the_search_can_be_undone_too():
+    X, y = draw(0)
+    model = LinCFACV(**QUICK).fit(X, y)
+    coef, intercept = model.expand_coefficients(model.estimator_.coef_, model.estimator_.intercept_)
+    np.testing.assert_allclose(X @ coef + intercept, model.predict(X), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(
+        model.inverse_transform(model.transform(X)),
+        model.reducer_.inverse_transform(model.transform(X)),
+    )

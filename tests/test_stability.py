@@ -1,0 +1,183 @@
+"""Bootstrap co-membership: how often the members of a group stay together."""
+
+import re
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import check_random_state
+
+from lincfa import LinCFA, Stability, _progress, stability
+from lincfa.datasets import make_correlated
+from reference import draw
+
+MODELS = [
+    LinCFA(),
+    LinCFA(strategy="centroid", tolerance=2.0),
+    LinCFA(strategy="agglomerative", n_groups=4),
+    LinCFA(strategy="joint", units="original"),
+    LinCFA(noise=1.0, min_correlation=0.3),
+]
+
+
+def literal(X, y, n_resamples, model, seed):
+    """The same by drawing rows, fitting, and counting pair by pair."""
+    random = check_random_state(seed)
+    labels = model.fit(X, y).labels_
+    D, n = X.shape[1], len(y)
+    together = np.zeros((D, D))
+    drawn = []
+    for _ in range(n_resamples):
+        rows = np.sort(random.randint(n, size=n))
+        drawn.append(model.fit(X[rows], y[rows]).labels_)
+        together += drawn[-1][:, None] == drawn[-1]
+    return labels, np.array(drawn), together / n_resamples
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.strategy)
+def test_stability_by_its_definition(model):
+    """Drawing a row k times is giving it the weight k."""
+    X, y = draw(0)
+    found = stability(X, y, 12, model=model, random_state=5)
+    labels, drawn, together = literal(X, y, 12, model, 5)
+    np.testing.assert_array_equal(found.labels, labels)
+    np.testing.assert_array_equal(found.resampled, drawn)
+    np.testing.assert_array_equal(found.n_groups, drawn.max(axis=1) + 1)
+    np.testing.assert_allclose(found.co_membership(range(15)), together, atol=1e-15)
+    np.testing.assert_allclose(
+        found.agreement, [adjusted_rand_score(labels, row) for row in drawn], atol=1e-12
+    )
+    for number in range(labels.max() + 1):
+        group = np.flatnonzero(labels == number)
+        intact = np.mean([len(set(row[group])) == 1 for row in drawn])
+        assert found.intact[number] == pytest.approx(intact)
+        if group.size == 1:
+            assert np.isnan(found.groups[number])
+            assert np.isnan(found.features[group[0]])
+            continue
+        inside = together[np.ix_(group, group)]
+        others = (inside.sum(axis=1) - 1) / (group.size - 1)
+        np.testing.assert_allclose(found.features[group], others)
+        assert found.groups[number] == pytest.approx(others.mean())
+
+
+def test_groups_that_nothing_can_part():
+    """Copies of features, and unlike effects: every resample has the same groups."""
+    rng = np.random.default_rng(0)
+    signal = rng.normal(size=(200, 2))
+    X = np.repeat(signal, 3, axis=1)
+    found = stability(X, signal @ [3.0, -3.0] + 0.1 * rng.normal(size=200), 10, random_state=0)
+    np.testing.assert_array_equal(found.labels, [0, 0, 0, 1, 1, 1])
+    for figures in (found.groups, found.features, found.intact, found.agreement):
+        np.testing.assert_array_equal(figures, 1.0)
+    np.testing.assert_array_equal(found.co_membership([0, 1, 3]), [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+
+
+def test_constant_features_are_in_no_group():
+    """Also those that are constant only in some resamples, of which nothing is said."""
+    X, y = draw(0)
+    X[:, 3] = 7.0
+    X[:, 5] = 0.0
+    X[11, 5] = 1.0
+    with pytest.warns(UserWarning, match="column 3") as warned:
+        found = stability(X, y, 20, random_state=0)
+    assert len(warned) == 1
+    assert np.isnan(found.features[3])
+    assert (found.resampled[:, 3] == -1).all()
+    assert 0 < (found.resampled[:, 5] == -1).sum() < 20
+    alone = found.co_membership([3, 5, 6])
+    np.testing.assert_array_equal(alone[0], [1, 0, 0])
+    np.testing.assert_array_equal(np.diag(alone), 1)
+
+
+def test_the_same_seed_gives_the_same():
+    X, y = draw(1)
+    one = stability(X, y, 5, random_state=3)
+    for other in (
+        stability(X, y, 5, random_state=3, n_jobs=2),
+        stability(pd.DataFrame(X), y, 5, random_state=np.random.RandomState(3)),
+        stability(np.asfortranarray(X), y, 5, random_state=3),
+    ):
+        np.testing.assert_array_equal(one.resampled, other.resampled)
+    assert (one.resampled != stability(X, y, 5, random_state=4).resampled).any()
+
+
+def test_many_features_need_no_square():
+    """Two thousand features: a matrix of all pairs would be 32 MB, even of bits 0.5."""
+    X, y = make_correlated(n_samples=20, n_features=2000, random_state=0)
+    tracemalloc.start()
+    try:
+        stability(X, y, 3, random_state=0)
+        used = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert used < 10 * X.nbytes < 8 * 2000**2 / 8
+
+
+def test_few_samples():
+    """Of four samples some draws have a constant target; these are drawn anew."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4, 3)), np.array([0.0, 0.0, 0.0, 1.0])
+    found = stability(X, y, 20, random_state=0)
+    assert found.resampled.shape == (20, 3)
+
+
+def test_the_model_given_is_left_alone():
+    X, y = draw(0)
+    model = LinCFA(tolerance=3.0)
+    found = stability(X, y, 3, model=model, random_state=0)
+    assert not hasattr(model, "labels_")
+    np.testing.assert_array_equal(found.labels, LinCFA(tolerance=3.0).fit(X, y).labels_)
+    assert isinstance(found, Stability)
+
+
+@pytest.mark.parametrize("number", [0, -1, 2.5, "ten", True])
+def test_a_wrong_number_of_resamples_is_refused(number):
+    X, y = draw(0)
+    with pytest.raises(ValueError, match="n_resamples must be a positive integer"):
+        stability(X, y, number)
+
+
+def test_bad_data_are_refused_as_by_fit():
+    X, y = draw(0)
+    X[2, 9] = np.inf
+    with pytest.raises(ValueError, match="infinity in column 9"):
+        stability(X, y, 2)
+
+
+# Progress
+
+
+def test_short_work_is_silent(capsys):
+    X, y = draw(0)
+    stability(X, y, 3, random_state=0)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+def test_long_work_reports(capsys, monkeypatch, verbose):
+    """By a clock that goes 2 seconds per step: a line after 5 seconds, and every 5 from there."""
+    clock = iter(range(0, 1000, 2))
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
+    X, y = draw(0)
+    stability(X, y, 8, random_state=0, verbose=verbose)
+    out, err = capsys.readouterr()
+    assert out == ""
+    if not verbose:
+        assert err == ""
+        return
+    lines = err.splitlines()
+    assert lines[0] == "stability: 3 of 8, about 10 s left"
+    assert lines[-1] == "stability: 8 of 8 in 18 s"
+    assert all(
+        re.fullmatch(r"stability: \d of 8(, about| in) \d+ s( left)?", line) for line in lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(3.4, "3 s"), (59, "59 s"), (150, "2 min"), (7300, "2 h 2 min")]
+)
+def test_durations(seconds, text):
+    assert _progress._duration(seconds) == text
