@@ -149,7 +149,7 @@ def test_expanding_without_an_intercept_leaves_that_of_the_means():
     [
         ([1.0], 0.0, r"one coefficient per reduced feature"),
         (np.ones((2, 3, 4)), 0.0, r"one coefficient per reduced feature"),
-        (None, [1.0, 2.0], r"intercept must be a number or have shape \(\), got \(2,\)"),
+        (None, [1.0, 2.0], r"intercept must be one number, got an array of shape \(2,\)"),
     ],
 )
 def test_wrong_coefficients_are_refused(coef, intercept, message):

@@ -14,10 +14,12 @@ COHESION = np.dtype(
         ("mean_correlation", np.float64),
         ("min_correlation", np.float64),
         ("target_correlation", np.float64),
+        ("min_is_exact", np.bool_),
     ]
 )
-"""Of each group: mean and minimum of the correlations of its pairs (NaN for a single feature), and
-the correlation of its mean with the target."""
+"""Of each group: mean and minimum of the correlations of its pairs (NaN for a single feature), the
+correlation of its mean with the target, and whether the minimum is that of all pairs or only an
+upper bound of it."""
 
 COMPARED_IN_FULL = 128
 """Members up to which all pairs of a group are compared. The cost of a group grows with the square
@@ -48,6 +50,7 @@ def group_cohesion(
     result = np.empty(sizes.size, dtype=COHESION)
     result["mean_correlation"] = result["min_correlation"] = np.nan
     result["target_correlation"] = statistics.target_correlation[firsts]
+    result["min_is_exact"] = sizes <= COMPARED_IN_FULL
     merged = np.flatnonzero(sizes > 1)
     if not merged.size:
         return result
@@ -62,12 +65,15 @@ def group_cohesion(
     grouped = labels >= 0
     largest = np.zeros(merged.size)
     np.maximum.at(largest, labels[grouped], factors[grouped])
-    weights = np.where(grouped, factors / largest[labels], 1.0)
+    weights = np.ones(labels.size)
+    np.divide(factors, largest[labels], out=weights, where=grouped)
     if (weights != 1).any():
         variances = statistics.group_variances(labels, merged.size, weights)
     r = np.where(grouped, weights * statistics.target_correlation, 0.0)
     covariances = np.asarray(np.bincount(labels[grouped], weights=r[grouped]), dtype=np.float64)
-    result["mean_correlation"][merged] = np.clip(mean, lowest, 1)
+    # Not below the least of all pairs by rounding; the least of some pairs may well be larger.
+    exact = result["min_is_exact"][merged]
+    result["mean_correlation"][merged] = np.clip(mean, np.where(exact, lowest, -1), 1)
     result["min_correlation"][merged] = lowest
     result["target_correlation"][merged] = _correlation(covariances, variances)
     return result
@@ -134,15 +140,15 @@ def add_path_cohesion(statistics: Statistics, path: MergePath, factors: FloatArr
     place = np.empty(path.varying.size, dtype=np.intp)
     place[order] = np.arange(order.size)
     matrix = correlation_matrix(statistics, order)
-    largest = factors[order].max()
-    weights = factors / largest
     # Of each group, by its first member: size, sum of the correlations of its pairs, their
-    # minimum, variance of its weighted sum, and covariance of this sum with the target.
+    # minimum, its largest factor, and, with factors relative to that one, the variance of its
+    # weighted sum and the covariance of this sum with the target.
     size = np.ones(path.varying.size, dtype=np.intp)
     total = np.zeros(path.varying.size)
     lowest = np.ones(path.varying.size)
-    variance = weights**2
-    covariance = weights * statistics.target_correlation
+    largest = factors.copy()
+    variance = np.ones(path.varying.size)
+    covariance = statistics.target_correlation.copy()
     for merge in merges:
         first, second = int(merge["first"]), int(merge["second"])
         top, left = int(place[first]), int(place[second])
@@ -150,9 +156,12 @@ def add_path_cohesion(statistics: Statistics, path: MergePath, factors: FloatArr
         block = matrix[rows, columns]
         total[first] += total[second] + block.sum()
         lowest[first] = min(lowest[first], lowest[second], block.min())
-        cross = weights[order[rows]] @ block @ weights[order[columns]]
-        variance[first] += variance[second] + 2 * cross
-        covariance[first] += covariance[second]
+        unit = max(largest[first], largest[second])
+        one, other = largest[first] / unit, largest[second] / unit
+        cross = (factors[order[rows]] / unit) @ block @ (factors[order[columns]] / unit)
+        variance[first] = variance[first] * one**2 + variance[second] * other**2 + 2 * cross
+        covariance[first] = covariance[first] * one + covariance[second] * other
+        largest[first] = unit
         size[first] += size[second]
         pairs = size[first] * (size[first] - 1) / 2
         merge["mean_correlation"], merge["min_correlation"] = total[first] / pairs, lowest[first]
@@ -169,7 +178,8 @@ def cut_cohesion(
     result = np.empty(len(groups), dtype=COHESION)
     firsts = np.array([group[0] for group in groups], dtype=np.intp)
     merged = last[firsts] >= 0
-    for name in COHESION.names or ():
+    result["min_is_exact"] = True
+    for name in ("mean_correlation", "min_correlation", "target_correlation"):
         result[name][merged] = made[last[firsts[merged]]][name]
     result["mean_correlation"][~merged] = result["min_correlation"][~merged] = np.nan
     result["target_correlation"][~merged] = target_correlation[firsts[~merged]]

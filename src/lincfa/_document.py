@@ -15,13 +15,16 @@ import numpy.typing as npt
 
 from ._cohesion import COHESION
 from ._evidence import EVIDENCE, complete
-from ._grouping import MERGES, PATHS
+from ._grouping import MERGES, PATHS, MergePath
+from ._input import are_enough
 from ._names import Names
 
 FORMAT, VERSION = "lincfa-model", 1
 PARAMETERS = ("strategy", "tolerance", "n_groups", "noise", "min_correlation", "units")
 
 _NOT_FINITE = {"nan": nan, "inf": inf, "-inf": -inf}
+_ROUNDING = 1e-9
+_LARGEST = 1e305
 _CONTAINERS = (None, "default", "pandas", "polars")
 
 
@@ -54,7 +57,7 @@ def opened(document: Any) -> Mapping[str, Any]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DocumentError("this is not a saved lincfa model.")
     version = document.get("version")
-    if version != VERSION or isinstance(version, bool):
+    if type(version) is not int or version != VERSION:
         raise DocumentError(
             f"this model has version {version!r} of the format, and this lincfa reads version "
             f"{VERSION}; another lincfa wrote it."
@@ -82,6 +85,9 @@ def _checksum(model: Mapping[str, Any]) -> str:
 def describe(model: Any) -> dict[str, Any]:
     """Give all that a fitted model knows, in lists, numbers and strings."""
     names = getattr(model, "feature_names_in_", None)
+    for name in model._names():
+        if json.loads(json.dumps(str(name))) != str(name):
+            raise ValueError(f"The name {name!r} is not valid text and cannot be saved.")
     evidence = {name: model.evidence_[name] for name in EVIDENCE.names or () if name != "group"}
     return {
         "parameters": {name: _plain(getattr(model, name)) for name in PARAMETERS},
@@ -148,7 +154,9 @@ def restore(model: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], s
     groups = _groups(labels)
     for name in ("mean", "scale", "target_correlation"):
         _require(bool(np.isfinite(features[name]).all()), f"'{name}' is not finite throughout.")
-    _require(bool((features["scale"] > 0).all()), "'scale' is not positive throughout.")
+    possible = (features["scale"] >= 1 / _LARGEST) & (features["scale"] <= _LARGEST)
+    _require(bool(possible.all()), "'scale' has an entry that is no standard deviation.")
+    _check_correlations(features["target_correlation"], "'target_correlation'")
     attributes: dict[str, Any] = {
         "n_samples_": _number(model, "n_samples"),
         "target_scale_": _number(model, "target_scale"),
@@ -162,16 +170,23 @@ def restore(model: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], s
         "cohesion_": _record(model, "groups", COHESION),
         "_column_names": _names(model, "column_names", labels.size),
     }
-    _require(attributes["cohesion_"].size == len(groups), "'groups' is of the wrong length.")
+    _require(are_enough(attributes["n_samples_"]), "'n_samples' is too small for a fit.")
+    cohesion = attributes["cohesion_"]
+    _require(cohesion.size == len(groups), "'groups' is of the wrong length.")
+    for name in ("mean_correlation", "min_correlation", "target_correlation"):
+        _check_correlations(cohesion[name][~np.isnan(cohesion[name])], f"'{name}'")
     names = _names(model, "feature_names", labels.size)
     if names is not None:
+        _require(model["column_names"] is None, "the features have names twice.")
         _require(len(set(names)) == len(names), "'feature_names' repeats a name.")
         attributes["feature_names_in_"] = np.array(names, dtype=object)
     attributes["evidence_"] = complete(
         _evidence(model, labels, groups), attributes["target_scale_"]
     )
     if parameters["strategy"] in PATHS:
-        attributes["merge_path_"] = _merge_path(model, labels)
+        attributes["merge_path_"] = _merge_path(model, labels, len(groups))
+        asked = parameters["n_groups"]
+        _require(asked in (None, len(groups)), "'n_groups' is not the number of groups.")
     else:
         _require(model["merge_path"] is None, "'merge_path' does not belong to this strategy.")
     return dict(parameters), attributes, model["output"]
@@ -197,15 +212,25 @@ def _evidence(
     feature, partner = evidence["feature"], evidence["partner"]
     later = np.sort(np.concatenate([group[1:] for group in groups]))
     _require(np.array_equal(np.sort(feature), later), "'evidence' does not cover the features.")
-    inside = (partner >= 0) & (partner < labels.size)
-    _require(bool(inside.all()), "'evidence' has a partner that is no feature.")
+    before = (partner >= 0) & (partner < feature)
+    _require(bool(before.all()), "'evidence' has a partner that is no feature before its own.")
+    _check_correlations(evidence["correlation"], "'correlation'")
+    merging = bool((evidence["f"] * (1 - _ROUNDING) <= evidence["tolerance"]).all())
+    _require(merging, "'evidence' has an F above its tolerance.")
+    for name in ("f", "variance_drop_share", "bias_growth_share"):
+        _require(bool((evidence[name] >= 0).all()), f"'evidence' has a negative '{name}'.")
+    finite = bool(np.isfinite(evidence["bias_growth_share"]).all())
+    _require(finite, "'bias_growth_share' is not finite throughout.")
     evidence["group"] = labels[feature]
+    _require(bool((np.diff(evidence["group"]) >= 0).all()), "'evidence' is not sorted by group.")
     same = bool((labels[partner] == evidence["group"]).all())
     _require(same, "'evidence' has a partner of another group.")
     return evidence
 
 
-def _merge_path(model: Mapping[str, Any], labels: npt.NDArray[np.intp]) -> npt.NDArray[np.void]:
+def _merge_path(
+    model: Mapping[str, Any], labels: npt.NDArray[np.intp], n_groups: int
+) -> npt.NDArray[np.void]:
     merges = _record(model, "merge_path", MERGES)
     alive = dict.fromkeys(np.flatnonzero(labels >= 0).tolist(), 1)
     for first, second, size in merges[["first", "second", "size"]].tolist():
@@ -213,9 +238,19 @@ def _merge_path(model: Mapping[str, Any], labels: npt.NDArray[np.intp]) -> npt.N
         _require(possible, "'merge_path' merges groups that are none.")
         alive[first] += alive.pop(second)
         _require(alive[first] == size, "'merge_path' has a wrong size.")
+    _check_correlations(merges["correlation"], "'correlation'")
     height = merges["height"]
-    _require(bool((np.diff(height) >= 0).all()), "'merge_path' does not rise.")
+    rising = bool((height >= 0).all() and (height[1:] >= height[:-1]).all())
+    _require(rising, "'merge_path' does not rise.")
+    path = MergePath(labels >= 0, merges)
+    possible = path.fewest_groups <= n_groups
+    _require(possible and _agrees(path, n_groups, labels), "'merge_path' leads to other groups.")
     return merges
+
+
+def _agrees(path: MergePath, n_groups: int, labels: npt.NDArray[np.intp]) -> bool:
+    with np.errstate(all="ignore"):  # figures of merges beyond the groups may be anything
+        return np.array_equal(path.partition(n_groups).labels, labels)
 
 
 def _record(
@@ -270,6 +305,11 @@ def _names(model: Mapping[str, Any], key: str, length: int) -> list[str] | None:
     fitting = isinstance(names, list) and all(isinstance(name, str) for name in names)
     _require(fitting and len(names) == length, f"'{key}' is not a list of {length} names.")
     return list(names)
+
+
+def _check_correlations(values: npt.NDArray[np.float64], what: str) -> None:
+    inside = bool((np.abs(values) <= 1 + _ROUNDING).all())
+    _require(inside, f"{what} has an entry that is no correlation.")
 
 
 def _check_names(found: Any, expected: tuple[str, ...], what: str) -> None:

@@ -14,16 +14,15 @@ from ._files import write_atomically
 from ._grouping import PARTITIONS, PATHS, MergePath, Partition
 from ._input import (
     check_finite,
-    check_total_weight,
     column_types,
     validate_training,
-    validate_weights,
     warn_of_constant,
 )
 from ._names import Names
 from ._parameters import check_merging, check_n_groups, check_strategy, check_tolerance
 from ._statistics import ArrayStatistics, MomentStatistics, Statistics
 from ._streaming import Stream
+from ._weights import validate_weighted, validate_weights
 
 
 class LinCFA(PathReducer):
@@ -99,7 +98,7 @@ class LinCFA(PathReducer):
         single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
         ``"sequential"`` and ``"centroid"``, the minimum in a group of more than 128 features is
         that of the pairs with one of them, the one least correlated with what it was tested
-        against.
+        against: an upper bound, and ``min_is_exact`` is false.
     merge_path_ : structured ndarray
         For ``"agglomerative"`` and ``"joint"``: all merges in their order, down to one group, also
         those beyond the tolerance. ``first`` and ``second`` are the first features of the two
@@ -163,7 +162,8 @@ class LinCFA(PathReducer):
             The target, not constant.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for; they add up to the number of samples, at least 4.
-            Weights that only mean ratios should add up to the number of rows.
+            Weights that only mean ratios should add up to the number of rows. Where some are 0, the
+            other rows are copied.
 
         Returns
         -------
@@ -172,9 +172,7 @@ class LinCFA(PathReducer):
         """
         self._check_parameters()
         self._forget()
-        X, y, names = validate_training(self, X, y)
-        weights = validate_weights(sample_weight, len(y))
-        check_total_weight(weights)
+        X, y, weights, names = validate_weighted(self, X, y, sample_weight)
         self._group(ArrayStatistics.from_data(X, y, names, weights), names)
         return self
 

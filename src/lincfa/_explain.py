@@ -1,8 +1,9 @@
 """Why two features merge, or why they do not."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from math import floor, log10
+from math import floor, inf, log10
 from typing import Any, Literal
 
 import numpy as np
@@ -11,15 +12,11 @@ from ._criterion import Criterion
 from ._estimator import LinCFA
 from ._evidence import complete
 from ._html import html_table
-from ._input import (
-    check_total_weight,
-    column_label,
-    locate_column,
-    take_columns_of,
-    validate_training,
-    validate_weights,
-)
+from ._input import refuse_lazy
+from ._names import shown
 from ._statistics import ArrayStatistics
+from ._tables import column_label, locate_column, take_columns_of
+from ._weights import validate_weighted
 
 
 @dataclass(frozen=True)
@@ -42,6 +39,8 @@ class PairExplanation:
         Correlation from which on features with such weights merge. Below −1 any correlation does.
     f, tolerance : float
         They merge where F is at most the tolerance.
+    noise : "pair", "full" or float
+        What the variance of the noise in F is; see :class:`LinCFA`.
     min_correlation : float
         They do not merge below this correlation, whatever F is; −1 where none was asked for.
     variance_drop_share, bias_growth_share, gain_share : float
@@ -60,6 +59,7 @@ class PairExplanation:
     threshold: float
     f: float
     tolerance: float
+    noise: str | float
     min_correlation: float
     variance_drop_share: float
     bias_growth_share: float
@@ -73,27 +73,29 @@ class PairExplanation:
         return f"{self._decision()} {self._consequence()}"
 
     def _decision(self) -> str:
-        pair = f"{self.names[0]!r} and {self.names[1]!r}"
-        rho, needed = _decimals(self.correlation), _decimals(self.threshold)
+        pair = f"As a pair, {self.names[0]!r} and {self.names[1]!r}"
         if self.merges and self.f == 0 and self.correlation == 1:
             return f"{pair} merge: they coincide, up to their unit and the rounding of the data."
         if self.merges and self.threshold <= -1:
             return (
                 f"{pair} merge: their effects on the target are so alike that any correlation would"
-                f" do; theirs is {rho}."
+                f" do; theirs is {_decimals(self.correlation)}."
             )
+        if self.f <= self.tolerance and not self.merges:
+            rho, needed = _apart(_decimals, self.correlation, self.min_correlation)
+            return (
+                f"{pair} stay apart: they are correlated by {rho}, and the smallest correlation "
+                f"allowed is {needed}."
+            )
+        if self.f == inf:
+            return f"{pair} stay apart: between them they leave nothing of the target unexplained."
+        limit = max(self.threshold, self.min_correlation)
+        rho, needed = _apart(_decimals, self.correlation, limit)
         if self.merges:
             return (
                 f"{pair} merge: they are correlated by {rho}, and for effects on the target that "
                 f"differ as theirs do, {needed} is enough."
             )
-        if self.f <= self.tolerance:
-            return (
-                f"{pair} stay apart: they are correlated by {rho}, and the smallest correlation "
-                f"allowed is {_decimals(self.min_correlation)}."
-            )
-        if self.threshold >= 1:
-            return f"{pair} stay apart: between them they leave nothing of the target unexplained."
         return (
             f"{pair} stay apart: they are correlated by {rho}, but for effects on the target that "
             f"differ as theirs do, it takes {needed}."
@@ -104,30 +106,40 @@ class PairExplanation:
         mood = "lowers" if lower else "raises"
         if not self.merges:
             mood = "would lower" if lower else "would raise"
+        less, more = _apart(_digits, self.variance_drop, self.bias_growth)
+        f, _ = _apart(_digits, self.f, self.tolerance)
+        noise = {"pair": "", "full": "; noise from the regression on all features"}.get(
+            str(self.noise), "; noise as given"
+        )
+        allowed = ""
+        if self.merges and not lower:
+            allowed = f", which a tolerance of {self.tolerance:g} allows"
         return (
             f"Their mean in place of both {mood} the mean squared error by an estimated "
-            f"{_three(abs(self.gain))}, {_percent(abs(self.gain_share))} of the target's variance: "
-            f"{_three(self.variance_drop)} less because one weight is estimated instead of two, "
-            f"{_three(self.bias_growth)} more because both get the same weight (F = "
-            f"{_three(self.f)}; up to {self.tolerance:g} merges)."
+            f"{_digits(abs(self.gain))}, {_digits(100 * abs(self.gain_share))} % of the target's "
+            f"variance{allowed}: {less} less because one weight is estimated instead of two, "
+            f"{more} more because both get the same weight (F = {f}; up to {self.tolerance:g} "
+            f"merges{noise})."
         )
 
     def _repr_html_(self) -> str:
         decision = "merge" if self.merges else "stay apart"
-        first, second = self.names
+        first, second = (shown(name, 30) for name in self.names)
+        needed = max(self.threshold, self.min_correlation)
         rows = [
             ["correlation of the two", _decimals(self.correlation)],
-            ["correlation needed", _decimals(self.threshold)],
+            ["correlation needed", "any" if needed <= -1 else _decimals(needed)],
             [f"correlation of {first} with the target", _decimals(self.target_correlations[0])],
             [f"correlation of {second} with the target", _decimals(self.target_correlations[1])],
-            [f"F (merges up to {self.tolerance:g})", _three(self.f)],
+            [f"F (merges up to {self.tolerance:g})", _digits(self.f)],
         ]
         for label, value, share in (
             ("drop of variance", self.variance_drop, self.variance_drop_share),
             ("growth of bias", self.bias_growth, self.bias_growth_share),
             ("net gain in mean squared error", self.gain, self.gain_share),
         ):
-            rows.append([label, f"{_three(value)} ({_percent(share)} of the target's variance)"])
+            shares = f"{_digits(100 * share)} % of the target's variance"
+            rows.append([label, f"{_digits(value)} ({shares})"])
         table = html_table(f"{first} and {second} {decision}", ("figure", "value"), rows)
         return f"<p>{escape(str(self))}</p>{table}"
 
@@ -145,8 +157,11 @@ def explain_pair(
 ) -> PairExplanation:
     """Explain why two features merge, or why they do not.
 
-    This is the decision of the ``"sequential"`` strategy for a seed and a candidate. Only these two
-    columns are looked at, except with ``noise="full"``.
+    This is the rule for the two as a pair, by which the ``"sequential"`` strategy tests a candidate
+    against the first feature of a group. Two features may pass it and not be together, because one
+    had joined another group; and they may not pass it and be together, because both passed with
+    the first feature of their group, or with its mean. Only these two columns are looked at, except
+    with ``noise="full"``.
 
     Parameters
     ----------
@@ -169,26 +184,26 @@ def explain_pair(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from lincfa import explain_pair
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(100, 1)) + 0.3 * rng.normal(size=(100, 2))
-    >>> y = X @ [1.0, 0.9] + rng.normal(size=100)
-    >>> print(explain_pair(X, y, 0, 1))  # doctest: +ELLIPSIS
-    'x0' and 'x1' merge: they are correlated by 0.9..., and for effects on the target that differ as
-    theirs do, 0... is enough. Their mean in place of both lowers the mean squared error by ...
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
+    >>> print(explain_pair(X, y, 0, 4))
+    As a pair, 'x0' and 'x4' merge: they are correlated by 0.923, and for effects on the target that
+    differ as theirs do, 0.727 is enough. Their mean in place of both lowers the mean squared error
+    by an estimated 0.412, 0.173 % of the target's variance: 0.574 less because one weight is
+    estimated instead of two, 0.162 more because both get the same weight (F = 0.282; up to 1
+    merges).
     """
     model = LinCFA(tolerance=tolerance, noise=noise, min_correlation=min_correlation)
     model._check_parameters()
+    refuse_lazy(X)
     places = [locate_column(X, a), locate_column(X, b)]
     if places[0] == places[1]:
         raise ValueError(f"a and b are the same column, {a!r}; give two different ones.")
     labels = [column_label(X, place) for place in places]
     if noise != "full":
         X = take_columns_of(X, places)
-    values, y, names = validate_training(model, X, y)
-    weights = validate_weights(sample_weight, len(y))
-    check_total_weight(weights)
+    values, y, weights, names = validate_weighted(model, X, y, sample_weight)
     if names is None and noise != "full":
         names = places  # by which messages name the columns
     statistics = ArrayStatistics.from_data(values, y, names, weights)
@@ -214,26 +229,34 @@ def explain_pair(
         merges=bool(criterion.passes(pairs)[0]),
         n_samples=statistics.n_samples,
         target_correlations=(float(r[first[0]]), float(r[second[0]])),
+        noise=noise if isinstance(noise, str) else float(noise),
         min_correlation=criterion.min_correlation,
         **figures,
     )
 
 
-def _three(value: float) -> str:
-    """Three digits, as a person would write them."""
+def _digits(value: float, digits: int = 3) -> str:
+    """Give a number with so many digits, as a person would write it."""
     if value == 0:
         return "0"
-    text = f"{value:#.3g}" if 1e-3 <= abs(value) < 1e3 else f"{value:.3g}"
-    return text.rstrip(".").replace("-", "−") if "e" not in text else text
+    if not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.{digits}g}"
+    decimals = max(0, digits - 1 - floor(log10(abs(value))))
+    return f"{value:.{decimals}f}".replace("-", "−")
 
 
-def _decimals(correlation: float) -> str:
-    """Three decimals of a correlation, and more where it is nearly 1 or −1."""
+def _decimals(correlation: float, digits: int = 3) -> str:
+    """Give a correlation with so many decimals, and more where it is nearly 1 or −1."""
     if not -1 < correlation < 1:
-        return _three(correlation)
-    digits = max(3, 1 - floor(log10(1 - abs(correlation))))
+        return _digits(correlation, digits)
+    digits = max(digits, digits - 2 - floor(log10(1 - abs(correlation))))
     return f"{correlation:.{digits}f}".replace("-", "−")
 
 
-def _percent(share: float) -> str:
-    return f"{_three(100 * share)} %"
+def _apart(written: Callable[[float, int], str], one: float, other: float) -> tuple[str, str]:
+    """Write two numbers with as many digits as it takes to tell them apart."""
+    for digits in range(3, 17):
+        pair = written(one, digits), written(other, digits)
+        if pair[0] != pair[1] or one == other:
+            break
+    return pair

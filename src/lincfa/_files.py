@@ -15,6 +15,8 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     it is on the disk.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
+    if not os.fspath(path) or target.is_dir():
+        raise IsADirectoryError(f"{os.fspath(path)!r} is a folder; give the name of a file in it.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} into.")
     part = target.parent / f".lincfa-{token_hex(8)}.part"
@@ -26,6 +28,12 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
         if target.exists():
             shutil.copymode(target, part)
         part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        if error.errno is None:
+            raise
+        # In the name of the file that was asked for.
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     except BaseException:
         part.unlink(missing_ok=True)
         raise

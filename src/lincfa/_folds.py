@@ -9,9 +9,9 @@ from sklearn.base import clone
 
 from ._criterion import Criterion
 from ._grouping import PARTITIONS, PATHS
-from ._input import check_total_weight
 from ._means import group_means
 from ._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics
+from ._weights import check_total_weight
 from .theory._arrays import FloatArray
 
 _MOST_CACHED = 4096
@@ -40,7 +40,9 @@ class Samples:
     weights: FloatArray | None
 
     def take(self, rows: IndexArray) -> "Samples":
-        """Take some of the samples."""
+        """Take some of the samples, without those that have no weight."""
+        if self.weights is not None:
+            rows = rows[self.weights[rows] > 0]
         weights = None if self.weights is None else self.weights[rows]
         return Samples(self.X[rows], self.y[rows], weights)
 
@@ -70,6 +72,8 @@ def try_fold(
 def _score_fold(task: Task, train: Samples, test: Samples) -> tuple[list[float], list[int], float]:
     """Scores and numbers of groups of all combinations on one fold, and its training samples."""
     check_total_weight(train.weights)
+    if test.count == 0:
+        raise ValueError("the held-out samples have no weight.")
     statistics: Statistics = ArrayStatistics.from_data(train.X, train.y, weights=train.weights)
     if not statistics.varying.any():
         raise ValueError("Every column of X is constant: use fewer or larger folds.")
@@ -77,7 +81,6 @@ def _score_fold(task: Task, train: Samples, test: Samples) -> tuple[list[float],
         statistics = CachedStatistics.of(statistics)
     standard = task.units == "standardized"
     mean, scale = (statistics.mean, statistics.scale) if standard else (None, None)
-    scored = {} if test.weights is None else {"sample_weight": test.weights}
     known: dict[bytes, float] = {}
     scores, sizes = [], []
     for labels, size in _groupings(task, statistics):
@@ -87,10 +90,21 @@ def _score_fold(task: Task, train: Samples, test: Samples) -> tuple[list[float],
                 group_means(part.X, labels, size, mean=mean, scale=scale) for part in (train, test)
             ]
             fitted = fit_weighted(task.estimator, reduced[0], train)
-            known[key] = float(task.scorer(fitted, reduced[1], test.y, **scored))
+            known[key] = _score(task.scorer, fitted, reduced[1], test)
         scores.append(known[key])
         sizes.append(size)
     return scores, sizes, train.count
+
+
+def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Samples) -> float:
+    if test.weights is None:
+        return float(scorer(fitted, X, test.y))
+    try:
+        return float(scorer(fitted, X, test.y, sample_weight=test.weights))
+    except TypeError as error:
+        if "sample_weight" not in str(error):
+            raise
+        raise ValueError(f"The scoring {scorer!r} does not take sample_weight.") from error
 
 
 def _groupings(task: Task, statistics: Statistics) -> Iterator[tuple[IndexArray, int]]:

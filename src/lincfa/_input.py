@@ -4,16 +4,21 @@ import numbers
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable
-from difflib import get_close_matches
-from importlib import import_module
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_array, validate_data
 
-from ._names import Names, default_names, describe_columns, display_names
+from ._names import (
+    Names,
+    describe_columns,
+    display_names,
+    same_name,
+    shown,
+)
 
 MIN_SAMPLES = 4
 """The residual variance of a pair's regression has n − 3 degrees of freedom."""
@@ -41,77 +46,54 @@ def validate_training(
     """
     _check_container(X)
     _check_target(y)
-    names = _column_names(X)
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        reset=reset,
-        dtype=_FLOATS,
-        ensure_all_finite=False,
-        ensure_min_samples=min_samples,
-        y_numeric=True,
-    )
+    names = column_names(X)
+    with nullcontext() if reset else _same_names(estimator, names):
+        X, y = validate_data(
+            estimator,
+            X,
+            y,
+            reset=reset,
+            dtype=_FLOATS,
+            ensure_all_finite=False,
+            ensure_min_samples=min_samples,
+            y_numeric=True,
+        )
     if reset:
         estimator._column_names = display_names(names)
-    else:
-        _check_same_names(estimator, names)
     return X, y.astype(np.float64, copy=False), names
 
 
-def validate_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
-    """Check the weights of samples; None where each counts once."""
-    if sample_weight is None:
-        return None
+def are_enough(samples: float) -> bool:
+    """Whether there are samples enough for a fit; weights may add up to slightly less."""
+    return bool(samples >= MIN_SAMPLES * (1 - 1e-9))
+
+
+def real_numbers(values: Any, what: str) -> npt.NDArray[np.float64]:
+    """Turn what should be real numbers into an array of them; refuse text, dates and the like."""
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and _are_numbers(array.flat)):
+            return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError("sample_weight is not numeric.") from None
-    if weights.ndim == 0:
-        weights = np.full(n_rows, float(weights))
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must have one weight per sample, shape ({n_rows},), "
-            f"got {weights.shape}."
-        )
-    wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
-    if wrong.size:
-        raise ValueError(
-            f"sample_weight must be finite and not negative, but is {weights[wrong[0]]} in row "
-            f"{wrong[0]}."
-        )
-    return None if (weights == 1).all() else weights
-
-
-def check_total_weight(weights: npt.NDArray[np.float64] | None) -> None:
-    """Refuse weights that amount to fewer samples than a fit needs."""
-    if weights is None:
-        return
-    if not weights.any():
-        raise ValueError("All of sample_weight is zero: no sample counts.")
-    if not weights.sum() >= MIN_SAMPLES * (1 - 1e-9):
-        raise ValueError(
-            f"sample_weight counts samples, and adds up to {weights.sum():g} of them; a minimum of "
-            f"{MIN_SAMPLES} is required. If only the ratios of the weights mean something, "
-            "multiply them by len(y) / sum(sample_weight)."
-        )
+        pass
+    raise ValueError(f"{what} must be real numbers, got {shown(repr(values))}.")
 
 
 def validate_new(estimator: Any, X: Any) -> tuple[npt.NDArray[Any], Names | None]:
     """Check X for a fitted estimator: numeric, and the same columns as in the fit."""
     _check_container(X)
-    values = validate_data(estimator, X, dtype=_FLOATS, ensure_all_finite=False, reset=False)
-    names = _column_names(X)
-    _check_same_names(estimator, names)
+    names = column_names(X)
+    with _same_names(estimator, names):
+        values = validate_data(estimator, X, dtype=_FLOATS, ensure_all_finite=False, reset=False)
     return values, names
 
 
 def validate_reduced(X: Any, reduced_names: Names) -> npt.NDArray[Any]:
     """Check reduced features: as many columns as there are groups, of the same names if named."""
     _check_container(X)
-    names = _column_names(X)
-    if names is not None and all(isinstance(name, str) for name in names):
-        _check_reduced_names(list(names), list(reduced_names))
+    names = column_names(X)
+    if names is not None and list(names) != list(range(len(names))):
+        _check_reduced_names([str(name) for name in names], list(reduced_names))
     values = check_array(X, dtype=_FLOATS, ensure_all_finite=False)
     if values.shape[1] != len(reduced_names):
         raise ValueError(
@@ -133,16 +115,28 @@ def _check_reduced_names(names: list[str], expected: list[str]) -> None:
         raise ValueError("The reduced features are not in the order of the fit.")
 
 
-def _check_same_names(estimator: Any, names: Names | None) -> None:
-    """Refuse columns with other names that are not strings; scikit-learn checks the strings."""
-    before, now = getattr(estimator, "_column_names", None), display_names(names)
-    if before is None or now is None or before == now:
+@contextmanager
+def _same_names(estimator: Any, names: Names | None) -> Iterator[None]:
+    """Compare names where those of the fit or the new ones are not strings.
+
+    Scikit-learn compares strings with strings; of the others it knows nothing, and would warn that
+    there are none.
+    """
+    known = getattr(estimator, "feature_names_in_", None)
+    strings = known is not None and display_names(names) is None
+    known = getattr(estimator, "_column_names", None) if known is None else known
+    if known is None or names is None or strings or list(names) == list(range(len(names))):
+        yield
         return
-    place = next(i for i, (old, new) in enumerate(zip(before, now, strict=True)) if old != new)
-    raise ValueError(
-        f"The columns should be those of the fit, in the same order, but column {place} is "
-        f"{now[place]} and was {before[place]}."
-    )
+    for place, (old, new) in enumerate(zip(known, names, strict=False)):
+        if not same_name(old, new):
+            raise ValueError(
+                f"The columns should be those of the fit, in the same order, but column {place} is "
+                f"{new} and was {old}."
+            )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X (has|does not have valid) feature names, but")
+        yield
 
 
 def column_types(X: Any) -> list[str] | None:
@@ -165,64 +159,24 @@ def check_same_types(before: list[str] | None, now: list[str] | None, names: Nam
         )
 
 
-def locate_column(X: Any, column: Any) -> int:
-    """Give the position of a column that is named, or given by its position."""
-    names = _column_names(X)
-    width = len(names) if names is not None else np.shape(X)[1] if len(np.shape(X)) == 2 else 0
-    if names is not None and column in names:
-        return list(names).index(column)
-    if isinstance(column, numbers.Integral) and not isinstance(column, bool):
-        if 0 <= int(column) < width:
-            return int(column)
-        raise ValueError(f"There is no column {column}: X has {width}, counted from 0.")
-    if names is None:
-        raise ValueError(
-            f"X has no column names; give the position of the column instead of {column!r}."
-        )
-    close = get_close_matches(str(column), [str(name) for name in names], n=3)
-    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
-    raise ValueError(f"X has no column {column!r}{hint}")
-
-
-def column_label(X: Any, place: int) -> str:
-    """Name a column for a reader; ``x3`` where the columns have no names."""
-    names = _column_names(X)
-    named = names is not None and (isinstance(names[place], str) or display_names(names))
-    return str(names[place]) if names is not None and named else default_names(place + 1)[place]
-
-
-def take_columns_of(X: Any, positions: list[int]) -> Any:
-    """Take some columns of an array or data frame, as what it is."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:, positions]
-    return X[:, positions] if hasattr(X, "shape") else np.asarray(X)[:, positions]
-
-
-def frame_of(columns: dict[str, Any], library: str) -> Any:
-    """Make a data frame of pandas or polars."""
-    if library not in ("pandas", "polars"):
-        raise ValueError(f"library must be 'pandas' or 'polars', got {library!r}")
-    try:
-        module = import_module(library)
-    except ImportError as error:
-        raise ImportError(
-            f"A {library} data frame needs {library}: pip install 'lincfa[tables]'"
-        ) from error
-    return module.DataFrame(columns)
-
-
 def _is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def _column_names(X: Any) -> Names | None:
+def column_names(X: Any) -> Names | None:
+    """Give what the user calls the columns; None where they have no names."""
     return list(X.columns) if _is_frame(X) else None
+
+
+def refuse_lazy(X: Any) -> None:
+    """Refuse a frame that has columns but no data."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame, which holds no data yet; call its collect() first.")
 
 
 def _check_container(X: Any) -> None:
     """Refuse what conversion to an array would lose, or report without naming the column."""
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError("X is a lazy frame, which holds no data yet; call its collect() first.")
+    refuse_lazy(X)
     if isinstance(X, list | tuple):
         X = np.asarray(X)
     if np.ma.is_masked(X):
@@ -235,13 +189,14 @@ def _check_container(X: Any) -> None:
         names = list(X.columns)
         if not names:
             raise ValueError("X has no columns: 0 feature(s), while a minimum of 1 is required.")
-        _check_unique(names)
+        check_unique(names)
         _check_numeric(X, names)
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind not in "fiubc":
         _check_objects(X)
 
 
-def _check_unique(names: list[Any]) -> None:
+def check_unique(names: list[Any]) -> None:
+    """Refuse names that occur twice."""
     repeated = [f"{name!r} ({times} times)" for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise ValueError(f"Column names must be unique, but X repeats {', '.join(repeated[:10])}.")
@@ -288,9 +243,14 @@ def _check_objects(X: npt.NDArray[Any]) -> None:
 def _check_target(y: Any) -> None:
     if np.ma.is_masked(y):
         raise ValueError("The target y has masked values: drop or fill them first.")
-    kind = np.asarray(y).dtype.kind
-    if kind not in "fiubcO" or (kind == "O" and not _are_numbers(np.ravel(y))):
+    values = np.asarray(y)
+    kind = values.dtype.kind
+    if kind not in "fiubcO" or (kind == "O" and not _are_numbers(values.flat)):
         raise ValueError("The target y is not numeric.")
+    if kind == "f" and values.ndim == 1 and not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
+        what = "NaN" if np.isnan(values[row]) else "infinity"
+        raise ValueError(f"Input y contains {what} (first in row {row}).")
 
 
 def check_finite(X: npt.NDArray[Any], names: Names | None) -> None:

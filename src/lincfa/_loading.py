@@ -2,7 +2,7 @@
 
 import os
 
-from ._document import DocumentError, opened, restore
+from ._document import opened, restore
 from ._estimator import LinCFA
 from ._files import read_json
 
@@ -44,7 +44,7 @@ def load(path: str | os.PathLike[str]) -> LinCFA:
         parameters, attributes, output = restore(opened(document))
         model = LinCFA(**parameters)
         model._check_parameters()
-    except (DocumentError, ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}") from None
     for name, value in attributes.items():
         setattr(model, name, value)

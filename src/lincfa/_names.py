@@ -46,6 +46,56 @@ def display_names(names: Names | None) -> list[str] | None:
     return [str(name) for name in names]
 
 
+def same_name(one: Any, other: Any) -> bool:
+    """Whether two names mean the same column; a number may be written in several ways.
+
+    Examples
+    --------
+    >>> same_name("900", 900.0), same_name("a", "b")
+    (True, False)
+    """
+    if str(one) == str(other):
+        return True
+    try:
+        return float(one) == float(other)
+    except (TypeError, ValueError):
+        return False
+
+
+def shown(name: str, limit: int = 60) -> str:
+    """Give a name for a table: not too long, and in quotes where it would not be seen.
+
+    Examples
+    --------
+    >>> shown("a"), shown(""), shown("temperature", limit=8)
+    ('a', "''", 'tempera…')
+    """
+    plain = name and name.isprintable() and name == name.strip()
+    text = name if plain else repr(name)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def aligned(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    r"""Lines of a table whose first column is text and whose others are numbers.
+
+    Examples
+    --------
+    >>> print(*aligned(("group", "size"), [["a", "1"], ["mean(b, c)", "22"]]), sep="\n")
+    group       size
+    a              1
+    mean(b, c)    22
+    """
+    table = [list(titles), *map(list, rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(titles))]
+    return [
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+
+
 def default_names(n_features: int) -> list[str]:
     """Names for columns that have none, as scikit-learn numbers them."""
     return [f"x{i}" for i in range(n_features)]

@@ -10,18 +10,29 @@ T = TypeVar("T")
 _SILENCE, _PAUSE = 5.0, 5.0
 """Seconds before the first line, and between two."""
 
+_KNOWN = 5
+"""Items after which the time left can be told: the first may be waiting for workers to start."""
 
-def with_progress(items: Iterable[T], total: int, what: str, verbose: bool) -> Iterator[T]:
-    """Give the items, reporting on work that takes longer than a few seconds."""
+
+def with_progress(
+    items: Iterable[T], total: int, what: str, verbose: bool, each: float
+) -> Iterator[T]:
+    """Give the items, reporting on work that takes longer than a few seconds.
+
+    ``each`` is the time that one is known to take, to say at once when it will be long.
+    """
     start = time.monotonic()
     next_line = start + _SILENCE
-    reported = False
+    reported = verbose and each * total > _SILENCE
+    if reported:
+        sys.stderr.write(f"{what}: {total} to do, one took {_duration(each)}\n")
     for done, item in enumerate(items, 1):
         yield item
         now = time.monotonic()
         if verbose and now >= next_line and done < total:
             left = (now - start) / done * (total - done)
-            sys.stderr.write(f"{what}: {done} of {total}, about {_duration(left)} left\n")
+            estimate = f", about {_duration(left)} left" if done >= _KNOWN else ""
+            sys.stderr.write(f"{what}: {done} of {total}{estimate}\n")
             next_line, reported = now + _PAUSE, True
     if reported:
         sys.stderr.write(f"{what}: {total} of {total} in {_duration(time.monotonic() - start)}\n")
@@ -29,6 +40,6 @@ def with_progress(items: Iterable[T], total: int, what: str, verbose: bool) -> I
 
 def _duration(seconds: float) -> str:
     if seconds < 60:
-        return f"{seconds:.0f} s"
+        return f"{seconds:.2g} s" if seconds < 9.5 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -8,9 +8,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ._html import documentation_link, html_table
-from ._input import frame_of
 from ._names import Names, default_names, reduced_names
 from ._summary import TITLES, Summary
+from ._tables import frame_of
 
 _SHOWN_IN_NOTEBOOK = 5
 
@@ -101,6 +101,7 @@ class GroupReader(BaseEstimator):  # type: ignore[misc]
             sizes=np.array([len(group) for group in self.groups_], dtype=np.intp),
             mean_correlation=self.cohesion_["mean_correlation"],
             min_correlation=self.cohesion_["min_correlation"],
+            min_is_exact=self.cohesion_["min_is_exact"],
             target_correlation=self.cohesion_["target_correlation"],
         )
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
 
-from ._input import validate_new, validate_reduced
+from ._input import real_numbers, validate_new, validate_reduced
 from ._means import group_means
 from ._reader import GroupReader
 from .theory._arrays import FloatArray
@@ -106,18 +106,19 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
         intercept : float or array of shape (n_targets,)
         """
         self._check_is_fitted()
-        coef = np.asarray(coef, dtype=np.float64)
+        coef, intercept = real_numbers(coef, "coef"), real_numbers(intercept, "intercept")
         if coef.ndim not in (1, 2) or coef.shape[-1] != self.n_groups_:
             raise ValueError(
                 f"coef must have one coefficient per reduced feature, shape ({self.n_groups_},) or "
                 f"(n_targets, {self.n_groups_}), got {coef.shape}."
             )
-        intercept = np.asarray(intercept, dtype=np.float64)
         if intercept.ndim > 0 and intercept.shape != coef.shape[:-1]:
+            several = f", or one per target, {len(coef)}" if coef.ndim > 1 else ""
             raise ValueError(
-                f"intercept must be a number or have shape {coef.shape[:-1]}, got "
-                f"{intercept.shape}."
+                f"intercept must be one number{several}, got an array of shape {intercept.shape}."
             )
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            raise ValueError("coef and intercept must be finite.")
         sizes = np.array([len(group) for group in self.groups_])
         grouped = np.flatnonzero(self.labels_ >= 0)
         expanded = np.zeros((*coef.shape[:-1], self.n_features_in_))

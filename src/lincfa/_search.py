@@ -1,6 +1,5 @@
 """LinCFACV: how much to merge, and by which strategy, chosen by cross-validation."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Self
 
@@ -13,26 +12,24 @@ from sklearn.model_selection import RepeatedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from ._choice import choose, tabulate
 from ._criterion import tolerance_value
 from ._estimator import LinCFA
 from ._folds import Samples, Task, fit_weighted, try_fold
 from ._input import (
     MIN_SAMPLES,
     check_finite,
-    check_total_weight,
-    stack_level,
     validate_training,
-    validate_weights,
 )
 from ._parameters import check_choice, check_merging, check_strategy, check_tolerance, is_positive
 from ._reducer import GroupReducer
 from ._statistics import IndexArray, standardize_target
+from ._weights import check_total_weight, validate_weights
 
 TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
 
 _RULES = ("best", "one_standard_error")
 _SPLITS, _PREDICTIONS = 5, 200
-_ROUNDING = 1e-9
 
 _OF_REDUCER = (
     "labels_",
@@ -184,7 +181,8 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         """
         strategies, tolerances = self._combinations()
         self._forget()
-        values, target, names = validate_training(self, X, y)
+        fewest = MIN_SAMPLES if sample_weight is None else 1
+        values, target, names = validate_training(self, X, y, min_samples=fewest)
         check_finite(values, names)
         samples = Samples(values, target, validate_weights(sample_weight, len(target)))
         check_total_weight(samples.weights)
@@ -203,7 +201,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         )
         folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
             delayed(try_fold)(task, samples, train, test)
-            for train, test in self._folds(values, target, groups)
+            for train, test in self._folds(values, target, groups, sample_weight is not None)
         )
         if not folds:
             raise ValueError(
@@ -211,8 +209,8 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
                 "of them serves any number."
             )
         chosen = [(strategy, value) for strategy in strategies for value in tolerances]
-        self.cv_results_ = _results(chosen, task.tolerances, folds, self.max_groups)
-        self.best_index_ = _choose(self.cv_results_, self.rule)
+        self.cv_results_ = tabulate(chosen, task.tolerances, folds, self.max_groups)
+        self.best_index_ = choose(self.cv_results_, self.rule)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.strategy_, self.tolerance_ = chosen[self.best_index_]
 
@@ -265,7 +263,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         return strategies, tolerances
 
     def _folds(
-        self, X: npt.NDArray[Any], y: npt.NDArray[Any], groups: Any
+        self, X: npt.NDArray[Any], y: npt.NDArray[Any], groups: Any, weighted: bool
     ) -> Iterator[tuple[IndexArray, IndexArray]]:
         n = len(y)
         cv = self.cv
@@ -278,7 +276,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         samples = np.arange(n)
         for split in check_cv(cv).split(X, y, groups):
             train, test = (samples[part] for part in split)
-            if len(train) < MIN_SAMPLES:
+            if not weighted and len(train) < MIN_SAMPLES:
                 raise ValueError(
                     f"A fold has {len(train)} samples to learn the groups from, which takes at "
                     f"least {MIN_SAMPLES}; use fewer or larger folds."
@@ -298,54 +296,3 @@ def _listed(name: str, values: Any) -> list[Any]:
     if not listed:
         raise ValueError(f"{name} must be a list with at least one entry, got {values!r}")
     return listed
-
-
-def _results(
-    chosen: list[tuple[str, Any]],
-    tolerances: Sequence[float],
-    folds: list[Any],
-    max_groups: float | None,
-) -> dict[str, npt.NDArray[Any]]:
-    scores = np.array([fold[0] for fold in folds])
-    mean = scores.mean(axis=0)
-    sizes = np.mean([fold[1] for fold in folds], axis=0)
-    limit = np.inf if max_groups is None else max_groups * np.mean([fold[2] for fold in folds])
-    eligible = sizes <= limit
-    results: dict[str, npt.NDArray[Any]] = {
-        "strategy": np.array([strategy for strategy, _ in chosen], dtype=object),
-        "tolerance": np.tile(np.array(tolerances), len(chosen) // len(tolerances)),
-        "mean_n_groups": sizes,
-        "eligible": eligible,
-        "mean_test_score": mean,
-        "std_test_score": scores.std(axis=0),
-        "rank_test_score": 1 + (mean[:, None] < mean).sum(axis=1),
-    }
-    return results | {f"split{k}_test_score": row for k, row in enumerate(scores)}
-
-
-def _choose(results: dict[str, npt.NDArray[Any]], rule: str) -> int:
-    """Row of the best score, or of the fewest groups within one standard error of it."""
-    mean, eligible = results["mean_test_score"], results["eligible"]
-    if not eligible.any():
-        warnings.warn(
-            "LinCFACV: every combination leaves more groups than max_groups allows; the best of "
-            "them was chosen all the same. Try larger tolerances or more strategies.",
-            UserWarning,
-            stacklevel=stack_level(),
-        )
-        eligible = np.ones_like(eligible)
-    if not np.isfinite(mean[eligible]).all():
-        raise ValueError("Some scores are not finite; choose another scoring or larger folds.")
-    # Of scores that rounding may have put in order, as those of perfect fits, the first is taken.
-    rounding = _ROUNDING * np.abs(mean[eligible]).max()
-    best = int(np.flatnonzero(eligible & (mean >= mean[eligible].max() - rounding))[0])
-    if rule == "best":
-        return best
-    good = np.flatnonzero(eligible & (mean >= mean[best] - standard_errors(results)[best]))
-    return int(good[np.lexsort((-mean[good], results["mean_n_groups"][good]))[0]])
-
-
-def standard_errors(results: dict[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Standard errors of the mean scores, as if the folds were independent."""
-    splits = sum(name.startswith("split") for name in results)
-    return np.asarray(results["std_test_score"] / np.sqrt(max(splits - 1, 1)))

@@ -1,9 +1,10 @@
 """How far the groups depend on the sample: bootstrap co-membership."""
 
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +14,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from ._estimator import LinCFA
+from ._html import html_table
 from ._input import validate_training
+from ._names import aligned, shown
 from ._parameters import is_count
 from ._progress import with_progress
 from ._statistics import ArrayStatistics, IndexArray, standardize_target
+from ._tables import frame_of
 from .theory._arrays import FloatArray
 
 _ATTEMPTS = 100
+_SHOWN = 20
+_TITLES = ("group", "size", "pairs together", "intact")
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,10 @@ class Stability:
 
     Attributes
     ----------
+    names : tuple of str
+        Names of the reduced features of all samples.
+    feature_names : tuple of str
+        Names of the features.
     labels : array of shape (n_features,)
         Groups of all samples: those of a fit on X as it is.
     resampled : array of shape (n_resamples, n_features), int32
@@ -47,6 +57,8 @@ class Stability:
         Adjusted Rand index of each with the groups of all samples: 1 for the same groups.
     """
 
+    names: tuple[str, ...]
+    feature_names: tuple[str, ...]
     labels: IndexArray
     resampled: npt.NDArray[np.int32]
     groups: FloatArray
@@ -60,21 +72,83 @@ class Stability:
 
         Parameters
         ----------
-        features : sequence of int
-            Positions of features, for instance the members of a group and of its neighbour.
+        features : sequence of int or str, or mask of shape (n_features,)
+            Positions or names of features, for instance the members of a group and of its
+            neighbour.
 
         Returns
         -------
         array of shape (len(features), len(features))
             A feature that is constant in a resample is together with itself alone.
         """
-        chosen = self.resampled[:, np.asarray(features, dtype=np.intp)]
+        chosen = self.resampled[:, self._positions(features)]
         result = np.zeros((chosen.shape[1], chosen.shape[1]))
         for labels in chosen:
             result += (labels[:, None] == labels) & (labels >= 0)
         result /= len(chosen)
         np.fill_diagonal(result, 1.0)
         return result
+
+    def _positions(self, features: Any) -> IndexArray:
+        wanted = np.asarray(features)
+        if wanted.dtype == np.bool_ and wanted.shape == self.labels.shape:
+            return np.flatnonzero(wanted)
+        if wanted.ndim == 1 and wanted.dtype.kind in "UO":
+            known = {name: place for place, name in enumerate(self.feature_names)}
+            missing = [name for name in wanted.tolist() if name not in known]
+            if missing:
+                raise ValueError(f"There is no feature {missing[0]!r}.")
+            return np.array([known[name] for name in wanted.tolist()], dtype=np.intp)
+        if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
+            raise ValueError("features must be a list of positions or names, or a mask.")
+        if wanted.size and not (wanted.min() >= 0 and wanted.max() < self.labels.size):
+            raise ValueError(f"Positions of features go from 0 to {self.labels.size - 1}.")
+        return wanted.astype(np.intp)
+
+    def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """Give the figures of the groups as a data frame, one row each.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+        """
+        columns = {
+            "name": list(self.names),
+            "size": np.bincount(self.labels[self.labels >= 0]),
+            "together": self.groups,
+            "intact": self.intact,
+        }
+        return frame_of(columns, library)
+
+    def __str__(self) -> str:
+        """Give the headline and the figures of the largest groups."""
+        rows, note = self._rows()
+        return "\n".join([self._headline(), *aligned(_TITLES, rows), *filter(None, [note])])
+
+    def _repr_html_(self) -> str:
+        rows, note = self._rows()
+        return html_table(self._headline(), _TITLES, rows, note)
+
+    def _headline(self) -> str:
+        low, high = self.n_groups.min(), self.n_groups.max()
+        return (
+            f"{len(self.names)} groups; {low} to {high} in {len(self.n_groups)} resamples, "
+            f"agreement {self.agreement.mean():.2f}"
+        )
+
+    def _rows(self) -> tuple[list[list[str]], str]:
+        sizes = np.bincount(self.labels[self.labels >= 0])
+        order = np.argsort(-sizes, kind="stable")
+        rows = [
+            [shown(self.names[k]), str(sizes[k]), f"{self.groups[k]:.2f}", f"{self.intact[k]:.2f}"]
+            for k in order[:_SHOWN].tolist()
+            if sizes[k] > 1
+        ]
+        more = int((sizes > 1).sum()) - len(rows)
+        single = int((sizes == 1).sum())
+        notes = [f"{more} more groups"] if more else []
+        notes += [f"{single} single features"] if single else []
+        return rows, f"and {' and '.join(notes)}" if notes else ""
 
 
 def stability(
@@ -117,14 +191,23 @@ def stability(
     >>> from lincfa.datasets import make_correlated
     >>> X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
     >>> found = stability(X, y, 20, random_state=0)
-    >>> found.groups.shape, found.features.shape
-    ((8,), (30,))
+    >>> print(found)  # doctest: +ELLIPSIS
+    8 groups; 5 to 8 in 20 resamples, agreement 0...
+    group                        size  pairs together  intact
+    ...
+    and 2 single features
     """
     if not is_count(n_resamples):
         raise ValueError(f"n_resamples must be a positive integer, got {n_resamples!r}")
+    if not (model is None or isinstance(model, LinCFA)):
+        raise TypeError(
+            f"model must be a LinCFA, got {type(model).__name__}; of a LinCFACV give the reducer_."
+        )
     given = clone(LinCFA() if model is None else model)
     values, target, _ = validate_training(given, X, y)
+    start = time.monotonic()
     given.fit(X, y)
+    each = time.monotonic() - start
     random = check_random_state(random_state)
     varying = given.labels_ >= 0
     drawn = [_draw(random, target) for _ in range(n_resamples)]
@@ -132,10 +215,12 @@ def stability(
         delayed(_labels)(given, values, target, counts) for counts in drawn
     )
     resampled = np.empty((n_resamples, varying.size), dtype=np.int32)
-    for number, labels in enumerate(with_progress(jobs, n_resamples, "stability", verbose)):
+    for number, labels in enumerate(with_progress(jobs, n_resamples, "stability", verbose, each)):
         resampled[number] = labels
     features, groups, intact = _together(given, resampled)
     return Stability(
+        names=tuple(given.get_feature_names_out()),
+        feature_names=tuple(map(str, given._names())),
         labels=given.labels_,
         resampled=resampled,
         groups=groups,

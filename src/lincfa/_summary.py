@@ -1,6 +1,5 @@
 """The groups of a fitted model in a table that can be read."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ._html import html_table
-from ._input import frame_of
+from ._names import aligned, shown
+from ._tables import frame_of
 from .theory._arrays import FloatArray
 
 _SHOWN = 20
-_WIDEST = 60
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,9 @@ class Summary:
         Number of features of each group.
     mean_correlation, min_correlation : array of shape (n_groups,)
         Mean and smallest correlation of two features of the group; NaN for a single feature.
+    min_is_exact : array of shape (n_groups,)
+        Whether the smallest is that of all pairs, or an upper bound of it, which is printed as
+        "≤ 0.5".
     target_correlation : array of shape (n_groups,)
         Correlation of the group's mean with the target.
     """
@@ -46,6 +48,7 @@ class Summary:
     sizes: npt.NDArray[np.intp]
     mean_correlation: FloatArray
     min_correlation: FloatArray
+    min_is_exact: npt.NDArray[np.bool_]
     target_correlation: FloatArray
 
     def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
@@ -60,6 +63,7 @@ class Summary:
             "size": self.sizes,
             "mean_correlation": self.mean_correlation,
             "min_correlation": self.min_correlation,
+            "min_is_exact": self.min_is_exact,
             "target_correlation": self.target_correlation,
             "members": [list(members) for members in self.members],
         }
@@ -69,24 +73,21 @@ class Summary:
     def headline(self) -> str:
         """The reduction in one line."""
         constant = f", {self.n_constant} constant left out" if self.n_constant else ""
+        features = "feature" if self.n_features == 1 else "features"
         groups = "group" if self.n_groups == 1 else "groups"
-        return f"{self.n_features} features → {self.n_groups} {groups}{constant}"
+        return f"{self.n_features} {features} → {self.n_groups} {groups}{constant}"
 
     def largest(self, limit: int) -> list[list[str]]:
         """Rows of a table of the largest groups: name, size and correlations."""
         order = np.argsort(-self.sizes, kind="stable")[:limit]
+        bound = np.where(self.min_is_exact, "", "≤ ")
         return [
             [
-                _cut(self.names[number]),
+                shown(self.names[number]),
                 str(self.sizes[number]),
-                *(
-                    "" if np.isnan(values[number]) else f"{values[number]:.3f}"
-                    for values in (
-                        self.mean_correlation,
-                        self.min_correlation,
-                        self.target_correlation,
-                    )
-                ),
+                _decimals(self.mean_correlation[number]),
+                bound[number] + _decimals(self.min_correlation[number]),
+                _decimals(self.target_correlation[number]),
             ]
             for number in order.tolist()
         ]
@@ -94,13 +95,15 @@ class Summary:
     def note(self, limit: int) -> str:
         """What a table of so many groups leaves out."""
         more = self.n_groups - limit
-        return f"… and {more} more groups, none of them larger" if more > 0 else ""
+        if more <= 0:
+            return ""
+        return f"… and {more} more {'group' if more == 1 else 'groups'}, none of them larger"
 
     def __str__(self) -> str:
         """Give the headline and the largest groups."""
         rows = self.largest(_SHOWN)
         return "\n".join(
-            [self.headline, *_aligned(TITLES, rows), *filter(None, [self.note(_SHOWN)])]
+            [self.headline, *aligned(TITLES, rows), *filter(None, [self.note(_SHOWN)])]
         )
 
     def _repr_html_(self) -> str:
@@ -111,19 +114,5 @@ TITLES = ("reduced feature", "size", "mean r", "least r", "r with target")
 """Heads of the table of groups."""
 
 
-def _aligned(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    table = [list(titles), *map(list, rows)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(titles))]
-    return [
-        "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
-
-
-def _cut(name: str) -> str:
-    """Shorten a name, and show what would break the table as an escape."""
-    shown = name if name.isprintable() and name == name.strip() and name else repr(name)
-    return shown if len(shown) <= _WIDEST else f"{shown[: _WIDEST - 1]}…"
+def _decimals(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.3f}"

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._search import LinCFACV, standard_errors
+from ._choice import standard_errors
+from ._search import LinCFACV
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -30,6 +30,7 @@ _NOTHING = 1e-11
 """Growth of bias that counts as none where sums of groups depend on each other: it is that of
 weights which cannot be estimated, and rounding alone would decide which pair is the first."""
 
+_ROUNDING = 1e-15
 _STRIP_VALUES = 2**15
 _FLOOR = 1e-200
 _TIE = 1e-9
@@ -141,6 +142,9 @@ class Regression:
         inverted *= -2
         inverted += own
         inverted += own[:, None]
+        # Of weights that can hardly be estimated, but whose difference can, rounding is left.
+        for row, variances in zip(own, inverted, strict=True):
+            np.maximum(variances, _ROUNDING * (row + own), out=variances)
         np.fill_diagonal(inverted, np.inf)
         self._variances = inverted
         self._solve_again_at = int((_REFRESH_SINGULAR if self._singular else _REFRESH) * d)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .. import theory
 from .._blocks import add_symmetric, row_slices
-from .._input import MIN_SAMPLES
+from .._input import are_enough
 from .._names import Names, describe_columns
 from ..theory._arrays import FloatArray
 from ._pairs import RESOLUTION, ROUNDING, PairCorrelations, complete_pairs
@@ -114,7 +114,7 @@ class Moments:
     @property
     def sufficient(self) -> bool:
         """Whether there are samples enough, and variation in the target and in some feature."""
-        if self.n_samples < MIN_SAMPLES:
+        if not are_enough(self.n_samples):
             return False
         varying = self.varying
         return bool(varying[-1] and varying[:-1].any())

@@ -1,0 +1,293 @@
+"""explain_pair: its figures, its words, and what it refuses."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from lincfa import LinCFA, explain_pair, theory
+from literal_strategies import correlation, full_noise, standardised
+from reference import table
+
+SIGNS = np.array([[(-1.0) ** (i >> k) for k in range(3)] for i in range(8)])
+COSTS = ["variance_drop", "bias_growth", "gain"]
+SHARES = [f"{name}_share" for name in COSTS]
+FIGURES = ["correlation", "threshold", "f", "tolerance", *COSTS, *SHARES]
+
+
+def by_hand(b, c=1.0):
+    """A pair 3u ± v correlated by 0.8, and a target 2u + bv + cw: F is 5b²/c².
+
+    u, v and w are orthogonal rows of ±1, so that the pair leaves c² of the target and its
+    difference explains b².
+    """
+    u, v, w = SIGNS.T
+    return pd.DataFrame({"warm": 3 * u + v, "cold": 3 * u - v}), 2 * u + b * v + c * w
+
+
+def words(b=0.4, c=1.0, **parameters):
+    return str(explain_pair(*by_hand(b, c), "warm", "cold", **parameters))
+
+
+@pytest.mark.parametrize("noise", ["pair", "full", 0.9])
+@pytest.mark.parametrize("tolerance", [0.7, 1.0, "unbiased"])
+def test_figures_of_merged_pairs_are_the_evidence(data, noise, tolerance):
+    X, y = data
+    model = LinCFA(noise=noise, tolerance=tolerance).fit(X, y)
+    assert model.evidence_.size > 2
+    for row in model.evidence_:
+        pair = explain_pair(X, y, row["partner"], row["feature"], noise=noise, tolerance=tolerance)
+        assert (pair.merges, pair.n_samples) == (True, 100)
+        r = model.target_correlation_[[row["partner"], row["feature"]]]
+        np.testing.assert_allclose(pair.target_correlations, r, rtol=1e-12)
+        for name in FIGURES:
+            assert getattr(pair, name) == pytest.approx(row[name], rel=1e-8, abs=1e-12), name
+
+
+@pytest.mark.parametrize("noise", ["pair", "full", 0.9])
+def test_figures_of_rejected_pairs_are_those_of_the_theory(data, noise):
+    X, y = data
+    n, variance, Z = len(y), y.var(ddof=1), standardised(X)
+    rejected = 0
+    for i, j in [(0, 4), (0, 8), (4, 8), (2, 11), (0, 1)]:
+        pair = explain_pair(X, y, i, j, noise=noise)
+        a, b = Z[:, i], Z[:, j]
+        rho, r1, r2 = correlation(a, b), correlation(a, y), correlation(b, y)
+        w1, w2 = np.linalg.lstsq(Z[:, [i, j]], y - y.mean(), rcond=None)[0]
+        s2 = theory.residual_variance(n, rho, r1, r2, variance)
+        s2 = {"pair": s2, "full": full_noise(X, y)}.get(noise, noise)
+        drop = theory.variance_drop_asymptotic(n, s2)
+        growth = theory.bias_growth_asymptotic(w1, w2, rho)
+        expected = {"correlation": rho, "f": growth / drop, "tolerance": 1}
+        expected |= {"threshold": 1 - (1 - rho) * drop / growth}
+        expected |= {"variance_drop": drop, "bias_growth": growth, "gain": drop - growth}
+        expected |= {f"{name}_share": expected[name] / variance for name in COSTS}
+        for name, value in expected.items():
+            assert getattr(pair, name) == pytest.approx(value, rel=1e-8, abs=1e-12), name
+        assert pair.merges == (growth <= drop) == (rho >= pair.threshold)
+        np.testing.assert_allclose(pair.target_correlations, [r1, r2], rtol=1e-10)
+        rejected += not pair.merges
+    assert rejected >= 3
+
+
+def test_figures_by_hand():
+    pair = explain_pair(*by_hand(0.4), "warm", "cold")
+    variance = 8 * (4 + 0.16 + 1) / 7
+    expected = [0.8, 0.75, 0.8, 1, 8 / 35, 8 * 0.16 / 7, 8 / 35 - 8 * 0.16 / 7]
+    expected += [value / variance for value in expected[-3:]]
+    np.testing.assert_allclose([getattr(pair, name) for name in FIGURES], expected, rtol=1e-12)
+
+
+def test_a_merged_pair_in_words():
+    assert words(b=0.4) == (
+        "As a pair, 'warm' and 'cold' merge: they are correlated by 0.800, and for effects on the "
+        "target that differ as theirs do, 0.750 is enough. Their mean in place of both lowers the "
+        "mean squared error by an estimated 0.0457, 0.775 % of the target's variance: 0.229 less "
+        "because one weight is estimated instead of two, 0.183 more because both get the same "
+        "weight (F = 0.800; up to 1 merges)."
+    )
+
+
+def test_a_rejected_pair_in_words():
+    assert words(b=1.0) == (
+        "As a pair, 'warm' and 'cold' stay apart: they are correlated by 0.800, but for effects on "
+        "the target that differ as theirs do, it takes 0.960. Their mean in place of both would "
+        "raise the mean squared error by an estimated 0.914, 13.3 % of the target's variance: "
+        "0.229 less because one weight is estimated instead of two, 1.14 more because both get "
+        "the same weight (F = 5.00; up to 1 merges)."
+    )
+
+
+def test_other_decisions_in_words():
+    pair = "As a pair, 'warm' and 'cold'"
+    merge, apart = f"{pair} merge: ", f"{pair} stay apart: "
+    assert words(b=0.05).startswith(
+        f"{merge}their effects on the target are so alike that any correlation would do; theirs is"
+        " 0.800. "
+    )
+    assert words(min_correlation=0.9).startswith(
+        f"{apart}they are correlated by 0.800, and the smallest correlation allowed is 0.900. "
+        "Their mean in place of both would lower the mean squared error by an estimated 0.0457"
+    )
+    assert words(min_correlation=0.8 - 1e-9).startswith(merge)
+    assert words(c=0.0).startswith(
+        f"{apart}between them they leave nothing of the target unexplained. Their mean in place of "
+        "both would raise the mean squared error"
+    )
+    above = words(b=0.6, tolerance="unbiased")
+    assert above.startswith(merge)
+    assert (
+        "Their mean in place of both raises the mean squared error by an estimated 0.183" in above
+    )
+    assert above.endswith("(F = 1.80; up to 2 merges).")
+    below = words(b=0.4, tolerance=0.5)
+    assert below.startswith(apart)
+    assert "it takes 0.875. Their mean in place of both would lower the mean squared" in below
+    assert below.endswith("(F = 0.800; up to 0.5 merges).")
+
+
+def test_features_that_coincide_in_words(data):
+    X, y = data
+    said = explain_pair(np.column_stack([X[:, 0], 1.8 * X[:, 0] + 32]), y, 0, 1)
+    assert (said.f, said.bias_growth, said.correlation, said.threshold) == (0, 0, 1, -np.inf)
+    assert str(said).startswith(
+        "As a pair, 'x0' and 'x1' merge: they coincide, up to their unit and the rounding of "
+        "the data. Their mean in place of both lowers"
+    )
+    assert "0 more because both get the same weight (F = 0; up to 1 merges)." in str(said)
+
+
+def test_known_noise_does_not_make_a_pair_explain_all(data):
+    X, y = data
+    said = explain_pair(X, y, 0, 4, noise=1e-30)
+    assert said.threshold == 1
+    assert "leave nothing of the target unexplained" not in str(said)
+
+
+def test_nearly_equal_features_show_their_digits(data):
+    X, y = data
+    twins = np.column_stack([X[:, 0], X[:, 0] + 1e-4 * X[:, 4]])
+    said = explain_pair(twins, y, 0, 1)
+    assert f"correlated by {correlation(*twins.T):.10f}, but" in str(said)
+    assert f"it takes {said.threshold:.12f}. " in str(said)
+
+
+def test_negative_correlations_have_a_minus_sign(data):
+    X, y = data
+    said = str(explain_pair(np.column_stack([X[:, 0], -X[:, 1]]), y, 0, 1))
+    assert "correlated by −0.9" in said
+    assert "-0." not in said
+
+
+def test_columns_by_name_by_position_and_mixed(data):
+    X, y = data
+    expected = explain_pair(table(X), y, "t3", "t8")
+    assert expected.names == ("t3", "t8")
+    assert explain_pair(table(X), y, 3, 8) == expected
+    assert explain_pair(table(X), y, "t3", np.int64(8)) == expected
+    assert explain_pair(pl.DataFrame(X, schema=list(table(X))), y, "t3", 8) == expected
+    for unnamed in (X, X.tolist(), pd.DataFrame(X)):
+        said = explain_pair(unnamed, y, 3, 8)
+        assert said.names == ("x3", "x8")
+        assert said.f == pytest.approx(expected.f, rel=1e-12)
+
+
+def test_names_that_are_numbers(data):
+    """A name goes before a position: with wavelengths as names, 2 may be both."""
+    X, y = data
+    wavelengths = pd.DataFrame(X, columns=1550.5 + 0.5 * np.arange(12))
+    said = explain_pair(wavelengths, y, 1552.0, 8)
+    assert said.names == ("1552.0", "1554.5")
+    assert said.f == pytest.approx(explain_pair(X, y, 3, 8).f, rel=1e-12)
+    backwards = pd.DataFrame(X, columns=range(11, -1, -1))
+    assert explain_pair(backwards, y, 2, 0).names == ("2", "0")
+    assert explain_pair(backwards, y, 2, 0).f == explain_pair(X, y, 9, 11).f
+
+
+@pytest.mark.parametrize("noise", ["pair", "full", 0.9])
+def test_order_of_the_two_does_not_matter(data, noise):
+    X, y = data
+    one, other = explain_pair(X, y, 0, 5, noise=noise), explain_pair(X, y, 5, 0, noise=noise)
+    assert one.names == other.names[::-1]
+    assert one.target_correlations == pytest.approx(other.target_correlations[::-1], rel=1e-12)
+    for name in FIGURES:
+        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-10)
+
+
+def test_full_noise_takes_the_columns_asked_for(data):
+    X, y = data
+    said = explain_pair(table(X), y, "t9", "t2", noise="full")
+    assert said.names == ("t9", "t2")
+    assert said.correlation == pytest.approx(correlation(X[:, 9], X[:, 2]), rel=1e-10)
+    assert said.variance_drop == pytest.approx(full_noise(X, y) / 99, rel=1e-10)
+
+
+def test_weights_count_samples(data, rng):
+    X, y = data
+    times = rng.integers(0, 4, size=100)
+    weighted = explain_pair(X, y, 0, 1, sample_weight=times)
+    repeated = explain_pair(np.repeat(X, times, axis=0), np.repeat(y, times), 0, 1)
+    assert weighted.n_samples == times.sum()
+    for name in FIGURES:
+        assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), rel=1e-9)
+
+
+def test_page():
+    page = explain_pair(*by_hand(1.0), "warm", "cold")._repr_html_()
+    assert ">warm and cold stay apart</caption>" in page
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", page)[1::2]
+    assert cells == [
+        *("0.800", "0.960", "0.904", "0.645", "5.00"),
+        "0.229 (3.33 % of the target&#x27;s variance)",
+        "1.14 (16.7 % of the target&#x27;s variance)",
+        "−0.914 (−13.3 % of the target&#x27;s variance)",
+    ]
+    assert "merge</caption>" in explain_pair(*by_hand(0.4), "warm", "cold")._repr_html_()
+
+
+def test_page_escapes_names():
+    X, y = by_hand(1.0)
+    X.columns = ["<script>alert(1)</script>", "a & b"]
+    page = explain_pair(X, y, 0, 1)._repr_html_()
+    assert "<script>" not in page
+    assert "a & b" not in page
+    assert page.count("&lt;script&gt;") == 3
+
+
+def test_wrong_columns(data):
+    X, y = data
+    for a, b, message in [
+        ("t33", "t1", "no column 't33'; did you mean .*'t3'"),
+        ("t1", "zzz", r"no column 'zzz'\.$"),
+        (0, 12, "There is no column 12: X has 12, counted from 0"),
+        (-1, 0, "There is no column -1"),
+        (3, 3, "a and b are the same column, 3"),
+        (3, "t3", "the same column"),
+        (True, 0, "no column True"),
+        (1.5, 0, "no column 1.5"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            explain_pair(table(X), y, a, b)
+    with pytest.raises(ValueError, match=r"X has no column names; give the position .* 't1'"):
+        explain_pair(X, y, 0, "t1")
+
+
+@pytest.mark.parametrize("noise", ["pair", "full", 0.9])
+def test_a_constant_column_merges_with_none(data, noise):
+    X, y = data
+    X[:, 4] = 7.0
+    for pair in [("t4", "t1"), ("t1", "t4")]:
+        with pytest.raises(ValueError, match="Column 't4' is constant"):
+            explain_pair(table(X), y, *pair, noise=noise)
+    assert explain_pair(table(X), y, "t5", "t1", noise=noise).names == ("t5", "t1")
+
+
+def test_only_missing_values_of_the_two_columns_matter(data):
+    X, y = data
+    expected = explain_pair(X, y, 1, 2)
+    X[5, 4] = np.nan
+    X[6, 7] = np.inf
+    assert explain_pair(X, y, 1, 2) == expected
+    with pytest.raises(ValueError, match=r"NaN in column 't4' \(first in row 5\)"):
+        explain_pair(table(X), y, "t1", "t4")
+    with pytest.raises(ValueError, match=r"NaN in column 4 \(first in row 5\)"):
+        explain_pair(X, y, 4, 1)
+    with pytest.raises(ValueError, match="infinity in column 7"):
+        explain_pair(X, y, 1, 7)
+
+
+def test_bad_samples_and_parameters(data):
+    X, y = data
+    with pytest.raises(ValueError, match="minimum of 4 is required"):
+        explain_pair(X[:3], y[:3], 0, 1)
+    with pytest.raises(ValueError, match="adds up to 3 of them"):
+        explain_pair(X, y, 0, 1, sample_weight=np.full(100, 0.03))
+    with pytest.raises(ValueError, match="more than 13 samples"):
+        explain_pair(X[:13], y[:13], 0, 1, noise="full")
+    with pytest.raises(ValueError, match="constant"):
+        explain_pair(X, np.ones(100), 0, 1)
+    for name, value in [("tolerance", 0), ("noise", "none"), ("min_correlation", 1.5)]:
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            explain_pair(X, y, 0, 1, **{name: value})

@@ -1,0 +1,279 @@
+"""Saving and loading: nothing is lost."""
+
+import copy
+import json
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import lincfa
+from lincfa import LinCFA
+from lincfa._evidence import EVIDENCE, complete
+from reference import assert_same_fit, draw, stream, table
+
+PATHS = ("agglomerative", "joint")
+STRATEGIES = ("sequential", "centroid", *PATHS)
+SETTINGS = [
+    {},
+    {"tolerance": 0.3},
+    {"tolerance": 7},
+    {"tolerance": "unbiased", "units": "original"},
+    {"noise": "full"},
+    {"noise": 0.9, "min_correlation": 0.8},
+    {"min_correlation": -1},
+]
+ASKED = [
+    *({"strategy": strategy, **more} for strategy in STRATEGIES for more in SETTINGS),
+    *({"strategy": strategy, "n_groups": k} for strategy in PATHS for k in (1, 4, 15)),
+]
+CONTAINERS = {
+    "float64": np.asarray,
+    "float32": lambda X: X.astype(np.float32),
+    "columns": np.asfortranarray,
+    "names": table,
+    "wavelengths": lambda X: pd.DataFrame(X, columns=1550.5 + 0.1 * np.arange(X.shape[1])),
+    "levels": lambda X: pd.DataFrame(
+        X, columns=pd.MultiIndex.from_tuples([("t", 10 * i) for i in range(X.shape[1])])
+    ),
+    "polars": lambda X: pl.DataFrame({f"t{i}": X[:, i] for i in range(X.shape[1])}),
+}
+HISTORIES = {
+    "fit": lambda X, y: LinCFA().fit(X, y),
+    "path": lambda X, y: LinCFA(strategy="joint").fit(X, y),
+    "weights": lambda X, y: LinCFA().fit(X, y, sample_weight=np.linspace(0.1, 2.3, len(y))),
+    "chunks": lambda X, y: stream(X, y, (25, 41)),
+    "chunks of a path": lambda X, y: stream(X, y, (25,), LinCFA(strategy="agglomerative")),
+    "cut": lambda X, y: LinCFA(strategy="agglomerative").fit(X, y).cut(n_groups=5),
+}
+
+
+def saved(model, folder):
+    path = folder / "model.json"
+    model.save(path)
+    return lincfa.load(path)
+
+
+def bits(value):
+    """All that distinguishes two values, except the payload of NaN."""
+    if isinstance(value, list):
+        return [bits(entry) for entry in value]
+    if not isinstance(value, np.ndarray):
+        return type(value), value
+    if value.dtype.names:
+        return value.dtype, [bits(value[name]) for name in value.dtype.names]
+    if value.dtype.kind == "f":
+        value = np.where(np.isnan(value), np.nan, value)
+    return value.dtype, value.shape, value.tolist() if value.dtype == object else value.tobytes()
+
+
+def state(model):
+    return {name: bits(value) for name, value in vars(model).items() if name != "_stream"}
+
+
+def read(model):
+    """What can be read from a model without data."""
+    summary = model.summary()
+    members = {"names": list(model.get_feature_names_out()), "groups": model.groups_by_name()}
+    shown = [str(summary), summary._repr_html_(), summary.frame("polars").to_dict(as_series=False)]
+    frames = [model.evidence_frame().to_csv(), model.evidence_frame("polars").write_csv()]
+    return repr([members, shown, frames, model.get_params(), repr(model)])
+
+
+def assert_same_model(loaded, model, X):
+    assert type(loaded) is type(model)
+    assert state(loaded) == state(model)
+    assert read(loaded) == read(model)
+    reduced = model.transform(X)
+    assert bits(np.asarray(loaded.transform(X))) == bits(np.asarray(reduced))
+    assert type(loaded.transform(X)) is type(reduced)
+    assert bits(loaded.inverse_transform(reduced)) == bits(model.inverse_transform(reduced))
+    coef = np.arange(model.n_groups_)
+    assert bits(loaded.expand_coefficients(coef)[0]) == bits(model.expand_coefficients(coef)[0])
+    if hasattr(model, "merge_path_"):
+        assert state(loaded.cut(tolerance=0.2)) == state(model.cut(tolerance=0.2))
+        assert state(loaded.cut(n_groups=12)) == state(model.cut(n_groups=12))
+        if model.min_correlation in (None, -1):
+            assert bits(loaded.to_linkage()) == bits(model.to_linkage())
+
+
+def named(parameters):
+    return "-".join(map(str, parameters.values()))
+
+
+@pytest.mark.parametrize("parameters", ASKED, ids=named)
+def test_every_setting_survives(tmp_path, parameters):
+    X, y = draw(1)
+    model = LinCFA(**parameters).fit(X, y)
+    assert_same_model(saved(model, tmp_path), model, X)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("history", HISTORIES)
+def test_every_container_and_history_survives(tmp_path, container, history):
+    X, y = draw(2)
+    X = CONTAINERS[container](X)
+    model = HISTORIES[history](X, y)
+    assert_same_model(saved(model, tmp_path), model, X)
+
+
+@pytest.mark.parametrize("units", ["standardized", "original"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_constant_columns_survive(tmp_path, strategy, units):
+    X, y = draw(3)
+    X[:, [0, 7, 14]] = [0.1, -3e7, 0.0]
+    with pytest.warns(UserWarning, match="constant"):
+        model = LinCFA(strategy=strategy, units=units).fit(table(X), y)
+    loaded = saved(model, tmp_path)
+    assert_same_model(loaded, model, table(X))
+    assert np.flatnonzero(loaded.labels_ < 0).tolist() == [0, 7, 14]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_one_feature_survives(tmp_path, strategy):
+    X, y = draw(4, D=1)
+    model = LinCFA(strategy=strategy).fit(X, y)
+    loaded = saved(model, tmp_path)
+    assert state(loaded) == state(model)
+    assert bits(loaded.transform(X)) == bits(model.transform(X))
+
+
+def test_figures_that_json_has_no_name_for_survive(tmp_path):
+    """No threshold of a regression on all groups, any tolerance before it, any r for copies."""
+    X, y = draw(5, n=40, D=30)
+    X = np.hstack([X, X[:, :3]])
+    model = LinCFA(strategy="joint", n_groups=1).fit(X, y)
+    evidence = model.evidence_
+    assert np.isnan(evidence["threshold"]).any()
+    assert (evidence["threshold"] == -np.inf).any()
+    assert (evidence["tolerance"] == np.inf).any()
+    assert_same_model(saved(model, tmp_path), model, X)
+
+
+@pytest.mark.parametrize("output", ["default", "pandas", "polars"])
+def test_the_container_of_the_output_is_kept(tmp_path, output):
+    X, y = draw(6)
+    model = LinCFA().fit(X, y).set_output(transform=output)
+    assert_same_model(saved(model, tmp_path), model, X)
+
+
+@pytest.mark.parametrize("kind", ["names", "wavelengths", "levels"])
+def test_other_columns_are_refused_after_a_load(tmp_path, kind):
+    X, y = draw(7)
+    frame = CONTAINERS[kind](X)
+    loaded = saved(LinCFA().fit(frame, y), tmp_path)
+    with pytest.raises(ValueError, match="same order"):
+        loaded.transform(frame.iloc[:, ::-1])
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_loaded_model_lives_on(tmp_path, strategy):
+    X, y = draw(8)
+    model = LinCFA(strategy=strategy).fit(table(X), y)
+    loaded = saved(model, tmp_path)
+    before = (tmp_path / "model.json").read_bytes()
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == before
+    assert state(pickle.loads(pickle.dumps(loaded))) == state(model)
+    assert state(clone(loaded)) == state(clone(model))
+    assert state(clone(loaded).fit(table(X), y)) == state(model)
+    assert state(loaded.fit(X[:, :9], y)) == state(clone(model).fit(X[:, :9], y))
+
+
+def test_partial_fit_starts_over_after_a_load(tmp_path):
+    X, y = draw(9)
+    loaded = saved(stream(X[:40], y[:40], (20,)), tmp_path)
+    assert not hasattr(saved(loaded, tmp_path).partial_fit(X[:2], y[:2]), "labels_")
+    loaded.partial_fit(X[40:, :7], y[40:])
+    assert loaded.n_samples_ == 20
+    assert_same_fit(loaded, LinCFA().fit(X[40:, :7], y[40:]))
+
+
+def test_numbers_of_numpy_as_parameters(tmp_path):
+    X, y = draw(10)
+    model = LinCFA(strategy="joint", n_groups=np.int32(3), noise=np.float32(0.1)).fit(X, y)
+    assert saved(model, tmp_path).get_params() == model.get_params()
+
+
+def test_the_file_is_plain_json(tmp_path):
+    X, y = draw(11, n=40, D=30)
+    model = LinCFA(strategy="joint").fit(X, y)
+    model.save(str(tmp_path / "model.json"))
+    text = (tmp_path / "model.json").read_bytes().decode("ascii")
+    assert "\r" not in text
+    assert text.endswith("}\n")
+    json.loads(text, parse_constant=pytest.fail)
+    assert lincfa.load(str(tmp_path / "model.json")).n_groups_ == model.n_groups_
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("saved")
+
+
+NAMED = LinCFA(tolerance=9).fit(table(draw(12, D=4)[0]), draw(12, D=4)[1])
+PLAIN = LinCFA(strategy="agglomerative", tolerance=1e9).fit(*draw(13, D=4))
+
+# Two halves of a character in a row would be read as the character, and are refused.
+LETTERS = st.characters(exclude_categories=()) | st.sampled_from("\"'\\\n\r\0/é\u2028\ud800\udfff")
+NAMES = st.text(LETTERS, max_size=8).filter(lambda s: not re.search("[\ud800-\udbff][\udc00-]", s))
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(names=st.lists(NAMES, min_size=4, max_size=4, unique=True))
+def test_any_names_survive(folder, names):
+    model = copy.deepcopy(NAMED)
+    model.feature_names_in_ = np.array(names, dtype=object)
+    loaded = saved(model, folder)
+    assert state(loaded) == state(model)
+    assert loaded.groups_by_name() == model.groups_by_name()
+    del model.feature_names_in_
+    model._column_names = names
+    assert state(saved(model, folder)) == state(model)
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+POSITIVE = st.floats(1e-300, 1e300)
+CORRELATIONS = st.floats(-1, 1)
+SHARES = st.floats(0, 1e300)  # figures that follow from them are to be finite
+
+
+def test_names_that_are_no_text_are_refused(tmp_path):
+    model = copy.deepcopy(NAMED)
+    model.feature_names_in_ = np.array(["a", "b", "c", "\ud83d\ude00"], dtype=object)
+    with pytest.raises(ValueError, match="is not valid text and cannot be saved"):
+        model.save(tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(data=st.data())
+def test_any_numbers_survive(folder, data):
+    model = copy.deepcopy(PLAIN)
+
+    def drawn(values, like):
+        return np.array(data.draw(st.lists(values, min_size=like.size, max_size=like.size)))
+
+    model.mean_, model.scale_ = drawn(FINITE, model.mean_), drawn(POSITIVE, model.scale_)
+    model.target_correlation_ = drawn(CORRELATIONS, model.mean_)
+    model.n_samples_ = data.draw(st.floats(4, 1e300))
+    model.target_scale_ = data.draw(POSITIVE)
+    for name in ("mean_correlation", "min_correlation", "target_correlation"):
+        model.cohesion_[name] = drawn(CORRELATIONS | st.just(np.nan), model.cohesion_)
+    model.evidence_["correlation"] = drawn(CORRELATIONS, model.evidence_)
+    model.evidence_["threshold"] = drawn(st.floats(), model.evidence_)
+    model.evidence_["f"] = drawn(SHARES, model.evidence_)
+    model.evidence_["tolerance"] = drawn(st.floats(1e300), model.evidence_)
+    for name in ("variance_drop_share", "bias_growth_share"):
+        model.evidence_[name] = drawn(SHARES, model.evidence_)
+    model.evidence_ = complete(model.evidence_[list(EVIDENCE.names)], model.target_scale_)
+    model.merge_path_["correlation"] = drawn(CORRELATIONS, model.merge_path_)
+    for name in ("f", "mean_correlation", "min_correlation", "bias_growth_share"):
+        model.merge_path_[name] = drawn(st.floats(), model.merge_path_)
+    assert state(saved(model, folder)) == state(model)
