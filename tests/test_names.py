@@ -177,3 +177,35 @@ def test_names_of_numbers():
     assert display_names(None) is None
     assert display_names([0, 1]) is None
     assert display_names([1, 2]) == ["1", "2"]
+
+
+def strings(frame):
+    return pl.DataFrame({str(name): frame[name].to_numpy() for name in frame.columns})
+
+
+def test_numbers_and_their_text_name_the_same_columns():
+    """A table read back from a file has text for names; no warning, and no mix-up."""
+    X, y = draw(0)
+    frame = pd.DataFrame(X, columns=WAVELENGTHS)
+    model, text = LinCFA().fit(frame, y), strings(frame)
+    np.testing.assert_array_equal(model.transform(text), model.transform(frame))
+    whole = pd.DataFrame(X, columns=range(900, 915))
+    np.testing.assert_array_equal(
+        LinCFA().fit(whole, y).transform(whole.rename(columns=float)), model.transform(X)
+    )
+    sorted_as_text = text[sorted(text.columns, key=lambda name: name[::-1])]
+    assert sorted_as_text.columns != text.columns
+    with pytest.raises(ValueError, match=r"column 1 is 1551.0 and was 1550.5"):
+        model.transform(sorted_as_text)
+    named = LinCFA().fit(text, y)
+    np.testing.assert_array_equal(named.transform(frame), model.transform(frame))
+    with pytest.raises(ValueError, match=r"column 0 is 1557.0 and was 1550.0"):
+        named.transform(frame[WAVELENGTHS[::-1]])
+
+
+def test_positions_stand_for_any_names():
+    """Arrays, and frames whose columns are merely counted, have no names to compare."""
+    X, y = draw(0)
+    model = LinCFA().fit(pd.DataFrame(X, columns=WAVELENGTHS), y)
+    expected = model.transform(X)
+    np.testing.assert_array_equal(model.transform(pd.DataFrame(X)), expected)

@@ -37,9 +37,11 @@ def locate_column(X: Any, column: Any) -> int:
         raise ValueError(
             f"X has no column names; give the position of the column instead of {column!r}."
         )
-    close = get_close_matches(str(column), written, n=3)
-    hint = f"; did you mean {' or '.join(repr(known[written.index(c)]) for c in close)}?"
-    raise ValueError(f"X has no column {column!r}{hint if close else '.'}")
+    close = [known[written.index(name)] for name in get_close_matches(str(column), written, n=3)]
+    if all(isinstance(name, numbers.Real) for name in (column, *known)):
+        close = sorted(known, key=lambda name: abs(name - column))[:2]
+    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
+    raise ValueError(f"X has no column {column!r}{hint}")
 
 
 def column_label(X: Any, place: int) -> str:

@@ -30,6 +30,7 @@ def validate_weighted(
     if weights is not None and not weights.all():
         counted = weights > 0
         X, y, weights = X[counted], y[counted], weights[counted]
+        weights = None if (weights == 1).all() else weights
     return X, y, weights, names
 
 
