@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lincfa import _document, _files, _loading
-from lincfa._document import describe, envelope
+from lincfa import _files, _loading
+from lincfa._document import _read, _strict, _write, describe, envelope
 from tampering import (
     FUZZ,
     assert_refused,
@@ -185,7 +185,7 @@ def test_a_pickle_is_not_opened(file, protocol):
     assert_refused(file, pickle.dumps(Bomb(), protocol), "not a JSON file")
 
 
-@pytest.mark.parametrize("module", [_document, _files, _loading])
+@pytest.mark.parametrize("module", [_read, _strict, _write, _files, _loading])
 def test_nothing_that_executes_is_used(module):
     """Neither by name nor by import."""
     forbidden = {"eval", "exec", "compile", "__import__", "getattr_static", "pickle", "marshal"}
