@@ -25,7 +25,7 @@ COMPARED_IN_FULL = 128
 """Members up to which all pairs of a group are compared. The cost of a group grows with the square
 of its size, and a group may be all of a million features."""
 
-_TOGETHER = 128
+_TOGETHER = 64
 """Features of small groups whose correlations are computed at once."""
 
 _SCREEN_VALUES = 2**16
@@ -39,10 +39,10 @@ def group_cohesion(
     ``factors`` are those by which the standardised features enter the mean of their group: ones, or
     their scales for a mean in original units.
 
-    The means of correlations follow from the variances of sums, in one pass. In groups of more than
-    ``COMPARED_IN_FULL`` features the minimum is that of the pairs with one member, the one least
-    correlated with what it was tested against when it joined: the ends of a group that is
-    stretched out.
+    In groups of up to ``COMPARED_IN_FULL`` features all pairs are compared. In larger ones the mean
+    follows from the variance of the sum of the group, and the minimum is that of the pairs with one
+    member, the one least correlated with what it was tested against when it joined: an end of a
+    group that is stretched out.
     """
     groups = partition.groups
     sizes = np.array([group.size for group in groups])
@@ -51,71 +51,78 @@ def group_cohesion(
     result["mean_correlation"] = result["min_correlation"] = np.nan
     result["target_correlation"] = statistics.target_correlation[firsts]
     result["min_is_exact"] = sizes <= COMPARED_IN_FULL
-    merged = np.flatnonzero(sizes > 1)
-    if not merged.size:
-        return result
-    renumbered = np.full(sizes.size + 1, -1)  # the last for features without a group
-    renumbered[merged] = np.arange(merged.size)
-    labels = renumbered[partition.labels]
-    lowest = _lowest_correlations(statistics, partition, labels, merged)
-    ones = np.ones(labels.size)
-    variances = statistics.group_variances(labels, merged.size, ones)
-    pairs = sizes[merged] * (sizes[merged] - 1.0)
-    mean = (variances - sizes[merged]) / pairs
-    grouped = labels >= 0
-    largest = np.zeros(merged.size)
-    np.maximum.at(largest, labels[grouped], factors[grouped])
-    weights = np.ones(labels.size)
-    np.divide(factors, largest[labels], out=weights, where=grouped)
-    if (weights != 1).any():
-        variances = statistics.group_variances(labels, merged.size, weights)
-    r = np.where(grouped, weights * statistics.target_correlation, 0.0)
-    covariances = np.asarray(np.bincount(labels[grouped], weights=r[grouped]), dtype=np.float64)
-    # Not below the least of all pairs by rounding; the least of some pairs may well be larger.
-    exact = result["min_is_exact"][merged]
-    result["mean_correlation"][merged] = np.clip(mean, np.where(exact, lowest, -1), 1)
-    result["min_correlation"][merged] = lowest
-    result["target_correlation"][merged] = _correlation(covariances, variances)
+    small = np.flatnonzero((sizes > 1) & (sizes <= COMPARED_IN_FULL)).tolist()
+    for batch in _batches(small, sizes[small].tolist()):
+        matrix = correlation_matrix(statistics, np.concatenate([groups[k] for k in batch]))
+        stop = 0
+        for number in batch:
+            part = slice(stop, stop + sizes[number])
+            result[number] = _compare_in_full(
+                matrix[part, part], statistics.target_correlation, groups[number], factors
+            )
+            stop = part.stop
+    large = np.flatnonzero(sizes > COMPARED_IN_FULL)
+    if large.size:
+        _compare_large(statistics, partition, factors, large, result)
     return result
 
 
-def _lowest_correlations(
-    statistics: Statistics, partition: Partition, labels: IndexArray, merged: IndexArray
-) -> FloatArray:
-    """Smallest correlation within each of the groups that have several members."""
-    groups = [partition.groups[number] for number in merged]
-    sizes = np.array([group.size for group in groups])
-    lowest = np.empty(sizes.size)
-    small = np.flatnonzero(sizes <= COMPARED_IN_FULL).tolist()
-    for batch in _batches(small, sizes[small].tolist()):
-        matrix = correlation_matrix(statistics, np.concatenate([groups[k] for k in batch]))
-        ends = np.cumsum(sizes[batch]).tolist()
-        for number, stop in zip(batch, ends, strict=True):
-            part = slice(stop - sizes[number], stop)
-            lowest[number] = matrix[part, part].min()
-    large = np.flatnonzero(sizes > COMPARED_IN_FULL)
-    for start in range(0, large.size, statistics.seed_limit):
-        some = large[start : start + statistics.seed_limit]
-        lowest[some] = _lowest_with_one(statistics, partition, labels, merged, some)
-    return np.clip(lowest, -1, 1)
+def _compare_in_full(
+    matrix: FloatArray, target_correlation: FloatArray, group: IndexArray, factors: FloatArray
+) -> tuple[float, float, float, bool]:
+    """Cohesion of one group from the correlations of all its pairs."""
+    weights = factors[group] / factors[group].max()
+    lowest = max(float(matrix.min()), -1.0)
+    mean = (float(matrix.sum()) - group.size) / (group.size * (group.size - 1))
+    covariance, variance = weights @ target_correlation[group], weights @ matrix @ weights
+    return min(max(mean, lowest), 1.0), lowest, float(_correlation(covariance, variance)), True
 
 
-def _lowest_with_one(
+def _compare_large(
     statistics: Statistics,
     partition: Partition,
-    labels: IndexArray,
-    merged: IndexArray,
+    factors: FloatArray,
     large: IndexArray,
-) -> FloatArray:
+    result: npt.NDArray[np.void],
+) -> None:
+    """Write the cohesion of large groups into the result."""
+    number = np.full(len(partition.groups) + 1, -1)  # the last for features without a group
+    number[large] = np.arange(large.size)
+    labels = number[partition.labels]
+    grouped = labels >= 0
+    lowest = np.concatenate(
+        [
+            _lowest_with_one(statistics, partition, large[start : start + statistics.seed_limit])
+            for start in range(0, large.size, statistics.seed_limit)
+        ]
+    )
+    sizes = np.bincount(labels[grouped])
+    variances = statistics.group_variances(labels, large.size, np.ones(labels.size))
+    result["mean_correlation"][large] = np.clip(
+        (variances - sizes) / (sizes * (sizes - 1.0)), -1, 1
+    )
+    result["min_correlation"][large] = np.clip(lowest, -1, 1)
+    unit = np.zeros(large.size)
+    np.maximum.at(unit, labels[grouped], factors[grouped])
+    weights = np.ones(labels.size)
+    np.divide(factors, unit[labels], out=weights, where=grouped)
+    if (weights != 1).any():
+        variances = statistics.group_variances(labels, large.size, weights)
+    r = np.where(grouped, weights * statistics.target_correlation, 0.0)
+    covariances = np.asarray(np.bincount(labels[grouped], weights=r[grouped]), dtype=np.float64)
+    result["target_correlation"][large] = _correlation(covariances, variances)
+
+
+def _lowest_with_one(statistics: Statistics, partition: Partition, large: IndexArray) -> FloatArray:
     """Smallest correlation of one member of each group, an outlying one, with the others."""
     evidence = partition.evidence
     order = np.argsort(-evidence["correlation"], kind="stable")
     farthest = np.empty(len(partition.groups), dtype=np.intp)
     farthest[evidence["group"][order]] = evidence["feature"][order]  # the last written stays
-    seeds = farthest[merged[large]]
-    row = np.full(merged.size + 1, -1)
+    seeds = farthest[large]
+    row = np.full(len(partition.groups) + 1, -1)
     row[large] = np.arange(large.size)
-    row = row[labels]
+    row = row[partition.labels]
     members = np.flatnonzero(row >= 0)
     width = max(1, _SCREEN_VALUES // large.size)
     blocks = [members[left : left + width] for left in range(0, members.size, width)]
@@ -186,8 +193,9 @@ def cut_cohesion(
     return result
 
 
-def _correlation(covariance: FloatArray, variance: FloatArray) -> FloatArray:
+def _correlation(covariance: npt.ArrayLike, variance: npt.ArrayLike) -> FloatArray:
     """Correlation of sums with the target; 0 for a sum that does not vary."""
+    variance = np.asarray(variance)
     varies = variance > RESOLUTION
     ratio = np.where(varies, covariance, 0.0) / np.sqrt(np.where(varies, variance, 1.0))
     return np.asarray(np.clip(ratio, -1, 1))
