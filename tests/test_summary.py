@@ -111,10 +111,10 @@ def test_the_path_holds_the_cohesion_of_every_group_on_it(data, strategy):
 
 @pytest.mark.parametrize("strategy", ["sequential", "centroid"])
 @pytest.mark.parametrize("units", UNITS)
-def test_large_groups_are_compared_with_one_member(rng, monkeypatch, strategy, units):
+def test_of_large_groups_outlying_members_are_compared(rng, monkeypatch, strategy, units):
     """All but the minimum are exact; that is one over fewer pairs, and never too low."""
-    monkeypatch.setattr("lincfa._cohesion.COMPARED_IN_FULL", 4)
-    monkeypatch.setattr("lincfa._cohesion._SCREEN_VALUES", 5)
+    monkeypatch.setattr("lincfa._cohesion.COMPARED", 4)
+    monkeypatch.setattr("lincfa._cohesion._TOGETHER", 5)
     X, y = skewed(rng)
     model = LinCFA(strategy=strategy, units=units, tolerance=20.0).fit(X, y)
     sizes = [len(group) for group in model.groups_]
@@ -123,11 +123,12 @@ def test_large_groups_are_compared_with_one_member(rng, monkeypatch, strategy, u
         mean, lowest, r = figures_of_group(X, y, group, units)
         row = model.cohesion_[number]
         assert row["target_correlation"] == pytest.approx(r, abs=1e-10)
+        assert row["min_is_exact"] == (len(group) <= 4)
         if len(group) > 4:
             evidence = model.evidence_[model.evidence_["group"] == number]
-            outlier = evidence["feature"][evidence["correlation"].argmin()]
+            outlying = evidence["feature"][np.argsort(evidence["correlation"])[:3]]
             assert row["min_correlation"] >= lowest - 1e-12
-            lowest = np.corrcoef(X[:, [outlier, *group]].T)[0].min()
+            lowest = np.corrcoef(X[:, [group[0], *outlying]].T).min()
         if len(group) > 1:
             assert row["mean_correlation"] == pytest.approx(mean, abs=1e-10)
             assert row["min_correlation"] == pytest.approx(lowest, abs=1e-10)
@@ -143,7 +144,7 @@ def around_a_seed(rng, k):
 
 
 def test_the_mean_of_a_large_group_may_be_below_the_minimum_over_some_pairs(rng, monkeypatch):
-    monkeypatch.setattr("lincfa._cohesion.COMPARED_IN_FULL", 4)
+    monkeypatch.setattr("lincfa._cohesion.COMPARED", 4)
     X, y = around_a_seed(rng, 10)
     model = LinCFA(noise=1e9).fit(X, y)
     mean, _, _ = figures_of_group(X, y, model.groups_[0], "standardized")

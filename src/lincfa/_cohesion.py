@@ -1,6 +1,7 @@
 """How well groups hang together: correlations within a group, and of its mean with the target."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +22,12 @@ COHESION = np.dtype(
 correlation of its mean with the target, and whether the minimum is that of all pairs or only an
 upper bound of it."""
 
-COMPARED_IN_FULL = 128
-"""Members up to which all pairs of a group are compared. The cost of a group grows with the square
-of its size, and a group may be all of a million features."""
+COMPARED = 64
+"""Members of a group of which all pairs are compared. The cost grows with the square of the size,
+and a group may be all of a million features."""
 
 _TOGETHER = 64
 """Features of small groups whose correlations are computed at once."""
-
-_SCREEN_VALUES = 2**16
 
 
 def group_cohesion(
@@ -39,32 +38,47 @@ def group_cohesion(
     ``factors`` are those by which the standardised features enter the mean of their group: ones, or
     their scales for a mean in original units.
 
-    In groups of up to ``COMPARED_IN_FULL`` features all pairs are compared. In larger ones the mean
-    follows from the variance of the sum of the group, and the minimum is that of the pairs with one
-    member, the one least correlated with what it was tested against when it joined: an end of a
-    group that is stretched out.
+    In groups of up to ``COMPARED`` features all pairs are compared. In larger ones the mean follows
+    from the variance of the sum of the group, and the minimum is that of the pairs of so many
+    outlying members: the first, and those least correlated with what they were tested against.
     """
-    groups = partition.groups
-    sizes = np.array([group.size for group in groups])
-    firsts = np.array([group[0] for group in groups])
+    sizes = np.array([group.size for group in partition.groups])
+    firsts = np.array([group[0] for group in partition.groups])
     result = np.empty(sizes.size, dtype=COHESION)
     result["mean_correlation"] = result["min_correlation"] = np.nan
     result["target_correlation"] = statistics.target_correlation[firsts]
-    result["min_is_exact"] = sizes <= COMPARED_IN_FULL
-    small = np.flatnonzero((sizes > 1) & (sizes <= COMPARED_IN_FULL)).tolist()
-    for batch in _batches(small, sizes[small].tolist()):
-        matrix = correlation_matrix(statistics, np.concatenate([groups[k] for k in batch]))
+    result["min_is_exact"] = sizes <= COMPARED
+    compared = _outlying_members(partition)
+    merged = np.flatnonzero(sizes > 1).tolist()
+    for batch in _batches(merged, [compared[number].size for number in merged]):
+        matrix = correlation_matrix(statistics, np.concatenate([compared[k] for k in batch]))
         stop = 0
         for number in batch:
-            part = slice(stop, stop + sizes[number])
+            members = compared[number]
+            part = slice(stop, stop + members.size)
             result[number] = _compare_in_full(
-                matrix[part, part], statistics.target_correlation, groups[number], factors
+                matrix[part, part], statistics.target_correlation, members, factors
             )
             stop = part.stop
-    large = np.flatnonzero(sizes > COMPARED_IN_FULL)
+    large = np.flatnonzero(sizes > COMPARED)
     if large.size:
-        _compare_large(statistics, partition, factors, large, result)
+        _complete_large(statistics, partition.labels, factors, large, result)
     return result
+
+
+def _outlying_members(partition: Partition) -> list[IndexArray]:
+    """Give all members of groups that are not too large, and the outlying ones of the others."""
+    evidence = partition.evidence
+    bounds = np.searchsorted(evidence["group"], np.arange(len(partition.groups) + 1))
+    chosen = []
+    for group, (start, stop) in zip(partition.groups, pairwise(bounds.tolist()), strict=True):
+        if group.size <= COMPARED:
+            chosen.append(group)
+            continue
+        order = np.argpartition(evidence["correlation"][start:stop], COMPARED - 1)
+        farthest = evidence["feature"][start:stop][order[: COMPARED - 1]]
+        chosen.append(np.concatenate([group[:1], np.sort(farthest)]))
+    return chosen
 
 
 def _compare_in_full(
@@ -78,30 +92,23 @@ def _compare_in_full(
     return min(max(mean, lowest), 1.0), lowest, float(_correlation(covariance, variance)), True
 
 
-def _compare_large(
+def _complete_large(
     statistics: Statistics,
-    partition: Partition,
+    labels: IndexArray,
     factors: FloatArray,
     large: IndexArray,
     result: npt.NDArray[np.void],
 ) -> None:
-    """Write the cohesion of large groups into the result."""
-    number = np.full(len(partition.groups) + 1, -1)  # the last for features without a group
+    """Write what concerns all members of large groups into the result."""
+    number = np.full(result.size + 1, -1)  # the last for features without a group
     number[large] = np.arange(large.size)
-    labels = number[partition.labels]
+    labels = number[labels]
     grouped = labels >= 0
-    lowest = np.concatenate(
-        [
-            _lowest_with_one(statistics, partition, large[start : start + statistics.seed_limit])
-            for start in range(0, large.size, statistics.seed_limit)
-        ]
-    )
     sizes = np.bincount(labels[grouped])
     variances = statistics.group_variances(labels, large.size, np.ones(labels.size))
-    result["mean_correlation"][large] = np.clip(
-        (variances - sizes) / (sizes * (sizes - 1.0)), -1, 1
-    )
-    result["min_correlation"][large] = np.clip(lowest, -1, 1)
+    mean = (variances - sizes) / (sizes * (sizes - 1.0))
+    result["mean_correlation"][large] = np.clip(mean, -1, 1)
+    result["min_is_exact"][large] = False
     unit = np.zeros(large.size)
     np.maximum.at(unit, labels[grouped], factors[grouped])
     weights = np.ones(labels.size)
@@ -111,26 +118,6 @@ def _compare_large(
     r = np.where(grouped, weights * statistics.target_correlation, 0.0)
     covariances = np.asarray(np.bincount(labels[grouped], weights=r[grouped]), dtype=np.float64)
     result["target_correlation"][large] = _correlation(covariances, variances)
-
-
-def _lowest_with_one(statistics: Statistics, partition: Partition, large: IndexArray) -> FloatArray:
-    """Smallest correlation of one member of each group, an outlying one, with the others."""
-    evidence = partition.evidence
-    order = np.argsort(-evidence["correlation"], kind="stable")
-    farthest = np.empty(len(partition.groups), dtype=np.intp)
-    farthest[evidence["group"][order]] = evidence["feature"][order]  # the last written stays
-    seeds = farthest[large]
-    row = np.full(len(partition.groups) + 1, -1)
-    row[large] = np.arange(large.size)
-    row = row[partition.labels]
-    members = np.flatnonzero(row >= 0)
-    width = max(1, _SCREEN_VALUES // large.size)
-    blocks = [members[left : left + width] for left in range(0, members.size, width)]
-    tasks = [(slice(0, seeds.size), block) for block in blocks]
-    lowest = np.full(large.size, 1.0)
-    for block, rho in zip(blocks, statistics.rows(seeds, tasks), strict=True):
-        np.minimum.at(lowest, row[block], rho[row[block], np.arange(block.size)])
-    return lowest
 
 
 def add_path_cohesion(statistics: Statistics, path: MergePath, factors: FloatArray) -> None:

@@ -96,9 +96,9 @@ class LinCFA(PathReducer):
     cohesion_ : structured ndarray of shape (n_groups_,)
         Of each group the ``mean_correlation`` and ``min_correlation`` of its features (NaN for a
         single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
-        ``"sequential"`` and ``"centroid"``, the minimum in a group of more than 128 features is
-        that of the pairs with one of them, the one least correlated with what it was tested
-        against: an upper bound, and ``min_is_exact`` is false.
+        ``"sequential"`` and ``"centroid"``, the minimum in a group of more than 64 features is
+        that of the pairs of 64 outlying ones (the first, and those least correlated with what they
+        were tested against): an upper bound, and ``min_is_exact`` is false.
     merge_path_ : structured ndarray
         For ``"agglomerative"`` and ``"joint"``: all merges in their order, down to one group, also
         those beyond the tolerance. ``first`` and ``second`` are the first features of the two
