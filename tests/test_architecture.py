@@ -31,7 +31,7 @@ ORDER = [
     "_criterion",
     "_grouping",
     "_cohesion",
-    "_html",
+    "_display",
     "_summary",
     "_reader",
     "_reducer",

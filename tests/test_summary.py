@@ -9,7 +9,7 @@ import pytest
 import sklearn
 
 from lincfa import LinCFA
-from lincfa._html import documentation_link
+from lincfa._display import documentation_link
 from literal_strategies import standardised
 from reference import draw, stream
 
@@ -296,7 +296,7 @@ def test_documentation_is_the_declared_or_the_local_one(monkeypatch, declared):
         def get_all(self, name):
             return declared if name == "Project-URL" else None
 
-    monkeypatch.setattr("lincfa._html.metadata", lambda package: Metadata())
+    monkeypatch.setattr("lincfa._display.metadata", lambda package: Metadata())
     link = documentation_link("theory.md")
     assert link == "https://d/theory.md" if declared else link.endswith("/docs/theory.md")
     assert documentation_link("nowhere.md") == ("https://d/nowhere.md" if declared else "")

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ._criterion import Criterion
+from ._display import Table
 from ._estimator import LinCFA
 from ._evidence import complete
-from ._html import html_table
 from ._input import refuse_lazy
 from ._names import shown
 from ._statistics import ArrayStatistics
@@ -140,8 +140,8 @@ class PairExplanation:
         ):
             shares = f"{_digits(100 * share)} % of the target's variance"
             rows.append([label, f"{_digits(value)} ({shares})"])
-        table = html_table(f"{first} and {second} {decision}", ("figure", "value"), rows)
-        return f"<p>{escape(str(self))}</p>{table}"
+        table = Table(f"{first} and {second} {decision}", ("figure", "value"), rows)
+        return f"<p>{escape(str(self))}</p>{table.html()}"
 
 
 def explain_pair(

@@ -71,7 +71,7 @@ def try_fold(
 
 def _score_fold(task: Task, train: Samples, test: Samples) -> tuple[list[float], list[int], float]:
     """Scores and numbers of groups of all combinations on one fold, and its training samples."""
-    check_total_weight(train.weights)
+    check_total_weight(train.count)
     if test.count == 0:
         raise ValueError("the held-out samples have no weight.")
     statistics: Statistics = ArrayStatistics.from_data(train.X, train.y, weights=train.weights)

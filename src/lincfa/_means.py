@@ -89,8 +89,9 @@ def group_variances(
     total = np.zeros(n_groups)
     room = max(_ROW_VALUES, X.size // _SHARE_FOR_SUMS)
     by_rows = runs_along_rows(X)
-    for first in range(0, n_groups, n_groups if by_rows else max(1, room // n)):
-        groups = slice(first, n_groups if by_rows else min(n_groups, first + max(1, room // n)))
+    step = n_groups if by_rows else max(1, room // n)
+    for first in range(0, n_groups, step):
+        groups = slice(first, min(first + step, n_groups))
         width = groups.stop - first
         own = (labels >= first) & (labels < groups.stop)
         for rows in row_slices(n, width, room) if by_rows else [slice(None)]:

@@ -75,27 +75,6 @@ def shown(name: str, limit: int = 60) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def aligned(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    r"""Lines of a table whose first column is text and whose others are numbers.
-
-    Examples
-    --------
-    >>> print(*aligned(("group", "size"), [["a", "1"], ["mean(b, c)", "22"]]), sep="\n")
-    group       size
-    a              1
-    mean(b, c)    22
-    """
-    table = [list(titles), *map(list, rows)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(titles))]
-    return [
-        "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
-
-
 def default_names(n_features: int) -> list[str]:
     """Names for columns that have none, as scikit-learn numbers them."""
     return [f"x{i}" for i in range(n_features)]

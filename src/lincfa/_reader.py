@@ -7,9 +7,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ._html import documentation_link, html_table
+from ._display import documentation_link
 from ._names import Names, default_names, reduced_names
-from ._summary import TITLES, Summary
+from ._summary import Summary
 from ._tables import frame_of
 
 _SHOWN_IN_NOTEBOOK = 5
@@ -120,9 +120,7 @@ class GroupReader(BaseEstimator):  # type: ignore[misc]
         """Show the largest groups; nothing before a fit."""
         if not hasattr(self, "labels_"):
             return ""
-        summary = self.summary()
-        rows, note = summary.largest(_SHOWN_IN_NOTEBOOK), summary.note(_SHOWN_IN_NOTEBOOK)
-        return html_table(summary.headline, TITLES, rows, note)
+        return self.summary().table(_SHOWN_IN_NOTEBOOK).html()
 
     def _check_is_fitted(self) -> None:
         check_is_fitted(self, "labels_")

@@ -185,7 +185,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         values, target, names = validate_training(self, X, y, min_samples=fewest)
         check_finite(values, names)
         samples = Samples(values, target, validate_weights(sample_weight, len(target)))
-        check_total_weight(samples.weights)
+        check_total_weight(samples.count)
         standardize_target(target, samples.weights)  # refuses a constant one before a fold does
         estimator = LinearRegression() if self.estimator is None else self.estimator
         if samples.weights is not None and not has_fit_parameter(estimator, "sample_weight"):

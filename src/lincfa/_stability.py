@@ -13,10 +13,10 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from ._display import Table
 from ._estimator import LinCFA
-from ._html import html_table
 from ._input import validate_training
-from ._names import aligned, shown
+from ._names import shown
 from ._parameters import is_count
 from ._progress import with_progress
 from ._statistics import ArrayStatistics, IndexArray, standardize_target
@@ -24,7 +24,6 @@ from ._tables import frame_of
 from .theory._arrays import FloatArray
 
 _ATTEMPTS = 100
-_SHOWN = 20
 _TITLES = ("group", "size", "pairs together", "intact")
 
 
@@ -120,35 +119,34 @@ class Stability:
         }
         return frame_of(columns, library)
 
-    def __str__(self) -> str:
-        """Give the headline and the figures of the largest groups."""
-        rows, note = self._rows()
-        return "\n".join([self._headline(), *aligned(_TITLES, rows), *filter(None, [note])])
-
-    def _repr_html_(self) -> str:
-        rows, note = self._rows()
-        return html_table(self._headline(), _TITLES, rows, note)
-
-    def _headline(self) -> str:
+    def table(self, limit: int = 20) -> Table:
+        """Give the figures of the largest groups as a table, and a note on the others."""
         low, high = self.n_groups.min(), self.n_groups.max()
-        return (
-            f"{len(self.names)} groups; {low} to {high} in {len(self.n_groups)} resamples, "
-            f"agreement {self.agreement.mean():.2f}"
-        )
-
-    def _rows(self) -> tuple[list[list[str]], str]:
         sizes = np.bincount(self.labels[self.labels >= 0])
         order = np.argsort(-sizes, kind="stable")
         rows = [
             [shown(self.names[k]), str(sizes[k]), f"{self.groups[k]:.2f}", f"{self.intact[k]:.2f}"]
-            for k in order[:_SHOWN].tolist()
+            for k in order[:limit].tolist()
             if sizes[k] > 1
         ]
         more = int((sizes > 1).sum()) - len(rows)
         single = int((sizes == 1).sum())
         notes = [f"{more} more groups"] if more else []
         notes += [f"{single} single features"] if single else []
-        return rows, f"and {' and '.join(notes)}" if notes else ""
+        return Table(
+            f"{len(self.names)} groups; {low} to {high} in {len(self.n_groups)} resamples, "
+            f"agreement {self.agreement.mean():.2f}",
+            _TITLES,
+            rows,
+            f"and {' and '.join(notes)}" if notes else "",
+        )
+
+    def __str__(self) -> str:
+        """Give the headline and the figures of the largest groups."""
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
 
 
 def stability(

@@ -6,12 +6,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ._html import html_table
-from ._names import aligned, shown
+from ._display import Table
+from ._names import shown
 from ._tables import frame_of
 from .theory._arrays import FloatArray
 
-_SHOWN = 20
+_TITLES = ("reduced feature", "size", "mean r", "least r", "r with target")
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,11 @@ class Summary:
         groups = "group" if self.n_groups == 1 else "groups"
         return f"{self.n_features} {features} → {self.n_groups} {groups}{constant}"
 
-    def largest(self, limit: int) -> list[list[str]]:
-        """Rows of a table of the largest groups: name, size and correlations."""
+    def table(self, limit: int = 20) -> Table:
+        """Give the largest groups as a table, and a note on the others."""
         order = np.argsort(-self.sizes, kind="stable")[:limit]
         bound = np.where(self.min_is_exact, "", "≤ ")
-        return [
+        rows = [
             [
                 shown(self.names[number]),
                 str(self.sizes[number]),
@@ -91,27 +91,16 @@ class Summary:
             ]
             for number in order.tolist()
         ]
-
-    def note(self, limit: int) -> str:
-        """What a table of so many groups leaves out."""
         more = self.n_groups - limit
-        if more <= 0:
-            return ""
-        return f"… and {more} more {'group' if more == 1 else 'groups'}, none of them larger"
+        note = f"… and {more} more {'group' if more == 1 else 'groups'}, none of them larger"
+        return Table(self.headline, _TITLES, rows, note if more > 0 else "")
 
     def __str__(self) -> str:
         """Give the headline and the largest groups."""
-        rows = self.largest(_SHOWN)
-        return "\n".join(
-            [self.headline, *aligned(TITLES, rows), *filter(None, [self.note(_SHOWN)])]
-        )
+        return str(self.table())
 
     def _repr_html_(self) -> str:
-        return html_table(self.headline, TITLES, self.largest(_SHOWN), self.note(_SHOWN))
-
-
-TITLES = ("reduced feature", "size", "mean r", "least r", "r with target")
-"""Heads of the table of groups."""
+        return self.table().html()
 
 
 def _decimals(value: float) -> str:

@@ -24,9 +24,7 @@ def validate_weighted(
     fewest = MIN_SAMPLES if sample_weight is None else 1
     X, y, names = validate_training(estimator, X, y, min_samples=fewest)
     weights = validate_weights(sample_weight, len(y))
-    check_total_weight(weights)
-    if sample_weight is not None and weights is None and len(y) < MIN_SAMPLES:
-        check_total_weight(np.ones(len(y)))
+    check_total_weight(len(y) if weights is None else weights.sum())
     if weights is not None and not weights.all():
         counted = weights > 0
         X, y, weights = X[counted], y[counted], weights[counted]
@@ -60,15 +58,13 @@ def validate_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64]
     return None if (weights == 1).all() else weights
 
 
-def check_total_weight(weights: npt.NDArray[np.float64] | None) -> None:
+def check_total_weight(total: float) -> None:
     """Refuse weights that amount to fewer samples than a fit needs."""
-    if weights is None:
-        return
-    if not weights.any():
+    if total == 0:
         raise ValueError("All of sample_weight is zero: no sample counts.")
-    if not are_enough(weights.sum()):
+    if not are_enough(total):
         raise ValueError(
-            f"sample_weight counts samples, and adds up to {weights.sum():g} of them; a minimum of "
+            f"sample_weight counts samples, and adds up to {total:g} of them; a minimum of "
             f"{MIN_SAMPLES} is required. If only the ratios of the weights mean something, "
             "multiply them by len(y) / sum(sample_weight)."
         )
