@@ -1,92 +1,14 @@
-"""Data: the paper's correlated features, a climate-like field, spectra, and the paper's tables."""
+"""Data like those of two fields of use: a climate-like field, and spectra of mixtures."""
 
-from os import PathLike
-from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 from sklearn.utils import check_random_state
 
-from .theory._arrays import FloatArray
-
-__all__ = [
-    "load_climatological",
-    "load_financial",
-    "load_life_expectancy",
-    "make_correlated",
-    "make_field",
-    "make_spectra",
-]
-
-
-@overload
-def make_correlated(
-    n_samples: int = ...,
-    n_features: int = ...,
-    *,
-    noise: float = ...,
-    coef: Literal[False] = ...,
-    random_state: Any = ...,
-) -> tuple[FloatArray, FloatArray]: ...
-@overload
-def make_correlated(
-    n_samples: int = ...,
-    n_features: int = ...,
-    *,
-    noise: float = ...,
-    coef: Literal[True],
-    random_state: Any = ...,
-) -> tuple[FloatArray, FloatArray, FloatArray]: ...
-def make_correlated(
-    n_samples: int = 500,
-    n_features: int = 100,
-    *,
-    noise: float = 10.0,
-    coef: bool = False,
-    random_state: Any = None,
-) -> tuple[FloatArray, FloatArray] | tuple[FloatArray, FloatArray, FloatArray]:
-    """Generate the paper's D-dimensional data: a tree of correlated features.
-
-    The first feature is uniform on [0, 1]; each further one is 0.7 times an earlier one, chosen at
-    random, plus 0.3 times a new uniform variable. The features are standardised, and the target is
-    their sum with weights uniform on [0, 1] plus Gaussian noise.
-
-    Parameters
-    ----------
-    n_samples : int, default=500
-    n_features : int, default=100
-    noise : float, default=10.0
-        Standard deviation of the noise.
-    coef : bool, default=False
-        Whether to return the weights too.
-    random_state : int, RandomState instance or None, default=None
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-    weights : ndarray of shape (n_features,)
-        Only where ``coef`` is True.
-
-    Examples
-    --------
-    >>> from lincfa.datasets import make_correlated
-    >>> X, y = make_correlated(n_samples=50, n_features=10, random_state=0)
-    >>> X.shape, y.shape
-    ((50, 10), (50,))
-    """
-    _check_counts(n_samples=n_samples, n_features=n_features)
-    random = check_random_state(random_state)
-    X = np.empty((n_samples, n_features), order="F")
-    X[:, 0] = random.uniform(size=n_samples)
-    for i in range(1, n_features):
-        X[:, i] = 0.7 * X[:, random.randint(i)] + 0.3 * random.uniform(size=n_samples)
-    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-    weights = random.uniform(size=n_features)
-    y = X @ weights + noise * random.normal(size=n_samples)
-    return (X, y, weights) if coef else (X, y)
+from ..theory._arrays import FloatArray
+from ._checks import check_counts
 
 
 def make_field(
@@ -134,7 +56,7 @@ def make_field(
     ((50, 150), (50,), (4, 10, 15))
     """
     rows, columns = shape
-    _check_counts(n_samples=n_samples, rows=rows, columns=columns, n_areas=n_areas)
+    check_counts(n_samples=n_samples, rows=rows, columns=columns, n_areas=n_areas)
     random = check_random_state(random_state)
     white = random.normal(size=(n_samples, rows, columns))
     # Smoothing sample by sample (no kernel along the first axis) keeps the samples independent.
@@ -201,7 +123,7 @@ def make_spectra(
     >>> X.shape, y.shape
     ((40, 400), (40,))
     """
-    _check_counts(n_samples=n_samples, n_features=n_features, n_components=n_components)
+    check_counts(n_samples=n_samples, n_features=n_features, n_components=n_components)
     random = check_random_state(random_state)
     wavelength = np.linspace(0, 1, n_features)
     pure = np.zeros((n_components, n_features))
@@ -216,66 +138,3 @@ def make_spectra(
     X += noise * random.normal(size=X.shape)
     y = contents[:, 0]
     return X, y + target_noise * y.std() * random.normal(size=n_samples)
-
-
-def load_life_expectancy(folder: str | PathLike[str]) -> tuple[Any, Any]:
-    """Load the paper's life expectancy data from ``life_expectancy.csv`` in a folder.
-
-    Rows with a missing value are left out, as in the paper.
-
-    Returns
-    -------
-    X : pandas.DataFrame of shape (1649, 18)
-    y : pandas.Series
-        Life expectancy in years.
-    """
-    table = _read(folder, "life_expectancy.csv").dropna()
-    return table.iloc[:, 4:], table.iloc[:, 3]
-
-
-def load_financial(folder: str | PathLike[str]) -> tuple[Any, Any]:
-    """Load the paper's fundamentals of companies from ``fundamentals.csv`` in a folder.
-
-    As in the paper, only numbers are kept, without the columns of which more than half is missing
-    and then without the rows in which something is.
-
-    Returns
-    -------
-    X : pandas.DataFrame of shape (1299, 75)
-    y : pandas.Series
-        The cash ratio.
-    """
-    table = _read(folder, "fundamentals.csv").select_dtypes("number")
-    table = table.drop(columns=table.columns[0])
-    table = table.loc[:, table.isna().mean() <= 0.5].dropna()
-    return table.drop(columns="Cash Ratio"), table["Cash Ratio"]
-
-
-def load_climatological(folder: str | PathLike[str]) -> tuple[Any, Any]:
-    """Load the paper's first climatological data from ``ndvi_anomalies.csv`` in a folder.
-
-    Returns
-    -------
-    X : pandas.DataFrame of shape (1038, 136)
-        Vegetation indices, temperatures and precipitation of river basins, in the order of time.
-    y : pandas.Series
-        Anomaly of the vegetation index of the Adda basin.
-    """
-    table = _read(folder, "ndvi_anomalies.csv")
-    return table.iloc[:, 2:], table.iloc[:, 1]
-
-
-def _read(folder: str | PathLike[str], name: str) -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError("Loading tables needs pandas: pip install 'lincfa[tables]'.") from error
-    return pd.read_csv(Path(folder) / name)
-
-
-def _check_counts(*, n_samples: int, **counts: int) -> None:
-    if n_samples < 2:
-        raise ValueError(f"n_samples must be at least 2, got {n_samples}")
-    for name, count in counts.items():
-        if count < 1:
-            raise ValueError(f"{name} must be at least 1, got {count}")
