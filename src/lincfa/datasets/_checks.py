@@ -1,4 +1,11 @@
-"""What every generator asks of its parameters."""
+"""What the generators ask of their parameters."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..theory._arrays import FloatArray
 
 
 def check_counts(*, n_samples: int, **counts: int) -> None:
@@ -8,3 +15,43 @@ def check_counts(*, n_samples: int, **counts: int) -> None:
     for name, count in counts.items():
         if count < 1:
             raise ValueError(f"{name} must be at least 1, got {count}")
+
+
+def check_noise(**noises: float) -> None:
+    """Refuse standard deviations that are negative or not finite."""
+    for name, noise in noises.items():
+        if not 0 <= noise < np.inf:
+            raise ValueError(f"{name} must be finite and not negative, got {noise}")
+
+
+def check_share(share: float) -> None:
+    """Refuse what is not strictly between 0 and 1."""
+    if not 0 < share < 1:
+        raise ValueError(f"share must be between 0 and 1, both excluded, got {share}")
+
+
+def check_numbers(name: str, values: Any, count: int) -> FloatArray:
+    """Give values as floats, so many and all finite."""
+    numbers = np.array(values, dtype=float)
+    if numbers.shape != (count,):
+        raise ValueError(f"{name} must be {count} numbers, got an array of shape {numbers.shape}")
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be finite, got {numbers[~np.isfinite(numbers)][0]}")
+    return numbers
+
+
+def check_tree(tree: Any, n_features: int) -> npt.NDArray[np.integer]:
+    """Give the parents of the features: integers, from the second on each an earlier feature."""
+    parents = np.asarray(tree)
+    if parents.shape != (n_features,) or not np.issubdtype(parents.dtype, np.integer):
+        raise ValueError(
+            f"tree must be {n_features} integers, got an array of shape {parents.shape} and type "
+            f"{parents.dtype}"
+        )
+    for feature in range(1, n_features):
+        if not 0 <= parents[feature] < feature:
+            raise ValueError(
+                f"tree must give each feature an earlier one as parent, got tree[{feature}] = "
+                f"{parents[feature]}"
+            )
+    return parents

@@ -3,10 +3,11 @@
 from typing import Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from ..theory._arrays import FloatArray
-from ._checks import check_counts
+from ._checks import check_counts, check_noise, check_numbers, check_share, check_tree
 
 
 @overload
@@ -15,6 +16,8 @@ def make_correlated(
     n_features: int = ...,
     *,
     noise: float = ...,
+    weights: npt.ArrayLike | None = ...,
+    tree: npt.ArrayLike | None = ...,
     coef: Literal[False] = ...,
     random_state: Any = ...,
 ) -> tuple[FloatArray, FloatArray]: ...
@@ -24,6 +27,8 @@ def make_correlated(
     n_features: int = ...,
     *,
     noise: float = ...,
+    weights: npt.ArrayLike | None = ...,
+    tree: npt.ArrayLike | None = ...,
     coef: Literal[True],
     random_state: Any = ...,
 ) -> tuple[FloatArray, FloatArray, FloatArray]: ...
@@ -32,6 +37,8 @@ def make_correlated(
     n_features: int = 100,
     *,
     noise: float = 10.0,
+    weights: npt.ArrayLike | None = None,
+    tree: npt.ArrayLike | None = None,
     coef: bool = False,
     random_state: Any = None,
 ) -> tuple[FloatArray, FloatArray] | tuple[FloatArray, FloatArray, FloatArray]:
@@ -47,6 +54,12 @@ def make_correlated(
     n_features : int, default=100
     noise : float, default=10.0
         Standard deviation of the noise.
+    weights : array of shape (n_features,) or None, default=None
+        Weights to use instead of drawn ones.
+    tree : array of int, of shape (n_features,), or None, default=None
+        For each feature the earlier one that it is made from, instead of drawn ones; that of the
+        first, which has none, is ignored. Given weights or a given tree leave all other draws of
+        a ``random_state`` as they are.
     coef : bool, default=False
         Whether to return the weights too.
     random_state : int, RandomState instance or None, default=None
@@ -66,12 +79,149 @@ def make_correlated(
     ((50, 10), (50,))
     """
     check_counts(n_samples=n_samples, n_features=n_features)
+    check_noise(noise=noise)
+    given = None if weights is None else check_numbers("weights", weights, n_features)
+    parents = None if tree is None else check_tree(tree, n_features)
     random = check_random_state(random_state)
     X = np.empty((n_samples, n_features), order="F")
     X[:, 0] = random.uniform(size=n_samples)
     for i in range(1, n_features):
-        X[:, i] = 0.7 * X[:, random.randint(i)] + 0.3 * random.uniform(size=n_samples)
-    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-    weights = random.uniform(size=n_features)
-    y = X @ weights + noise * random.normal(size=n_samples)
-    return (X, y, weights) if coef else (X, y)
+        drawn = random.randint(i)  # also where it is not used, for the sake of the draws to come
+        parent = drawn if parents is None else parents[i]
+        # Spelt out: in floats 1 − 0.7 is not 0.3, and the data of a random_state would change.
+        X[:, i] = 0.7 * X[:, parent] + 0.3 * random.uniform(size=n_samples)
+    X = _standardized(X)
+    uniform = random.uniform(size=n_features)
+    used = uniform if given is None else given
+    y = _target(random, X, used, noise)
+    return (X, y, used) if coef else (X, y)
+
+
+def make_bivariate(
+    n_samples: int = 500,
+    *,
+    weights: npt.ArrayLike = (0.2, 0.8),
+    noise: float = 0.5,
+    share: float = 0.7,
+    random_state: Any = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Generate the paper's bivariate data: two correlated features.
+
+    The first feature is uniform on [0, 1], the second is ``share`` times the first plus
+    ``1 - share`` times a new uniform variable. Both are standardised, and the target is their
+    weighted sum plus Gaussian noise.
+
+    The paper's text has a share of 0.8, which gives a correlation of 0.970; its tables come from
+    0.7, which gives 0.919.
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+    weights : array of shape (2,), default=(0.2, 0.8)
+    noise : float, default=0.5
+        Standard deviation of the noise.
+    share : float, default=0.7
+        Share of the first feature in the second, between 0 and 1.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+    y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lincfa.datasets import make_bivariate
+    >>> X, y = make_bivariate(n_samples=100_000, random_state=0)
+    >>> print(f"{np.corrcoef(X.T)[0, 1]:.2f}")
+    0.92
+    """
+    check_counts(n_samples=n_samples)
+    check_noise(noise=noise)
+    check_share(share)
+    used = check_numbers("weights", weights, 2)
+    random = check_random_state(random_state)
+    first = random.uniform(size=n_samples)
+    X = _standardized(np.column_stack([first, _mixed(random, first, share)]))
+    return X, _target(random, X, used, noise)
+
+
+def make_trivariate(
+    n_samples: int = 500,
+    *,
+    weights: npt.ArrayLike = (0.4, 0.6, 0.2),
+    noise: float = 0.5,
+    share: float = 0.65,
+    third: npt.ArrayLike = (1.0, 0.0, 0.5),
+    random_state: Any = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Generate the paper's three-dimensional data: two correlated features and a third.
+
+    The first feature is uniform on [0, 1], the second is ``share`` times the first plus
+    ``1 - share`` times a new uniform variable, the third a sum of both and of one more uniform
+    variable. All are then standardised, and the target is their weighted sum plus Gaussian noise.
+
+    The paper's text has a third feature of ``(0.5, 0.5, 0.5)``; its tables come from
+    ``(1, 0, 0.5)``.
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+    weights : array of shape (3,), default=(0.4, 0.6, 0.2)
+    noise : float, default=0.5
+        Standard deviation of the noise.
+    share : float, default=0.65
+        Share of the first feature in the second, between 0 and 1.
+    third : array of shape (3,), default=(1.0, 0.0, 0.5)
+        What the third feature has of the first, of the second and of the new variable, none of
+        them standardised yet.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 3)
+    y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lincfa.datasets import make_trivariate
+    >>> X, y = make_trivariate(n_samples=100_000, random_state=0)
+    >>> print(np.corrcoef(X.T).round(2))
+    [[1.   0.88 0.89]
+     [0.88 1.   0.79]
+     [0.89 0.79 1.  ]]
+    """
+    check_counts(n_samples=n_samples)
+    check_noise(noise=noise)
+    check_share(share)
+    used = check_numbers("weights", weights, 3)
+    parts = check_numbers("third", third, 3)
+    if not parts.any():
+        raise ValueError("third must not be all 0, the third feature would be constant")
+    random = check_random_state(random_state)
+    first = random.uniform(size=n_samples)
+    second = _mixed(random, first, share)
+    sources = np.column_stack([first, second, random.uniform(size=n_samples)])
+    # Standardising takes out the scale anyhow; taken out before, parts of no size overflow.
+    last = sources @ (parts / np.abs(parts).max())
+    X = _standardized(np.column_stack([first, second, last]))
+    return X, _target(random, X, used, noise)
+
+
+def _mixed(random: np.random.RandomState, feature: FloatArray, share: float) -> FloatArray:
+    mixed: FloatArray = share * feature + (1 - share) * random.uniform(size=len(feature))
+    return mixed
+
+
+def _standardized(X: FloatArray) -> FloatArray:
+    standardized: FloatArray = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    return standardized
+
+
+def _target(
+    random: np.random.RandomState, X: FloatArray, weights: FloatArray, noise: float
+) -> FloatArray:
+    y: FloatArray = X @ weights + noise * random.normal(size=len(X))
+    return y

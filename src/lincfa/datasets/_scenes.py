@@ -8,7 +8,7 @@ from scipy import ndimage
 from sklearn.utils import check_random_state
 
 from ..theory._arrays import FloatArray
-from ._checks import check_counts
+from ._checks import check_counts, check_noise
 
 
 def make_field(
@@ -57,6 +57,7 @@ def make_field(
     """
     rows, columns = shape
     check_counts(n_samples=n_samples, rows=rows, columns=columns, n_areas=n_areas)
+    check_noise(noise=noise)
     random = check_random_state(random_state)
     white = random.normal(size=(n_samples, rows, columns))
     # Smoothing sample by sample (no kernel along the first axis) keeps the samples independent.
@@ -124,6 +125,7 @@ def make_spectra(
     ((40, 400), (40,))
     """
     check_counts(n_samples=n_samples, n_features=n_features, n_components=n_components)
+    check_noise(noise=noise, target_noise=target_noise)
     random = check_random_state(random_state)
     wavelength = np.linspace(0, 1, n_features)
     pure = np.zeros((n_components, n_features))
