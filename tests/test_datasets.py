@@ -178,7 +178,8 @@ def test_defaults_of_two_and_three_features(make):
     weights = {make_bivariate: (0.2, 0.8), make_trivariate: (0.4, 0.6, 0.2)}[make]
     X, y = make(random_state=6)
     assert X.shape == (500, len(weights))
-    noiseless, signal = make(noise=0.0, random_state=6)
+    share = {make_bivariate: 0.7, make_trivariate: 0.65}[make]
+    noiseless, signal = make(noise=0.0, share=share, random_state=6)
     np.testing.assert_array_equal(noiseless, X)
     np.testing.assert_allclose(signal, X @ weights, atol=1e-12)
     assert (y - signal).std() == pytest.approx(0.5, rel=5 / np.sqrt(2 * 500))
