@@ -6,7 +6,6 @@ part and the mean number of features, and what LinCFACV is held to.
 """
 
 import argparse
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,6 @@ from sklearn.preprocessing import StandardScaler
 from lincfa import LinCFA, LinCFACV, datasets
 from lincfa._search import default_folds
 
-FOLDER = Path(os.environ.get("LINCFA_DATA", Path(__file__).parents[2] / "shared" / "data"))
 PLAIN = "LinCFA"
 CHOSEN = "LinCFACV"
 PEERS = ("PCA, 95 %", "FeatureAgglomeration")
@@ -43,18 +41,14 @@ class Data:
     load: Callable[[], tuple[Any, Any]]
 
 
-def _from_folder(load: Callable[[Path], tuple[Any, Any]]) -> Callable[[], tuple[Any, Any]]:
-    return lambda: load(FOLDER)
-
-
 SOURCES = {
-    "life": Data("Life expectancy", _from_folder(datasets.load_life_expectancy)),
-    "financial": Data("Financial", _from_folder(datasets.load_financial)),
-    "climatological": Data("Climatological I", _from_folder(datasets.load_climatological)),
+    "life": Data("Life expectancy", datasets.load_life_expectancy),
+    "financial": Data("Financial", datasets.load_financial),
+    "climatological": Data("Climatological I", datasets.load_climatological),
+    "climatological-ii": Data("Climatological II", datasets.load_climatological_ii),
     "spectra": Data("spectra", lambda: datasets.make_spectra(random_state=0)),
     "field": Data("field", lambda: datasets.make_field(random_state=0)[:2]),
 }
-ON_DISK = ("life", "financial", "climatological")
 
 
 def methods(n: int, D: int, n_groups: int) -> dict[str, Any]:
@@ -154,11 +148,12 @@ def main() -> None:
 
     console = Console()
     columns: dict[str, dict[str, tuple[float, float]]] = {}
-    for key, data in sources(arguments.data, arguments.table, arguments.target).items():
-        if key in ON_DISK and not FOLDER.is_dir():
-            console.print(f"{data.name}: not run, there is no folder {FOLDER}")
+    for data in sources(arguments.data, arguments.table, arguments.target).values():
+        try:
+            X, y = (np.asarray(part, dtype=float) for part in data.load())
+        except FileNotFoundError as missing:
+            console.print(f"{data.name}: not run. {missing}", markup=False)
             continue
-        X, y = (np.asarray(part, dtype=float) for part in data.load())
         console.print(f"{data.name}, {X.shape[0]} × {X.shape[1]} …", style="dim")
         splits = Parallel(n_jobs=-1)(
             delayed(score_split)(X, y, seed) for seed in range(arguments.splits)
