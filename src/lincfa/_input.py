@@ -266,7 +266,7 @@ def check_finite(X: npt.NDArray[Any], names: Names | None) -> None:
         raise ValueError(
             f"Input X contains {'NaN' if missing else 'infinity'} in "
             f"{describe_columns(names, [column])} (first in row {start + row}). "
-            + ("Drop or impute missing values first." if missing else "LinCFA needs finite data.")
+            + ("Drop or impute missing values first." if missing else "Finite values are needed.")
         )
 
 

@@ -32,7 +32,8 @@ def standardize_target(
     if not varies[0]:
         value = y[0] if weights is None else y[weights > 0][0]
         raise ValueError(
-            f"The target y is constant (all values are {value:g}): nothing supervises the merge."
+            f"The target y is constant (all values are {value:g}): nothing supervises the "
+            "reduction."
         )
     return target[:, 0], float(scale[0])
 
