@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lincfa
-from lincfa import datasets, theory
+from lincfa import baselines, datasets, theory
 
 PACKAGE = Path(lincfa.__file__).parent
 
@@ -50,6 +50,8 @@ ORDER = [
     "_progress",
     "_stability",
     "plotting",
+    "_kernels",
+    "baselines",
     "datasets",
     "_demo",
     "__init__",
@@ -152,6 +154,7 @@ def test_import_is_light():
 
 def public_callables():
     yield from (lincfa.LinCFA, lincfa.LinCFACV, lincfa.order_sensitivity)
+    yield from (baselines.SupervisedPCA, baselines.ScreenedPCA)
     yield from (lincfa.stability, lincfa.explain_pair, lincfa.LinCFA.fit, lincfa.LinCFA.partial_fit)
     for module in (theory, datasets):
         for name in getattr(module, "__all__", None) or vars(module):

@@ -1,0 +1,350 @@
+"""Supervised linear reductions that the paper compares with, as scikit-learn transformers."""
+
+import numbers
+import warnings
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import r_regression
+from sklearn.utils.validation import check_is_fitted
+
+from ._blocks import row_slices
+from ._input import check_finite, stack_level, validate_new, validate_training
+from ._kernels import KERNELS, kernel_directions, make_kernel
+from ._parameters import check_choice, is_count, is_positive, is_real, is_word
+from ._statistics import ArrayStatistics, standardize_target
+from .theory._arrays import FloatArray
+
+__all__ = ["ScreenedPCA", "SupervisedPCA"]
+
+_EPS = float(np.finfo(np.float64).eps)
+_TIED = 1e-12  # correlations that differ by less differ by rounding
+
+
+class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer that is fitted to means and directions."""
+
+    def _validate(self, X: Any, y: Any) -> tuple[npt.NDArray[Any], FloatArray, ArrayStatistics]:
+        """Check the data of a fit: X, the standardised target, and means, scales, correlations."""
+        # A fit that fails leaves no mixture of two.
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        X, y, names = validate_training(self, X, y, min_samples=2)
+        statistics = ArrayStatistics.from_data(X, y, names)
+        if not statistics.varying.any():
+            raise ValueError(
+                "Every column of X is constant, up to the rounding of its type: there is nothing "
+                "to reduce."
+            )
+        return X, standardize_target(y)[0], statistics
+
+    def transform(self, X: Any) -> Any:
+        """Project onto the components.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features_in_)
+            The same columns as in fit.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components_)
+            Or a data frame, as ``set_output`` says.
+        """
+        check_is_fitted(self, "components_")
+        X, names = validate_new(self, X)
+        check_finite(X, names)
+        result = np.empty((X.shape[0], self.n_components_), dtype=X.dtype)
+        for rows in row_slices(*X.shape):
+            result[rows] = (X[rows] - self.mean_) @ self.components_.T
+        return result
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that a target is needed and that the type of X is kept."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class SupervisedPCA(_Projection):
+    """Directions along which the features depend most on the target, in the sense of a kernel.
+
+    The components are the leading eigenvectors of XᵀHLHX, where H centres and L is the kernel
+    matrix of the centred target. This is one of the methods that the paper compares LinCFA with.
+    Features of different units should be standardised first (``StandardScaler``).
+
+    On a single target the linear kernel gives one component, which is proportional to Xᵀy, and the
+    polynomial kernel at most as many as its degree. The kernel matrix is never formed: a smooth
+    kernel is interpolated between a few values of the target, up to rounding.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of components; where the kernel gives fewer, a warning says so. None for all that
+        the kernel gives.
+    kernel : {"linear", "poly", "rbf", "sigmoid"}, default="linear"
+        With s and t values of the centred target: st, (γst + c)ᵏ, exp(−γ(s − t)²) or tanh(γst + c).
+    gamma : float or "scale", default="scale"
+        γ, positive. ``"scale"`` is 1 over the variance of the target, so that the unit of the
+        target does not matter.
+    degree : int, default=3
+        k of the polynomial kernel.
+    coef0 : float, default=1.0
+        c of the polynomial and sigmoid kernels.
+    tol : float, default=1e-09
+        Eigenvalues up to this share of the largest count as zero. Negative ones, which the
+        sigmoid kernel can have, give no component.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_features_in_)
+        Orthonormal directions, by falling eigenvalue; the largest loading of each is positive.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Eigenvalues of XᵀHLHX.
+    mean_ : ndarray of shape (n_features_in_,)
+        Means of the training features.
+    n_components_, n_features_in_ : int
+        Numbers of components, and of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features seen in fit, where X has names that are all strings.
+
+    References
+    ----------
+    E. Barshan, A. Ghodsi, Z. Azimifar and M. Zolghadri Jahromi, *Supervised principal component
+    analysis: Visualization, classification and regression on subspaces and submanifolds*, Pattern
+    Recognition 44 (2011).
+
+    Examples
+    --------
+    >>> from lincfa.baselines import SupervisedPCA
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=200, n_features=10, random_state=0)
+    >>> SupervisedPCA().fit_transform(X, y).shape
+    (200, 1)
+    >>> SupervisedPCA(2, kernel="rbf").fit(X, y).get_feature_names_out()
+    array(['supervisedpca0', 'supervisedpca1'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Literal["linear", "poly", "rbf", "sigmoid"] = "linear",
+        gamma: float | Literal["scale"] = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        tol: float = 1e-9,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the components.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            At least 2 samples, numeric, no missing values.
+        y : array of shape (n_samples,)
+            The target, not constant.
+
+        Returns
+        -------
+        SupervisedPCA
+            The estimator itself.
+        """
+        self._check_parameters()
+        X, target, statistics = self._validate(X, y)
+        # In units of the largest scale no square leaves the range of floats.
+        size = statistics.scale[statistics.varying].max()
+        n, scale = len(target), statistics.target_scale
+        # On the standardised target. Its scale has n − 1 where the variance has n.
+        gamma = n / (n - 1) if is_word(self.gamma, "scale") else float(self.gamma) * scale * scale
+        kernel = make_kernel(self.kernel, gamma, int(self.degree), float(self.coef0))
+        # A polynomial is known from one value more than its degree.
+        known = {"linear": 2, "poly": int(self.degree) + 1}.get(self.kernel)
+        values, vectors, largest = kernel_directions(
+            X, statistics.mean, statistics.varying / size, target, kernel, known
+        )
+        # No eigenvalue exceeds n times the kernel's largest value times the features' sum of
+        # squares; a tiny share of that is rounding.
+        squares = ((statistics.scale / size)[statistics.varying] ** 2).sum()
+        rounding = _EPS * n * n * squares * largest
+        if values[0] <= rounding:
+            raise ValueError(f"The {self.kernel} kernel has no positive eigenvalue on these data.")
+        found = int((values > max(self.tol * values[0], rounding)).sum())
+        kept = found if self.n_components is None else min(found, int(self.n_components))
+        unit = size * (scale if self.kernel == "linear" else 1.0)
+        with np.errstate(over="ignore"):
+            self.eigenvalues_ = values[:kept] * unit * unit
+        self.components_ = _with_signs(vectors[:, :kept].T)
+        self.n_components_ = kept
+        self.mean_ = statistics.mean
+        if self.n_components is not None and kept < self.n_components:
+            warnings.warn(
+                f"n_components is {self.n_components}, but on this target and these features the "
+                f"{self.kernel} kernel gives only {found} component{'s' if found > 1 else ''}.",
+                UserWarning,
+                stacklevel=stack_level(),
+            )
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.n_components is not None and not is_count(self.n_components):
+            raise ValueError(
+                f"n_components must be None or a positive integer, got {self.n_components!r}"
+            )
+        check_choice("kernel", self.kernel, KERNELS)
+        if not is_word(self.gamma, "scale") and not is_positive(self.gamma):
+            raise ValueError(f"gamma must be 'scale' or a positive number, got {self.gamma!r}")
+        if not is_count(self.degree):
+            raise ValueError(f"degree must be a positive integer, got {self.degree!r}")
+        if not is_real(self.coef0) or not np.isfinite(float(self.coef0)):
+            raise ValueError(f"coef0 must be a finite number, got {self.coef0!r}")
+        if not is_positive(self.tol) or float(self.tol) >= 1:
+            raise ValueError(f"tol must be a number between 0 and 1, got {self.tol!r}")
+
+
+class ScreenedPCA(_Projection):
+    """Principal components of the features that are most correlated with the target.
+
+    Known as supervised principal components; one of the methods that the paper compares LinCFA
+    with. Features of different units should be standardised first (``StandardScaler``): the
+    screening does not depend on their units, the components do.
+
+    Parameters
+    ----------
+    n_components : int or float, default=1
+        Number of components, or the share of the variance of the kept features, below 1, that they
+        explain together. None for all.
+    keep : int or float, default=0.5
+        Number of features to keep, or their share, up to 1.0 (rounded, at least one feature). Of
+        features that are equally correlated with the target, in absolute value and up to rounding,
+        the first columns are kept.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features_in_,)
+        Whether each feature is kept.
+    scores_ : ndarray of shape (n_features_in_,)
+        Correlation of each feature with the target; 0 for a constant feature.
+    components_ : ndarray of shape (n_components_, n_features_in_)
+        Principal directions, 0 for features that are left out; the largest loading of each is
+        positive.
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Share of each component in the variance of the kept features.
+    mean_ : ndarray of shape (n_features_in_,)
+        Means of the training features.
+    n_components_, n_features_in_ : int
+        Numbers of components, and of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features seen in fit, where X has names that are all strings.
+
+    References
+    ----------
+    E. Bair, T. Hastie, D. Paul and R. Tibshirani, *Prediction by supervised principal components*,
+    Journal of the American Statistical Association 101 (2006).
+
+    Examples
+    --------
+    >>> from lincfa.baselines import ScreenedPCA
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=200, n_features=10, random_state=0)
+    >>> model = ScreenedPCA(2, keep=4).fit(X, y)
+    >>> int(model.support_.sum()), model.transform(X).shape
+    (4, (200, 2))
+    """
+
+    def __init__(self, n_components: int | float | None = 1, *, keep: int | float = 0.5) -> None:
+        self.n_components = n_components
+        self.keep = keep
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose the features and learn the components.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            At least 2 samples, numeric, no missing values.
+        y : array of shape (n_samples,)
+            The target, not constant.
+
+        Returns
+        -------
+        ScreenedPCA
+            The estimator itself.
+        """
+        self._check_parameters()
+        X, target, statistics = self._validate(X, y)
+        varying = statistics.varying
+        n, D = X.shape
+        number = int(self.keep) if is_count(self.keep) else max(1, round(self.keep * D))
+        if number > D:
+            raise ValueError(f"keep is {number}, but X has only {D} features.")
+        if is_count(self.n_components) and int(self.n_components or 0) > min(n, number):
+            raise ValueError(
+                f"n_components is {self.n_components}, but {n} samples of {number} kept features "
+                f"have at most {min(n, number)} components."
+            )
+        scores = np.zeros(D)
+        # Standardised, because r_regression takes sums of squares before it subtracts the mean.
+        scores[varying] = r_regression(
+            (X[:, varying] - statistics.mean[varying]) / statistics.scale[varying], target
+        )
+        support = _strongest(np.where(varying, np.abs(scores), -1.0), number)
+        # In units of the largest scale, as above. Of the solvers this one never draws at random.
+        factor = varying / statistics.scale[varying & support].max()
+        kept = (X[:, support] - statistics.mean[support]) * factor[support]
+        pca = PCA(self.n_components, svd_solver="full").fit(kept)
+        self.components_ = np.zeros((pca.n_components_, D))
+        self.components_[:, support] = _with_signs(pca.components_)
+        self.explained_variance_ratio_ = pca.explained_variance_ratio_
+        self.n_components_ = int(pca.n_components_)
+        self.mean_ = statistics.mean
+        self.scores_ = scores
+        self.support_ = support
+        return self
+
+    def _check_parameters(self) -> None:
+        number, keep = self.n_components, self.keep
+        share = is_real(number) and 0 < float(number or 0) < 1
+        if number is not None and not is_count(number) and not share:
+            raise ValueError(
+                "n_components must be None, a positive integer or a share between 0 and 1, "
+                f"got {number!r}"
+            )
+        if not is_count(keep) and not (
+            is_real(keep) and not isinstance(keep, numbers.Integral) and 0 < float(keep) <= 1
+        ):
+            raise ValueError(
+                f"keep must be a positive integer or a share above 0 and up to 1.0, got {keep!r}"
+            )
+
+
+def _strongest(strength: FloatArray, number: int) -> npt.NDArray[np.bool_]:
+    """Mark the largest values, the first of those that are equal up to rounding."""
+    last = np.partition(strength, -number)[-number]
+    support = strength > last + _TIED
+    tied = np.flatnonzero(np.abs(strength - last) <= _TIED)
+    support[tied[: number - support.sum()]] = True
+    return np.asarray(support)
+
+
+def _with_signs(components: FloatArray) -> FloatArray:
+    """Turn each row so that its largest value, the first of several alike, is positive."""
+    sizes = np.abs(components)
+    largest = (sizes >= (1 - 1e-9) * sizes.max(axis=1, keepdims=True)).argmax(axis=1)
+    signs = np.where(components[np.arange(len(components)), largest] < 0, -1.0, 1.0)
+    return signs[:, None] * components
