@@ -1,0 +1,338 @@
+"""The methods that the paper compares with, against direct computations."""
+
+import pickle
+import re
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.linalg import eigh
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import lincfa
+from lincfa._kernels import KERNELS, make_kernel
+from lincfa.baselines import ScreenedPCA, SupervisedPCA
+
+MODELS = [*(SupervisedPCA(kernel=kernel) for kernel in KERNELS), ScreenedPCA(2), ScreenedPCA(0.8)]
+
+
+def draw(n=150, D=12, seed=0):
+    """Correlated features of different scales and means, and a target not linear in them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, D)) @ rng.normal(size=(D, D)) + 10 * rng.normal(size=D)
+    y = X[:, 0] - 2 * X[:, 1] + 0.3 * X[:, 2] ** 2 + rng.normal(size=n)
+    return X, y
+
+
+def direct(X, y, model):
+    """Eigenvalues and eigenvectors (rows) of XᵀHLHX, all matrices formed."""
+    n = len(y)
+    H = np.eye(n) - 1 / n
+    t = y - y.mean()
+    gamma = 1 / y.var() if model.gamma == "scale" else model.gamma
+    L = make_kernel(model.kernel, gamma, model.degree, model.coef0)(t, t)
+    Xc = X - X.mean(axis=0)
+    values, vectors = eigh(Xc.T @ H @ L @ H @ Xc)
+    return values[::-1], vectors.T[::-1]
+
+
+def assert_is_direct(model, X, y):
+    values, vectors = direct(X, y, model)
+    d = model.n_components_
+    assert d == (values > model.tol * values[0]).sum()
+    np.testing.assert_allclose(model.eigenvalues_, values[:d], rtol=0, atol=1e-9 * values[0])
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(d), atol=1e-12)
+    gaps = np.abs(np.diff(values, append=-np.inf))
+    separated = np.minimum(gaps, np.append(np.inf, gaps[:-1]))[:d] > 1e-4 * values[0]
+    assert separated[0]
+    alike = np.abs((model.components_ * vectors[:d]).sum(axis=1))
+    np.testing.assert_allclose(alike[separated], 1, rtol=0, atol=1e-9)
+
+
+def largest_loadings(model):
+    return model.components_[
+        np.arange(model.n_components_), np.abs(model.components_).argmax(axis=1)
+    ]
+
+
+# Kernels
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_are_those_of_scikit_learn(name, rng):
+    s, t = rng.normal(size=7), rng.normal(size=5)
+    parameters = {"gamma": 0.7, "degree": 4, "coef0": -0.3}
+    expected = pairwise_kernels(
+        s[:, None], t[:, None], metric=name, filter_params=True, **parameters
+    )
+    np.testing.assert_allclose(make_kernel(name, **parameters)(s, t), expected, rtol=1e-12)
+
+
+# SupervisedPCA
+
+
+@pytest.mark.parametrize(("n", "D"), [(150, 12), (600, 12), (40, 100), (12, 3)])
+@pytest.mark.parametrize("distinct", ["all", "few", "two"])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"kernel": "linear"},
+        {"kernel": "poly"},
+        {"kernel": "poly", "degree": 1, "coef0": 0.0},
+        {"kernel": "poly", "degree": 7, "coef0": -0.5, "gamma": 1e-3},
+        {"kernel": "rbf"},
+        {"kernel": "rbf", "gamma": 1e-2},
+        {"kernel": "rbf", "gamma": 30.0},
+        {"kernel": "rbf", "gamma": 1e8},  # no two values of the target are alike
+        {"kernel": "sigmoid"},
+        {"kernel": "sigmoid", "coef0": 0.0, "gamma": 5.0},
+        {"kernel": "sigmoid", "coef0": -2.0, "gamma": 0.05},
+    ],
+    ids=str,
+)
+def test_components_are_those_of_the_whole_matrix(parameters, distinct, n, D):
+    X, y = draw(n, D)
+    if distinct != "all":
+        y = np.round(y / y.std()) if distinct == "few" else 1.0 * (y > y.mean())
+    model = SupervisedPCA(**parameters).fit(X, y)
+    assert_is_direct(model, X, y)
+    np.testing.assert_allclose(model.transform(X), (X - X.mean(axis=0)) @ model.components_.T)
+    assert (largest_loadings(model) > 0).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_constant_and_equal_features(kernel):
+    X, y = draw()
+    X[:, 4], X[:, 7] = 1e6 / 3, X[:, 2]
+    model = SupervisedPCA(kernel=kernel).fit(X, y)
+    assert_is_direct(model, X, y)
+    assert (model.components_[:, 4] == 0).all()
+    np.testing.assert_allclose(model.components_[:, 7], model.components_[:, 2], atol=1e-9)
+
+
+def test_linear_kernel_gives_the_covariances():
+    X, y = draw()
+    model = SupervisedPCA().fit(X, y)
+    covariances = (X - X.mean(axis=0)).T @ y
+    assert model.components_.shape == (1, 12)
+    alike = model.components_[0] @ covariances / np.linalg.norm(covariances)
+    assert abs(alike) == pytest.approx(1, abs=1e-14)
+    assert model.eigenvalues_ == pytest.approx([covariances @ covariances])
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5])
+def test_polynomials_give_at_most_their_degree(degree):
+    X, y = draw()
+    model = SupervisedPCA(kernel="poly", degree=degree, tol=1e-15).fit(X, y)
+    assert model.n_components_ == degree
+
+
+def test_negative_eigenvalues_give_no_component():
+    X, y = draw()
+    model = SupervisedPCA(kernel="sigmoid").fit(X, y)
+    values = direct(X, y, model)[0]
+    assert values[-1] < -1e-3 * values[0]  # there is one, and not a small one
+    assert (model.eigenvalues_ > 0).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("unit", [1e-150, -3.7, 1e150])
+def test_unit_of_the_target_and_of_x_do_not_matter(kernel, unit):
+    X, y = draw()
+    model = SupervisedPCA(3, kernel=kernel) if kernel != "linear" else SupervisedPCA()
+    expected = model.fit(X, y).components_
+    np.testing.assert_allclose(
+        clone(model).fit(X, unit * y + unit).components_, expected, atol=1e-9
+    )
+    with np.errstate(all="raise", under="ignore"):
+        other = clone(model).fit(abs(unit) * X, y).components_
+    np.testing.assert_allclose(other, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_large_means_cost_few_digits(kernel):
+    """The mean is 1e6 scales away, so that the data themselves have lost six of sixteen digits."""
+    X, y = draw()
+    expected = SupervisedPCA(kernel=kernel, tol=1e-3).fit(X, y)
+    model = SupervisedPCA(kernel=kernel, tol=1e-3).fit(X + 1e6 * X.std(), y)
+    np.testing.assert_allclose(model.components_, expected.components_, atol=1e-6)
+
+
+def test_components_are_counted():
+    X, y = draw()
+    for kernel in ("poly", "rbf"):
+        all_of_them = SupervisedPCA(kernel=kernel).fit(X, y)
+        two = SupervisedPCA(2, kernel=kernel).fit(X, y)
+        np.testing.assert_array_equal(two.components_, all_of_them.components_[:2])
+        np.testing.assert_array_equal(two.eigenvalues_, all_of_them.eigenvalues_[:2])
+    assert SupervisedPCA(kernel="rbf", tol=0.1).fit(X, y).n_components_ < all_of_them.n_components_
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (SupervisedPCA(2), "is 2, .* the linear kernel gives only 1 component[.]"),
+        (SupervisedPCA(5, kernel="poly"), "is 5, .* the poly kernel gives only 3 components[.]"),
+    ],
+)
+def test_fewer_components_than_asked_for_are_reported_once(model, words):
+    with pytest.warns(UserWarning, match=words) as caught:
+        model.fit(*draw())
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [*({"kernel": kernel} for kernel in KERNELS), {"kernel": "rbf", "gamma": 1e8}],
+    ids=str,
+)
+def test_no_matrix_of_samples_by_samples(monkeypatch, parameters):
+    """A kernel matrix takes 8n² bytes; a fit takes some blocks and arrays of n by less than 200."""
+    n = 3000 if "gamma" in parameters else 20_000
+    monkeypatch.setattr("lincfa._kernels._BLOCK_VALUES", 2**16)
+    X, y = draw(n, 5)
+    tracemalloc.start()
+    try:
+        SupervisedPCA(**parameters).fit(X, y)
+        used = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert used < 8 * n * 200
+
+
+# ScreenedPCA
+
+
+@pytest.mark.parametrize(("n", "D"), [(150, 12), (20, 300)])
+@pytest.mark.parametrize("keep", [1, 7, 0.5, 1.0])
+def test_screening_against_a_direct_computation(n, D, keep):
+    X, y = draw(n, D)
+    number = keep if isinstance(keep, int) else int(keep * D)
+    n_components = min(number, 3)
+    model = ScreenedPCA(n_components, keep=keep).fit(X, y)
+    correlations = np.array([np.corrcoef(column, y)[0, 1] for column in X.T])
+    np.testing.assert_allclose(model.scores_, correlations, atol=1e-12)
+    chosen = np.sort(np.argsort(-np.abs(correlations))[:number])
+    np.testing.assert_array_equal(np.flatnonzero(model.support_), chosen)
+    Xc = X - X.mean(axis=0)
+    _, sizes, rows = np.linalg.svd(Xc[:, chosen], full_matrices=False)
+    rows *= np.sign(rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)])[:, None]
+    expected = np.zeros((n_components, D))
+    expected[:, chosen] = rows[:n_components]
+    np.testing.assert_allclose(model.components_, expected, atol=1e-10)
+    shares = sizes**2 / (sizes**2).sum()
+    np.testing.assert_allclose(model.explained_variance_ratio_, shares[:n_components])
+    np.testing.assert_allclose(model.transform(X), Xc @ expected.T, atol=1e-9)
+    share = ScreenedPCA(0.7, keep=keep).fit(X, y)
+    assert share.n_components_ == np.searchsorted(np.cumsum(shares), 0.7) + 1
+    assert ScreenedPCA(None, keep=keep).fit(X, y).n_components_ == min(n, number)
+
+
+def test_ties_are_decided_by_the_order_of_the_columns():
+    """Copies, also mirrored or in another unit: rounding must not decide."""
+    X, y = draw()
+    a, b = X[:, 0], np.random.default_rng(1).normal(size=len(y))
+    X = np.column_stack([b, a, -a, a / 3, 7 * a + 1e3, np.full_like(a, 2.0)])
+    for keep in range(1, 5):
+        support = ScreenedPCA(keep=keep).fit(X, y).support_
+        np.testing.assert_array_equal(np.flatnonzero(support), np.arange(1, keep + 1))
+    assert ScreenedPCA(keep=5).fit(X, y).support_.tolist() == [True] * 5 + [False]
+    assert ScreenedPCA(keep=0.01).fit(X, y).support_.sum() == 1
+
+
+def test_signs_do_not_depend_on_the_sign_of_the_features():
+    X, y = draw()
+    model, mirrored = ScreenedPCA(3).fit(X, y), ScreenedPCA(3).fit(-X, y)
+    np.testing.assert_allclose(mirrored.components_, model.components_, atol=1e-10)
+    assert (largest_loadings(model) > 0).all()
+
+
+# Both
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_frames_pipelines_pickles(model):
+    X, y = draw()
+    frame = pd.DataFrame(X).add_prefix("t")
+    model = clone(model).set_output(transform="pandas").fit(frame, y)
+    reduced = model.transform(frame)
+    name = type(model).__name__.lower()
+    assert list(reduced.columns) == [f"{name}{i}" for i in range(model.n_components_)]
+    assert list(model.feature_names_in_) == list(frame.columns)
+    copy = pickle.loads(pickle.dumps(model))
+    pd.testing.assert_frame_equal(copy.transform(frame), reduced)
+    single = clone(model).fit(X.astype(np.float32), y).set_output(transform="default")
+    assert single.transform(X.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(single.transform(X), reduced, atol=1e-4 * np.abs(X).max())
+    pipeline = make_pipeline(StandardScaler(), clone(model), LinearRegression()).fit(frame, y)
+    assert pipeline.score(frame, y) > 0.1
+    assert pipeline[1].n_features_in_ == 12
+    assert type(model) is getattr(lincfa.baselines, type(model).__name__)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_bad_data_are_named(model):
+    X, y = draw()
+    frame, model = pd.DataFrame(X).add_prefix("t"), clone(model)
+    with pytest.raises(NotFittedError):
+        model.transform(X)
+    for value, word in ((np.nan, "NaN"), (np.inf, "infinity")):
+        bad = frame.copy()
+        bad.iloc[41, 7] = value
+        with pytest.raises(ValueError, match=rf"{word} in column 't7' \(first in row 41\)"):
+            model.fit(bad, y)
+        with pytest.raises(ValueError, match=rf"{word} in column 't7' \(first in row 41\)"):
+            clone(model).fit(frame, y).transform(bad)
+    with pytest.raises(ValueError, match="but column 'place' is not"):
+        model.fit(frame.assign(place="Rome"), y)
+    with pytest.raises(ValueError, match="too large for float64 in column 't2'; rescale"):
+        model.fit(frame.assign(t2=1e305 * X[:, 2]), y)
+    with pytest.raises(ValueError, match=r"target y is constant \(all values are 3\)"):
+        model.fit(X, np.full_like(y, 3.0))
+    with pytest.raises(ValueError, match="Every column of X is constant"):
+        model.fit(np.full_like(X, 0.1), y)
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        model.fit(X[:1], y[:1])
+    assert not hasattr(model, "components_")
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_fit_that_fails_leaves_nothing_of_an_earlier_one(model):
+    X, y = draw()
+    model = clone(model).fit(X, y)
+    with pytest.raises(ValueError, match="constant"):
+        model.fit(X[:, :5], np.zeros_like(y))
+    with pytest.raises(NotFittedError):
+        model.transform(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        *((SupervisedPCA(n), "n_components must be None or a pos") for n in (0, -1, 2.0, True)),
+        (SupervisedPCA(kernel="cosine"), "kernel must be one of ['linear', 'poly', "),
+        *((SupervisedPCA(gamma=g), "gamma must be 'scale' or a pos") for g in (0, "auto", np.nan)),
+        *((SupervisedPCA(degree=d), "degree must be a positive int") for d in (0, 2.0, True)),
+        *((SupervisedPCA(coef0=c), "coef0 must be a finite number") for c in (np.inf, None)),
+        *((SupervisedPCA(tol=t), "tol must be a number between 0 and 1") for t in (0, 1, "a")),
+        (SupervisedPCA(kernel="poly", degree=999, gamma=9.0), "kernel are too large for float64"),
+        (SupervisedPCA(kernel="rbf", gamma=1e308), "kernel are too large for float64"),
+        (SupervisedPCA(kernel="rbf", gamma=1e-300), "The rbf kernel has no positive eigenvalue"),
+        (SupervisedPCA(kernel="sigmoid", coef0=50), "The sigmoid kernel has no positive eig"),
+        *((ScreenedPCA(n), "n_components must be None, a pos") for n in (0, 1.0, -0.5, True, "a")),
+        *((ScreenedPCA(keep=k), "keep must be a positive int") for k in (0, 0.0, 1.5, True, None)),
+        (ScreenedPCA(keep=13), "keep is 13, but X has only 12 features"),
+        (ScreenedPCA(7), "n_components is 7, but 150 samples of 6 kept features have at most 6"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_named(model, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        model.fit(*draw())
