@@ -55,6 +55,7 @@ ORDER = [
     "datasets",
     "_demo",
     "__init__",
+    "paper",
     "cli",
 ]
 OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "xarray", "jinja2", "rich"}

@@ -3,12 +3,15 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import __version__
 
 if TYPE_CHECKING:
     from ._demo import Figure
+
+# Named here so that the help does not import what the experiments need; a test compares.
+_EXPERIMENTS = ("bivariate", "trivariate", "dimensions", "samples", "real")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,7 +50,55 @@ def _parser() -> argparse.ArgumentParser:
         "--seed", type=_natural, default=0, help="seed of the first draw (default: 0)"
     )
     demo.set_defaults(run=_demo)
+    _add_paper(commands)
     return parser
+
+
+def _add_paper(commands: Any) -> None:
+    paper = commands.add_parser(
+        "paper",
+        help="run the paper's experiments anew and set its figures beside ours",
+        description="Runs the experiments of the paper and writes a Markdown and a JSON file per "
+        "table, PNG and SVG per figure, and an index page with a verdict on every figure.",
+    )
+    paper.add_argument(
+        "--experiment",
+        nargs="+",
+        choices=_EXPERIMENTS,
+        metavar="NAME",
+        help=f"only these of {', '.join(_EXPERIMENTS)} (default: all)",
+    )
+    amount = paper.add_mutually_exclusive_group()
+    amount.add_argument(
+        "--repetitions",
+        type=_enough,
+        default=500,
+        metavar="N",
+        help="repetitions of each simulation, at least 10 (default: 500, as in the paper)",
+    )
+    amount.add_argument(
+        "--quick", action="store_true", help="40 repetitions: wide intervals within a minute"
+    )
+    paper.add_argument("--seed", type=_natural, default=0, help="seed (default: 0)")
+    paper.add_argument(
+        "--output",
+        default="paper-results",
+        metavar="FOLDER",
+        help="where to write (default: paper-results)",
+    )
+    paper.add_argument(
+        "--data",
+        metavar="FOLDER",
+        help="where the real data are (default: the variable LINCFA_DATA, then ../shared/data)",
+    )
+    paper.add_argument(
+        "--workers",
+        type=_positive,
+        default=-1,
+        metavar="N",
+        help="processes to work with (default: one per processor)",
+    )
+    paper.set_defaults(run=_paper)
 
 
 def _natural(text: str) -> int:
@@ -60,6 +111,63 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)
+
+
+def _enough(text: str) -> int:
+    if _positive(text) < 10:
+        raise argparse.ArgumentTypeError(f"{text} repetitions are too few: at least 10")
+    return int(text)
+
+
+def _paper(options: argparse.Namespace) -> int:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.table import Table
+
+    from .paper import QUICK, differences, reproduce
+
+    console = Console()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("simulating", total=None)
+        results = reproduce(
+            options.output,
+            experiments=options.experiment,
+            repetitions=QUICK if options.quick else options.repetitions,
+            seed=options.seed,
+            workers=options.workers,
+            folder=options.data,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    table = Table(title="The paper's figures beside ours", title_justify="left")
+    table.add_column("table")
+    for heading in ("reproduced", "differs", "not run", "beyond the paper", "statements held"):
+        table.add_column(heading, justify="right")
+    for each in results.tables:
+        held = f"{sum(claim.ours for claim in each.claims)} of {len(each.claims)}"
+        counts = each.counts().values()
+        table.add_row(each.name, *map(str, counts), held if each.claims else "")
+    console.print(table)
+    for each in results.tables:
+        for column, quantity, reason in differences(each):
+            console.print(
+                f"{each.name} ({column}), {quantity}: {reason}", style="dim", highlight=False
+            )
+    console.print(f"\nEverything on one page: {results.page}", soft_wrap=True, highlight=False)
+    return 0
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -1,0 +1,86 @@
+"""What the paper does not compare with: other settings of the library, and what else there is."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.linear_model import LinearRegression, RidgeCV
+from sklearn.metrics import mean_squared_error, r2_score
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from .. import LinCFA, LinCFACV
+
+FOLDS = 5
+LARGEST = 20
+"""Most components that PLS may choose."""
+
+
+def folds(ordered: bool = False) -> KFold:
+    """Folds by which a method chooses; pieces of time where samples are in its order."""
+    return KFold(FOLDS) if ordered else KFold(FOLDS, shuffle=True, random_state=0)
+
+
+def methods(n: int, D: int, ordered: bool = False) -> dict[str, Any]:
+    """Regressors for n samples of D features; whatever they choose, they choose on these."""
+    components = list(range(1, min(LARGEST, D, n - n // FOLDS - 1) + 1))
+    pls = GridSearchCV(
+        PLSRegression(scale=False),
+        {"n_components": components},
+        cv=folds(ordered),
+        scoring="neg_mean_squared_error",
+    )
+    reductions = {
+        "LinCFA, disjoint groups": LinCFA(),
+        "LinCFA, tolerance 2": LinCFA(tolerance=2.0),
+        **{
+            f"LinCFA, {strategy}": LinCFA(strategy=strategy)
+            for strategy in ("centroid", "agglomerative", "joint")
+        },
+    }
+    return {
+        **{name: make_pipeline(step, LinearRegression()) for name, step in reductions.items()},
+        "LinCFACV": LinCFACV(cv=folds(ordered)),
+        "PLS": make_pipeline(StandardScaler(), pls),
+        "ridge": make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 5, 17))),
+    }
+
+
+def n_features(model: Any) -> int:
+    """Number of features that the regression of a fitted method has."""
+    if hasattr(model, "n_groups_"):
+        return int(model.n_groups_)
+    last = model[-1]
+    if hasattr(last, "best_params_"):
+        return int(last.best_params_["n_components"])
+    return int(last.n_features_in_)
+
+
+def predict_methods(
+    X: npt.NDArray[Any], y: npt.NDArray[Any], X_test: npt.NDArray[Any], ordered: bool = False
+) -> Iterator[tuple[str, int, npt.NDArray[Any]]]:
+    """Fit every method; give its name, its number of features and its predictions."""
+    n, D = X.shape
+    for name, method in methods(n, D, ordered).items():
+        model = method.fit(X, y)
+        yield name, n_features(model), np.ravel(model.predict(X_test))
+
+
+def score_methods(
+    X: npt.NDArray[Any], y: npt.NDArray[Any], X_test: npt.NDArray[Any], y_test: npt.NDArray[Any]
+) -> dict[str, float]:
+    """Give d, R² and MSE of every method on a test set."""
+    scores: dict[str, float] = {}
+    for name, d, predicted in predict_methods(X, y, X_test):
+        scores[f"d {name}"] = d
+        scores[f"R² {name}"] = float(r2_score(y_test, predicted))
+        scores[f"MSE {name}"] = float(mean_squared_error(y_test, predicted))
+    return scores
+
+
+def gather(scores: list[dict[str, float]]) -> dict[str, npt.NDArray[np.float64]]:
+    """Turn one dictionary a repetition into one array a quantity."""
+    return {name: np.array([part[name] for part in scores]) for name in scores[0]}

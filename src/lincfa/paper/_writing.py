@@ -1,0 +1,176 @@
+"""From tables to files: Markdown and JSON for each, pictures, and one index page."""
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ._estimates import NORMAL, Estimate
+from ._tables import BEYOND, DIFFERS, NOT_RUN, REPRODUCED, Claim, Row, Table, differences
+
+HEADINGS = (
+    "quantity",
+    "paper",
+    "ours, setting behind the table",
+    "another run, 95 %",
+    "ours, as printed",
+    "verdict",
+)
+
+
+def to_json(table: Table, about: dict[str, Any]) -> str:
+    """Everything a table holds; what is not a number becomes null."""
+    document = {
+        "table": table.name,
+        "title": table.title,
+        **about,
+        "rows": [_row_document(row) for row in table.rows],
+        "claims": [asdict(claim) for claim in table.claims],
+        "notes": table.notes,
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _row_document(row: Row) -> dict[str, Any]:
+    return {
+        "quantity": row.quantity,
+        "column": row.column,
+        "paper": None if row.paper is None else row.paper.text,
+        "paper_value": None if row.paper is None else row.paper.value,
+        "ours": _estimate_document(row.ours),
+        "as_printed": _estimate_document(row.as_printed),
+        "expectation": _number(row.exact),
+        "verdict": row.verdict,
+        "reason": row.reason,
+    }
+
+
+def _estimate_document(estimate: Estimate | None) -> dict[str, float | None] | None:
+    if estimate is None:
+        return None
+    return {key: _number(value) for key, value in asdict(estimate).items()}
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def to_markdown(table: Table, level: int = 1) -> str:
+    """A table as a page, or as a section of one."""
+    lines = [f"{'#' * level} {table.title} (`{table.name}`)", ""]
+    lines += [f"- {note}" for note in table.notes]
+    if table.claims:
+        lines += ["", *_claims(table.claims)]
+    for column in table.columns():
+        rows = [row for row in table.rows if row.column == column]
+        if len(table.columns()) > 1:
+            lines += ["", f"{'#' * (level + 1)} {column}"]
+        lines += ["", *_grid(HEADINGS, [_cells(row) for row in rows])]
+    return "\n".join(lines) + "\n"
+
+
+def _claims(claims: Iterable[Claim]) -> list[str]:
+    words = {True: "holds", False: "does not hold"}
+    headings = ("statement of the text", "setting behind the table", "as printed", "figures")
+    cells = [(c.statement, words[c.ours], words[c.as_printed], c.detail) for c in claims]
+    return _grid(headings, cells)
+
+
+def _grid(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    headings = tuple(headings)
+    lines = ["| " + " | ".join(headings) + " |", "|" + "---|" * len(headings)]
+    return lines + ["| " + " | ".join(cells) + " |" for cells in rows]
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    verdict = row.verdict
+    if row.reason:
+        verdict += (": " if verdict == NOT_RUN else " because ") + row.reason
+    ours = shown(row.ours, row.digits)
+    if not math.isnan(row.exact) and row.ours is not None and row.ours.spread:
+        ours += f", expected {row.exact:.1f}"
+    return (
+        row.quantity,
+        "" if row.paper is None else row.paper.text.replace("±", " ± ").replace("-", "−"),
+        ours,
+        _range(row.ours, row.digits) if row.paper is not None else "",
+        shown(row.as_printed, row.digits),
+        verdict,
+    )
+
+
+def shown(estimate: Estimate | None, digits: int) -> str:
+    """Value ± half width of its 95 % interval; the value alone where nothing is random."""
+    if estimate is None or math.isnan(estimate.value):
+        return "–"
+    value = f"{estimate.value:.{digits}f}"
+    if float(value) == round(estimate.value) and digits == 1:
+        value = f"{estimate.value:.0f}" if not estimate.margin > 0 else value
+    if estimate.margin > 0:
+        value += f" ± {estimate.margin:.2g}"
+    return value.replace("-", "−")
+
+
+def _range(estimate: Estimate | None, digits: int) -> str:
+    if estimate is None or not estimate.spread > 0:
+        return ""
+    reach = NORMAL * estimate.spread
+    low, high = estimate.value - reach, estimate.value + reach
+    return f"{low:.{digits}f} … {high:.{digits}f}".replace("-", "−")
+
+
+def index(tables: list[Table], about: dict[str, Any], pictures: list[str]) -> str:
+    """The page that leads to all others, with every figure on it."""
+    lines = [
+        "# The paper's experiments, run anew",
+        "",
+        "*Interpretable Linear Dimensionality Reduction based on Bias-Variance Analysis* (Bonetti, "
+        "Metelli, Restelli). Each figure of its tables is set beside ours with the setting that "
+        "produced the table and, where its text states another, beside ours with that. Margins "
+        "are 95 % intervals. “Another run” is where the same figure falls in 95 % of runs of the "
+        "paper's size. A figure counts as reproduced when it is within four standard deviations "
+        "of ours, or agrees in all digits where nothing is random.",
+        "",
+        ", ".join(f"{key}: {value}" for key, value in about.items()) + ".",
+        "",
+        *_grid(
+            ("table", REPRODUCED, DIFFERS, NOT_RUN, BEYOND, "statements that hold"),
+            [_summary(table) for table in tables],
+        ),
+        "",
+    ]
+    differing = [(table.name, *entry) for table in tables for entry in differences(table)]
+    if differing:
+        lines += ["## What differs, and why", ""]
+        lines += [*_grid(("table", "column", "quantity", "because"), differing), ""]
+    for picture in pictures:
+        lines += [f"![{picture}]({picture}.png)", ""]
+    return "\n".join(lines) + "\n" + "\n".join(to_markdown(table, 2) for table in tables)
+
+
+def _summary(table: Table) -> tuple[str, ...]:
+    counts = table.counts()
+    held = f"{sum(c.ours for c in table.claims)} of {len(table.claims)}" if table.claims else ""
+    return (
+        f"[`{table.name}`]({table.name}.md) {table.title}",
+        *(str(counts[verdict]) for verdict in (REPRODUCED, DIFFERS, NOT_RUN, BEYOND)),
+        held,
+    )
+
+
+def write(
+    folder: Path, tables: list[Table], figures: dict[str, Any], about: dict[str, Any]
+) -> Path:
+    """Write everything; gives the path of the index page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for table in tables:
+        (folder / f"{table.name}.md").write_text(to_markdown(table), encoding="utf-8")
+        (folder / f"{table.name}.json").write_text(to_json(table, about), encoding="utf-8")
+    for name, figure in figures.items():
+        figure.savefig(folder / f"{name}.png", dpi=150)
+        figure.savefig(folder / f"{name}.svg")
+    page = folder / "index.md"
+    page.write_text(index(tables, about, list(figures)), encoding="utf-8")
+    return page
