@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 # Part of the first stamp's name, so that another PYTHON makes a new environment.
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
-.PHONY: demo test bench quality lint clean help
+.PHONY: demo test paper bench quality lint clean help
 
 help:
 	@echo "make demo   run LinCFA on data it generates and print what came out"
 	@echo "make test   run the tests"
+	@echo "make paper  run the paper's experiments and set its figures beside ours (5 minutes)"
 	@echo "make bench  time and memory against other methods, and how they grow (15 minutes)"
 	@echo "make quality  prediction against PCA, PLS, ridge, … on repeated splits (20 minutes)"
 	@echo "make lint   ruff and strict mypy"
@@ -21,6 +22,9 @@ demo: $(VENV)/.installed-demo
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(ARGS)
+
+paper: $(VENV)/.installed-bench
+	$(BIN)/lincfa paper $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.engine $(ARGS)

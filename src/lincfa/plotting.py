@@ -20,6 +20,15 @@ _COLORS = {
 }
 
 
+def new_figure(width: float, height: float) -> "Figure":
+    """Give an empty figure, in inches, that belongs to no window."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("Pictures need matplotlib: pip install 'lincfa[plot]'.") from error
+    return Figure(figsize=(width, height), layout="constrained")
+
+
 def plot_search(search: LinCFACV) -> "Figure":
     """Draw the scores of a fitted :class:`LinCFACV` against tolerance and number of groups.
 
@@ -39,11 +48,7 @@ def plot_search(search: LinCFACV) -> "Figure":
     if not isinstance(search, LinCFACV):
         raise TypeError(f"plot_search draws a LinCFACV, got {type(search).__name__}")
     search._check_is_fitted()
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install 'lincfa[plot]'.") from error
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    figure = new_figure(10, 4.2)
     panels = figure.subplots(1, 2, sharey=True)
     results = search.cv_results_
     errors = standard_errors(results)

@@ -4,7 +4,17 @@
 may run in any order and process, and ``tabulate``, which sets the paper's figures beside theirs.
 """
 
+from ._pseudocode import form_groups, pair_decisions
 from ._run import EXPERIMENTS, QUICK, Results, reproduce
 from ._tables import Table, differences
 
-__all__ = ["EXPERIMENTS", "QUICK", "Results", "Table", "differences", "reproduce"]
+__all__ = [
+    "EXPERIMENTS",
+    "QUICK",
+    "Results",
+    "Table",
+    "differences",
+    "form_groups",
+    "pair_decisions",
+    "reproduce",
+]

@@ -11,7 +11,7 @@ from . import _published
 from ._estimates import Floats, over_draws
 from ._methods import gather, score_methods
 from ._outcomes import Outcome, fill
-from ._pseudocode import Groups, decisions, form_groups, known_decisions, reduce
+from ._pseudocode import Groups, form_groups, known_decisions, pair_decisions, reduce
 from ._simulation import SAMPLES, Settings, least_squares, random_state, score
 from ._tables import Claim, Table
 
@@ -72,7 +72,7 @@ def simulate(
         found = {"full": single}
         for name, merge in (
             ("merged (theoretical)", known_decisions(X, weights, variance)),
-            ("merged (empirical)", decisions(X, y)),
+            ("merged (empirical)", pair_decisions(X, y)),
         ):
             found[name] = form_groups(merge, overlapping=not as_printed)
         scores.append(_score(X, y, *test, found))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..plotting import new_figure
 from ._estimates import Estimate
 
 if TYPE_CHECKING:
@@ -18,18 +19,9 @@ _LINES = {
 }
 
 
-def figure_class() -> Any:
-    """Matplotlib's figure, or an error that says what to install."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install 'lincfa[plot]'.") from error
-    return Figure
-
-
 def draw_samples(sizes: Sequence[int], ours: Curves, as_printed: Curves) -> "Figure":
     """Draw reduced features, R² and error against the number of samples, in three panels."""
-    figure = figure_class()(figsize=(13, 4.4), layout="constrained")
+    figure = new_figure(13, 4.4)
     panels = figure.subplots(1, 3)
     for panel, quantity, title in zip(
         panels,

@@ -16,7 +16,7 @@ from ._simulation import correlations
 Groups = list[npt.NDArray[np.intp]]
 
 
-def decisions(X: Floats, y: Floats) -> npt.NDArray[np.bool_]:
+def pair_decisions(X: Floats, y: Floats) -> npt.NDArray[np.bool_]:
     """Which pairs merge by the data, F ≤ 1, of shape (D, D)."""
     both = np.column_stack([X, y])
     corr = correlations(both[None])[0]

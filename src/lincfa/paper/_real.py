@@ -17,7 +17,7 @@ from . import _published
 from ._estimates import Estimate, Floats
 from ._methods import predict_methods
 from ._outcomes import Outcome, fill
-from ._pseudocode import decisions, form_groups, reduce
+from ._pseudocode import form_groups, pair_decisions, reduce
 from ._simulation import Settings, random_state
 from ._supervised import KERNELS, Kernel, best_by_folds, best_on_test, complete, components
 from ._tables import Row, Table
@@ -133,7 +133,7 @@ def score_all(
         **figures("full", X.shape[1], regress(X, X_test)),
         **figures("PCA", pca.n_components_, regress(pca.transform(X), pca.transform(X_test))),
     }
-    merge = decisions(X, y)
+    merge = pair_decisions(X, y)
     forms = []
     for overlapping in (True, False):
         groups = form_groups(merge, overlapping=overlapping)

@@ -11,8 +11,8 @@ import sklearn
 from joblib import Parallel, delayed
 
 from .. import __version__
+from ..plotting import new_figure
 from . import _bivariate, _dimensions, _real, _samples, _trivariate
-from ._pictures import figure_class
 from ._simulation import Settings
 from ._tables import Table
 from ._writing import write
@@ -92,7 +92,7 @@ def reproduce(
     # What would fail at the end fails at the start.
     Path(output).mkdir(parents=True, exist_ok=True)
     if any(EXPERIMENTS[name].draw for name in names):
-        figure_class()
+        new_figure(1, 1)
     settings = Settings(repetitions, seed, None if folder is None else os.fspath(folder))
     plans = {name: EXPERIMENTS[name].tasks(settings) for name in names}
     found = _run([task for plan in plans.values() for task in plan], workers, progress)
