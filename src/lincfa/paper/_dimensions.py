@@ -91,7 +91,8 @@ def _score(
         result = score(fit, reduce(X_test, groups)[None], y_test[None])
         scores[f"R² {name}"] = float(result.r2[0, 0])
         scores[f"MSE {name}"] = float(result.mse[0, 0])
-        scores[f"d {name}".replace("merged ", "")] = len(groups)
+        if name != "full":
+            scores[f"d {name.removeprefix('merged ')}"] = len(groups)
     return scores
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from ._estimates import NORMAL, Estimate
 from ._tables import BEYOND, DIFFERS, NOT_RUN, REPRODUCED, Claim, Row, Table, differences
 
+_FIGURES = ("d", "R²", "MSE")
+
 HEADINGS = (
     "quantity",
     "paper",
@@ -63,12 +65,59 @@ def to_markdown(table: Table, level: int = 1) -> str:
     lines += [f"- {note}" for note in table.notes]
     if table.claims:
         lines += ["", *_claims(table.claims)]
-    for column in table.columns():
+    columns = table.columns()
+    if all(row.verdict == BEYOND for row in table.rows):
+        lines += _points(table)
+        columns = []
+    for column in columns:
         rows = [row for row in table.rows if row.column == column]
-        if len(table.columns()) > 1:
+        if len(columns) > 1:
             lines += ["", f"{'#' * (level + 1)} {column}"]
-        lines += ["", *_grid(HEADINGS, [_cells(row) for row in rows])]
+        compared = [row for row in rows if row.verdict != BEYOND or _method(row) is None]
+        lines += ["", *_grid(HEADINGS, [_cells(row) for row in compared])]
+        lines += _beyond(row for row in rows if row not in compared)
     return "\n".join(lines) + "\n"
+
+
+def _method(row: Row) -> tuple[str, str] | None:
+    """The figure (d, R² or MSE) and the method of a quantity that is one of these."""
+    figure, _, method = row.quantity.partition(" ")
+    return (figure, method) if figure in _FIGURES and "(" not in method else None
+
+
+def _beyond(rows: Iterable[Row]) -> list[str]:
+    """Methods that the paper does not compare, one a line; as printed only where it matters."""
+    found: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        figure, method = _method(row) or ("", "")
+        found.setdefault(method, {})[figure] = row
+    if not found:
+        return []
+    differ = any(row.ours != row.as_printed for part in found.values() for row in part.values())
+    headings = ["beyond the paper", *_FIGURES]
+    if differ:
+        headings += [f"{figure}, as printed" for figure in _FIGURES]
+    cells = []
+    for method, part in found.items():
+        line = [method, *(shown(part[figure].ours, part[figure].digits) for figure in _FIGURES)]
+        if differ:
+            line += [shown(part[f].as_printed, part[f].digits) for f in _FIGURES]
+        cells.append(line)
+    return ["", *_grid(headings, cells)]
+
+
+def _points(table: Table) -> list[str]:
+    """The points of a figure: a line for each column, a column for each quantity."""
+    lines: list[str] = []
+    quantities = list(dict.fromkeys(row.quantity for row in table.rows))
+    for title, attribute in ((HEADINGS[2], "ours"), (HEADINGS[4], "as_printed")):
+        cells = [
+            [column, *(shown(getattr(row, attribute), row.digits) for row in rows)]
+            for column in table.columns()
+            if (rows := [row for row in table.rows if row.column == column])
+        ]
+        lines += ["", *_grid((title, *quantities), cells)]
+    return lines
 
 
 def _claims(claims: Iterable[Claim]) -> list[str]:
@@ -95,30 +144,39 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.quantity,
         "" if row.paper is None else row.paper.text.replace("±", " ± ").replace("-", "−"),
         ours,
-        _range(row.ours, row.digits) if row.paper is not None else "",
+        _range(row),
         shown(row.as_printed, row.digits),
         verdict,
     )
 
 
 def shown(estimate: Estimate | None, digits: int) -> str:
-    """Value ± half width of its 95 % interval; the value alone where nothing is random."""
+    """Value ± half width of its 95 % interval, to two digits of that; else the value alone."""
     if estimate is None or math.isnan(estimate.value):
         return "–"
-    value = f"{estimate.value:.{digits}f}"
-    if float(value) == round(estimate.value) and digits == 1:
-        value = f"{estimate.value:.0f}" if not estimate.margin > 0 else value
     if estimate.margin > 0:
-        value += f" ± {estimate.margin:.2g}"
-    return value.replace("-", "−")
+        digits = _digits(estimate.margin)
+        text = f"{estimate.value:.{digits}f} ± {estimate.margin:.{digits}f}"
+    else:
+        text = f"{estimate.value:.{digits}f}"
+        text = text.rstrip("0").rstrip(".") if estimate.value == round(estimate.value) else text
+    return text.replace("-", "−")
 
 
-def _range(estimate: Estimate | None, digits: int) -> str:
-    if estimate is None or not estimate.spread > 0:
+def _digits(margin: float) -> int:
+    """Digits after the point that show two digits of a margin."""
+    return min(6, max(0, 1 - math.floor(math.log10(margin))))
+
+
+def _range(row: Row) -> str:
+    """Where the figure of one run of the paper's size falls in 95 % of runs, by what we know."""
+    if row.paper is None or row.ours is None or not row.ours.spread > 0:
         return ""
-    reach = NORMAL * estimate.spread
-    low, high = estimate.value - reach, estimate.value + reach
-    return f"{low:.{digits}f} … {high:.{digits}f}".replace("-", "−")
+    known = not math.isnan(row.exact)
+    middle = row.exact if known else row.ours.value
+    reach = NORMAL * (row.ours.spread if known else row.ours.error)
+    digits = _digits(reach)
+    return f"{middle - reach:.{digits}f} … {middle + reach:.{digits}f}".replace("-", "−")
 
 
 def index(tables: list[Table], about: dict[str, Any], pictures: list[str]) -> str:
