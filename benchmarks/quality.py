@@ -16,16 +16,16 @@ from joblib import Parallel, delayed
 from rich.console import Console
 from rich.table import Table
 from sklearn.cluster import FeatureAgglomeration
-from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFA, LinCFACV, datasets
 from lincfa._search import default_folds
+from lincfa.paper._methods import RIDGES, n_features, pls
 
 PLAIN = "LinCFA"
 CHOSEN = "LinCFACV"
@@ -55,13 +55,6 @@ def methods(n: int, D: int, n_groups: int) -> dict[str, Any]:
     """What is compared; ``n_groups`` is what plain LinCFA found on the training part."""
     # The folds of LinCFACV, so that both choose on the same ground.
     folds = default_folds(n)
-    components = list(range(1, min(20, D, int(0.8 * n) - 1) + 1))
-    pls = GridSearchCV(
-        PLSRegression(scale=False),
-        {"n_components": components},
-        cv=folds,
-        scoring="neg_mean_squared_error",
-    )
     agglomeration = FeatureAgglomeration(n_groups) if n_groups > 1 else PCA(1)
     reductions = {
         "PCA, 95 %": PCA(0.95),
@@ -74,21 +67,12 @@ def methods(n: int, D: int, n_groups: int) -> dict[str, Any]:
     }
     return {
         "all features": LinearRegression(),
-        "ridge, CV": RidgeCV(np.logspace(-3, 5, 17)),
+        "ridge, CV": RidgeCV(RIDGES),
         **{name: make_pipeline(step, LinearRegression()) for name, step in reductions.items()},
-        PLS: pls,
+        PLS: pls(n, D, folds),
         CHOSEN: LinCFACV(),
         f"{CHOSEN}, 1 SE": LinCFACV(rule="one_standard_error"),
     }
-
-
-def n_features(model: Any, D: int) -> int:
-    """Number of features that the regression of a fitted method has."""
-    if hasattr(model, "n_groups_"):
-        return int(model.n_groups_)
-    if hasattr(model, "best_params_"):
-        return int(model.best_params_["n_components"])
-    return int(model[-1].n_features_in_) if hasattr(model, "steps") else D
 
 
 def score_split(X: Any, y: Any, seed: int) -> dict[str, tuple[float, int]]:
@@ -101,7 +85,7 @@ def score_split(X: Any, y: Any, seed: int) -> dict[str, tuple[float, int]]:
     scores = {}
     for name, method in methods(n, D, groups).items():
         model = method.fit(X_train, y_train)
-        scores[name] = r2_score(y_test, model.predict(X_test)), n_features(model, D)
+        scores[name] = r2_score(y_test, model.predict(X_test)), n_features(model)
     return scores
 
 

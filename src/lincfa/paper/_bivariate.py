@@ -10,7 +10,7 @@ from .. import theory
 from ..datasets import make_bivariate
 from . import _published
 from ._estimates import PAPER_REPETITIONS, Estimate, Floats, count, median, over_repetitions
-from ._methods import gather, score_methods
+from ._methods import compare_methods
 from ._outcomes import Outcome, fill
 from ._simulation import (
     SAMPLES,
@@ -97,12 +97,7 @@ def simulate(table: str, noise: float, share: float, settings: Settings) -> Outc
         "Merges (empirical)": count(rho >= empirical, expected["Merges (empirical)"]),
         "Merges at tolerance 2": count(F <= 2, expected["Merges at tolerance 2"]),
     }
-    compared = [
-        score_methods(*make(random_state=random), *make(random_state=random))
-        for _ in range(settings.compared_small)
-    ]
-    for name, values in gather(compared).items():
-        estimates[name] = over_repetitions(values)
+    estimates |= compare_methods(make, settings.compared_small, random)
     exact = {name: PAPER_REPETITIONS * share for name, share in expected.items()}
     return Outcome(estimates, exact)
 

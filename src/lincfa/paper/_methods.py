@@ -1,6 +1,6 @@
 """What the paper does not compare with: other settings of the library, and what else there is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .. import LinCFA, LinCFACV
+from ._estimates import Estimate, Floats, over_repetitions
 
 FOLDS = 5
 LARGEST = 20
 """Most components that PLS may choose."""
+RIDGES = np.logspace(-3, 5, 17)
+"""Penalties that ridge regression chooses from."""
 
 
 def folds(ordered: bool = False) -> KFold:
@@ -26,13 +29,6 @@ def folds(ordered: bool = False) -> KFold:
 
 def methods(n: int, D: int, ordered: bool = False) -> dict[str, Any]:
     """Regressors for n samples of D features; whatever they choose, they choose on these."""
-    components = list(range(1, min(LARGEST, D, n - n // FOLDS - 1) + 1))
-    pls = GridSearchCV(
-        PLSRegression(scale=False),
-        {"n_components": components},
-        cv=folds(ordered),
-        scoring="neg_mean_squared_error",
-    )
     reductions = {
         "LinCFA, disjoint groups": LinCFA(),
         "LinCFA, tolerance 2": LinCFA(tolerance=2.0),
@@ -44,16 +40,27 @@ def methods(n: int, D: int, ordered: bool = False) -> dict[str, Any]:
     return {
         **{name: make_pipeline(step, LinearRegression()) for name, step in reductions.items()},
         "LinCFACV": LinCFACV(cv=folds(ordered)),
-        "PLS": make_pipeline(StandardScaler(), pls),
-        "ridge": make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 5, 17))),
+        "PLS": make_pipeline(StandardScaler(), pls(n, D, folds(ordered))),
+        "ridge": make_pipeline(StandardScaler(), RidgeCV(RIDGES)),
     }
+
+
+def pls(n: int, D: int, cv: Any) -> GridSearchCV:
+    """Partial least squares on standardised features, its number of components by folds."""
+    smallest = n - -(-n // FOLDS)  # samples that a fold leaves
+    return GridSearchCV(
+        PLSRegression(scale=False),
+        {"n_components": list(range(1, min(LARGEST, D, smallest - 1) + 1))},
+        cv=cv,
+        scoring="neg_mean_squared_error",
+    )
 
 
 def n_features(model: Any) -> int:
     """Number of features that the regression of a fitted method has."""
     if hasattr(model, "n_groups_"):
         return int(model.n_groups_)
-    last = model[-1]
+    last = model[-1] if hasattr(model, "steps") else model
     if hasattr(last, "best_params_"):
         return int(last.best_params_["n_components"])
     return int(last.n_features_in_)
@@ -79,6 +86,17 @@ def score_methods(
         scores[f"R² {name}"] = float(r2_score(y_test, predicted))
         scores[f"MSE {name}"] = float(mean_squared_error(y_test, predicted))
     return scores
+
+
+def compare_methods(
+    make: Callable[..., tuple[Floats, Floats]], repetitions: int, random: np.random.RandomState
+) -> dict[str, Estimate]:
+    """Means of what every method scores, on training and test sets drawn anew each time."""
+    scores = [
+        score_methods(*make(random_state=random), *make(random_state=random))
+        for _ in range(repetitions)
+    ]
+    return {name: over_repetitions(values) for name, values in gather(scores).items()}
 
 
 def gather(scores: list[dict[str, float]]) -> dict[str, npt.NDArray[np.float64]]:

@@ -11,7 +11,7 @@ from .. import theory
 from ..datasets import make_trivariate
 from . import _published
 from ._estimates import PAPER_REPETITIONS, Floats, count, median, over_repetitions
-from ._methods import gather, score_methods
+from ._methods import compare_methods
 from ._outcomes import Outcome, fill
 from ._simulation import (
     SAMPLES,
@@ -117,12 +117,7 @@ def simulate(third: tuple[float, float, float], settings: Settings) -> Outcome:
             growth <= 2 * s2 / (SAMPLES - 1), expected["Merges at tolerance 2"]
         ),
     }
-    compared = [
-        score_methods(*make(random_state=random), *make(random_state=random))
-        for _ in range(settings.compared_small)
-    ]
-    for name, values in gather(compared).items():
-        estimates[name] = over_repetitions(values)
+    estimates |= compare_methods(make, settings.compared_small, random)
     exact = {name: PAPER_REPETITIONS * share for name, share in expected.items()}
     return Outcome(estimates, exact)
 
