@@ -19,11 +19,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))
+    except KeyboardInterrupt:
+        return _complain("interrupted", 130)
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "rich":
             raise
-        print("lincfa: this needs rich; install it with: pip install rich", file=sys.stderr)
-        return 1
+        return _complain("this needs rich; install it with: pip install rich")
+    except ImportError as error:  # one of ours, which says what to install
+        return _complain(str(error))
+    except OSError as error:
+        return _complain(f"{error.filename or 'file'}: {error.strerror or error}")
+
+
+def _complain(message: str, code: int = 1) -> int:
+    print(f"lincfa: {message}", file=sys.stderr)
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:

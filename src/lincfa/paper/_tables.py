@@ -40,7 +40,7 @@ class Row:
         """Digits after the point to show."""
         if self.paper is not None:
             return max(self.paper.digits, 1 if self.paper.digits == 0 else 0)
-        return 1 if self.quantity.startswith(("d", "Merges")) else 4
+        return 1 if self.quantity.startswith(("d", "Merges")) else 3
 
 
 @dataclass(frozen=True)

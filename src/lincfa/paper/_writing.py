@@ -136,7 +136,7 @@ def _grid(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
 def _cells(row: Row) -> tuple[str, ...]:
     verdict = row.verdict
     if row.reason:
-        verdict += (": " if verdict == NOT_RUN else " because ") + row.reason
+        verdict += f": {row.reason}"
     ours = shown(row.ours, row.digits)
     if not math.isnan(row.exact) and row.ours is not None and row.ours.spread:
         ours += f", expected {row.exact:.1f}"
@@ -151,11 +151,15 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def shown(estimate: Estimate | None, digits: int) -> str:
-    """Value ± half width of its 95 % interval, to two digits of that; else the value alone."""
+    """Value ± half width of its 95 % interval, to two digits of that; else the value alone.
+
+    All ``digits`` are shown where other runs give the same value, however wide its interval is.
+    """
     if estimate is None or math.isnan(estimate.value):
         return "–"
     if estimate.margin > 0:
-        digits = _digits(estimate.margin)
+        least = 0 if estimate.spread > 0 else digits
+        digits = max(least, _digits(estimate.margin))
         text = f"{estimate.value:.{digits}f} ± {estimate.margin:.{digits}f}"
     else:
         text = f"{estimate.value:.{digits}f}"
@@ -202,7 +206,7 @@ def index(tables: list[Table], about: dict[str, Any], pictures: list[str]) -> st
     differing = [(table.name, *entry) for table in tables for entry in differences(table)]
     if differing:
         lines += ["## What differs, and why", ""]
-        lines += [*_grid(("table", "column", "quantity", "because"), differing), ""]
+        lines += [*_grid(("table", "column", "quantity", "why"), differing), ""]
     for picture in pictures:
         lines += [f"![{picture}]({picture}.png)", ""]
     return "\n".join(lines) + "\n" + "\n".join(to_markdown(table, 2) for table in tables)
