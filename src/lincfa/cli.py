@@ -1,6 +1,7 @@
 """The command line; the only module that prints."""
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ _EXPERIMENTS = ("bivariate", "trivariate", "dimensions", "samples", "real")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command ``lincfa``; returns its exit code."""
     options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal that cannot show R² shows R?
+        sys.stdout.reconfigure(errors="replace")
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
@@ -163,8 +166,8 @@ def _paper(options: argparse.Namespace) -> int:
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     table = Table(title="The paper's figures beside ours", title_justify="left")
-    table.add_column("table")
-    for heading in ("reproduced", "differs", "not run", "beyond the paper", "statements held"):
+    table.add_column("table", no_wrap=True)
+    for heading in ("reproduced", "differs", "not run", "beyond", "statements hold"):
         table.add_column(heading, justify="right")
     for each in results.tables:
         held = f"{sum(claim.ours for claim in each.claims)} of {len(each.claims)}"
@@ -176,6 +179,8 @@ def _paper(options: argparse.Namespace) -> int:
             console.print(
                 f"{each.name} ({column}), {quantity}: {reason}", style="dim", highlight=False
             )
+        for reason in each.missing:
+            console.print(f"{each.name}: {reason}", style="dim", highlight=False)
     console.print(f"\nEverything on one page: {results.page}", soft_wrap=True, highlight=False)
     return 0
 

@@ -1,5 +1,6 @@
 """What the generators ask of their parameters."""
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -10,34 +11,44 @@ from ..theory._arrays import FloatArray
 
 def check_counts(*, n_samples: int, **counts: int) -> None:
     """Refuse sizes of which no data can be made."""
-    if n_samples < 2:
-        raise ValueError(f"n_samples must be at least 2, got {n_samples}")
-    for name, count in counts.items():
-        if count < 1:
-            raise ValueError(f"{name} must be at least 1, got {count}")
+    for name, count, least in (
+        ("n_samples", n_samples, 2),
+        *((name, count, 1) for name, count in counts.items()),
+    ):
+        if not isinstance(count, numbers.Integral) or isinstance(count, bool):
+            raise ValueError(f"{name} must be a whole number, got {count!r}")
+        if count < least:
+            raise ValueError(f"{name} must be at least {least}, got {count}")
 
 
 def check_noise(**noises: float) -> None:
     """Refuse standard deviations that are negative or not finite."""
     for name, noise in noises.items():
-        if not 0 <= noise < np.inf:
-            raise ValueError(f"{name} must be finite and not negative, got {noise}")
+        if not _is_number(noise) or not 0 <= noise < np.inf:
+            raise ValueError(f"{name} must be finite and not negative, got {noise!r}")
 
 
 def check_share(share: float) -> None:
     """Refuse what is not strictly between 0 and 1."""
-    if not 0 < share < 1:
-        raise ValueError(f"share must be between 0 and 1, both excluded, got {share}")
+    if not _is_number(share) or not 0 < share < 1:
+        raise ValueError(f"share must be between 0 and 1, both excluded, got {share!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def check_numbers(name: str, values: Any, count: int) -> FloatArray:
     """Give values as floats, so many and all finite."""
-    numbers = np.array(values, dtype=float)
-    if numbers.shape != (count,):
-        raise ValueError(f"{name} must be {count} numbers, got an array of shape {numbers.shape}")
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must be finite, got {numbers[~np.isfinite(numbers)][0]}")
-    return numbers
+    try:
+        found = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {count} numbers, got {values!r}") from None
+    if found.shape != (count,):
+        raise ValueError(f"{name} must be {count} numbers, got an array of shape {found.shape}")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} must be finite, got {found[~np.isfinite(found)][0]}")
+    return found
 
 
 def check_tree(tree: Any, n_features: int) -> npt.NDArray[np.integer]:

@@ -70,6 +70,13 @@ def over_repetitions(values: Floats) -> Estimate:
     )
 
 
+def over_single_runs(values: Floats) -> Estimate:
+    """Mean of one value per draw, where the paper's figure is one such value."""
+    scatter = float(values.std(ddof=1))
+    margin = _quantile(len(values)) * scatter / math.sqrt(len(values))
+    return Estimate(float(values.mean()), margin, scatter)
+
+
 def over_draws(values: Floats) -> Estimate:
     """Mean of values of shape (draws, repetitions), where the paper has a single draw.
 

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 from ._estimates import Estimate
+from ._simulation import Settings
 from ._tables import Row, compare
 
 
@@ -40,3 +41,11 @@ def fill(
         )
         for name in names
     ]
+
+
+def amount(settings: Settings) -> str:
+    """Say how much the figures of two and three features rest on."""
+    return (
+        f"{settings.repetitions} repetitions; the methods beyond the paper in "
+        f"{settings.compared_small} others, each with a test set of its own."
+    )

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,16 @@ from sklearn.preprocessing import StandardScaler
 from .. import datasets
 from ..baselines import ScreenedPCA
 from . import _published
-from ._estimates import Estimate, Floats
+from ._estimates import Estimate, Floats, over_single_runs
 from ._methods import folds, predict_methods
 from ._outcomes import Outcome, fill
 from ._pseudocode import form_groups, pair_decisions, reduce
 from ._simulation import Settings, random_state
 from ._supervised import KERNELS, Kernel, best_by_folds, best_on_test, complete, components
-from ._tables import Row, Table
+from ._tables import Claim, Finding, Row, Table, claim
 
 RESAMPLES = 2000
+GROWTH = "Error of LinCFA − that of"
 SOLVERS = 100
 """Draws of the directions of eigenvalue zero in supervised PCA."""
 
@@ -54,7 +56,7 @@ _ARBITRARY = (
 _UNFIT = "error over 1 − R² is the variance of the test target: R² {r2} means {mse}"
 _REASONS = {
     ("R² PCA", "Life Exp"): "13 components give 0.833; 0.831 is what 14 give",
-    ("MSE PCA", "Life Exp"): _UNFIT.format(r2="0.831", mse="0.183"),
+    ("MSE PCA", "Life Exp"): _UNFIT.format(r2="0.831", mse="0.1835"),
     **{
         (f"{figure} full", "Financial"): "the 75 features have rank 73, so that least squares has "
         "no single solution; ours is that of minimum norm"
@@ -76,14 +78,19 @@ _REASONS = {
 }
 
 _NOTES = [
-    "Split 67/33 as in the paper, features and target standardised by the training part. The "
-    "margins are half widths of 95 % bootstrap intervals of the test part, given the training; "
-    "the climatological data are resampled in pieces of half a year.",
+    "A third is held out: at random for Life Exp and Financial (scikit-learn's train_test_split "
+    "with test_size 0.33 and random_state 42), the last 343 of 1038 samples in the order of time "
+    "for Climatological I. Features and target are standardised by the training part.",
+    "Margins are half widths of 95 % bootstrap intervals of the test part, given the training; "
+    "the climatological data are resampled in pieces of half a year. Other runs give the same "
+    "figures, so that all printed digits must agree.",
     "LinCFA: the paper's figures come from groups that overlap; as printed, the text defines a "
-    "partition. Supervised PCA: the paper counts directions of eigenvalue zero, which depend on "
-    "the solver, and takes kernel and number on the test set; ours draws such directions at "
-    "random. As printed: only directions of nonzero eigenvalue, still chosen on the test set. "
-    "Choices by cross-validation are in the rows beyond the paper.",
+    "partition.",
+    "Supervised PCA: the paper counts directions of eigenvalue zero, which depend on the rounding "
+    "of a solver, and takes kernel and number on the test set. Ours draws such directions at "
+    "random, a hundred times; margins and other runs are over these draws. As printed: only directions of "
+    "nonzero eigenvalue, still chosen on the test set. Choices by cross-validation are among the "
+    "rows beyond the paper.",
 ]
 
 
@@ -130,20 +137,34 @@ def score_all(
         r2, mse = intervals(y_test, predicted, resampled)
         return {f"d {name}": Estimate(d), f"R² {name}": r2, f"MSE {name}": mse}
 
+    def difference(one: Floats, other: Floats) -> Estimate:
+        paired = (y_test - one) ** 2 - (y_test - other) ** 2
+        low, high = np.percentile(paired[resampled].mean(axis=1), [2.5, 97.5])
+        return Estimate(float(paired.mean()), float(high - low) / 2)
+
     def regress(Z: Floats, Z_test: Floats) -> Floats:
         return np.asarray(LinearRegression().fit(Z, y).predict(Z_test))
 
     pca = PCA(0.95).fit(X)
+    by_all, by_pca = regress(X, X_test), regress(pca.transform(X), pca.transform(X_test))
     same = {
-        **figures("full", X.shape[1], regress(X, X_test)),
-        **figures("PCA", pca.n_components_, regress(pca.transform(X), pca.transform(X_test))),
+        **figures("full", X.shape[1], by_all),
+        **figures("PCA", pca.n_components_, by_pca),
     }
     merge = pair_decisions(X, y)
     forms = []
     for overlapping in (True, False):
         groups = form_groups(merge, overlapping=overlapping)
         predicted = regress(reduce(X, groups), reduce(X_test, groups))
-        forms.append(figures("LinCFA", len(groups), predicted))
+        forms.append(
+            {
+                **figures("LinCFA", len(groups), predicted),
+                **{
+                    f"{GROWTH} {name}": difference(predicted, other)
+                    for name, other in (("full", by_all), ("PCA", by_pca))
+                },
+            }
+        )
 
     found = {kernel: components(X, y, kernel) for kernel in KERNELS}
     true = best_on_test(X, y, X_test, y_test, found)
@@ -158,7 +179,7 @@ def score_all(
     beyond |= figures("screened PCA, by cross-validation", d, screened.predict(X_test))
     arbitrary = solver_dependent(X, y, X_test, y_test, found, settings.seed)
     return (
-        Outcome({**same, **arbitrary, **forms[0], **beyond}, _values(same | forms[0] | arbitrary)),
+        Outcome({**same, **arbitrary, **forms[0], **beyond}, _values(same | forms[0])),
         Outcome(
             {**same, **figures("supervised PCA", true.d, true.predicted), **forms[1], **beyond}
         ),
@@ -180,8 +201,7 @@ def solver_dependent(
 ) -> dict[str, Estimate]:
     """Supervised PCA with directions of eigenvalue zero, drawn at random as a solver's would be.
 
-    Kernel and number of directions are those best on the test set, as in the paper. Gives medians,
-    and as margins half of what 95 % of the draws span.
+    Kernel and number of directions are those best on the test set, as in the paper.
     """
     random = random_state(seed, "solver")
     scores = []
@@ -190,11 +210,11 @@ def solver_dependent(
         best = best_on_test(X, y, X_test, y_test, padded)
         mse = float(((best.predicted - y_test) ** 2).mean())
         scores.append((best.d, 1 - mse / y_test.var(), mse))
-    estimates = {}
-    for name, values in zip(("d", "R²", "MSE"), np.array(scores).T, strict=True):
-        low, middle, high = np.percentile(values, [2.5, 50, 97.5])
-        estimates[f"{name} supervised PCA"] = Estimate(float(middle), float(high - low) / 2)
-    return estimates
+    names = ("d", "R²", "MSE")
+    return {
+        f"{name} supervised PCA": over_single_runs(values)
+        for name, values in zip(names, np.array(scores).T, strict=True)
+    }
 
 
 def blocks(n: int, block: int, random: np.random.RandomState) -> Any:
@@ -226,11 +246,54 @@ def _values(estimates: dict[str, Estimate]) -> dict[str, float]:
 def tabulate(settings: Settings, outcomes: list[tuple[Outcome, Outcome] | str]) -> list[Table]:
     """Set the paper's table beside the outcomes of :func:`tasks`."""
     rows: list[Row] = []
-    notes = list(_NOTES)
+    missing: list[str] = []
+    found: dict[str, tuple[Outcome, Outcome]] = {}
     for k, (source, outcome) in enumerate(zip(SOURCES, outcomes, strict=True)):
         printed = {quantity: texts[k] for quantity, texts in _published.REAL.items()}
         if isinstance(outcome, str):
-            notes.append(f"{source.title} was not run. {outcome}")
+            missing.append(f"{source.title} was not run. {outcome}")
             outcome = Outcome({}), Outcome({})
+        else:
+            found[source.title] = outcome
         rows.extend(fill(source.title, printed, *outcome, _REASONS))
-    return [Table("realRes", "Real data", rows, notes)]
+    return [Table("realRes", "Real data", rows, _NOTES, claims(found), missing)]
+
+
+def claims(found: dict[str, tuple[Outcome, Outcome]]) -> list[Claim]:
+    """Check the statements of the text about the data sets that were run."""
+    if not found:
+        return []
+    ours, as_printed = ({title: pair[k] for title, pair in found.items()} for k in (0, 1))
+    large = {title: pair for title, pair in found.items() if title != SOURCES[0].title}
+    checks: dict[str, Callable[[dict[str, Outcome]], Finding]] = {
+        "LinCFA does not worsen the error of all features, by more than its margin": partial(
+            _grown, than="full"
+        ),
+        "its error is not above that of PCA, by more than its margin": partial(_grown, than="PCA"),
+    }
+    result = [claim(text, check(ours), check(as_printed)) for text, check in checks.items()]
+    if large:
+        result.append(
+            claim(
+                "on the larger data its R² is above those of PCA and supervised PCA",
+                *(_best_of_three({t: pair[k] for t, pair in large.items()}) for k in (0, 1)),
+            )
+        )
+    return result
+
+
+def _grown(outcomes: dict[str, Outcome], than: str) -> Finding:
+    growth = {title: o.estimates[f"{GROWTH} {than}"] for title, o in outcomes.items()}
+    figures = "; ".join(f"{title} {e.value:+.3f} ± {e.margin:.3f}" for title, e in growth.items())
+    return all(e.value <= e.margin for e in growth.values()), figures
+
+
+def _best_of_three(outcomes: dict[str, Outcome]) -> Finding:
+    scores = {
+        title: [o.estimates[f"R² {name}"].value for name in ("LinCFA", "PCA", "supervised PCA")]
+        for title, o in outcomes.items()
+    }
+    figures = "; ".join(
+        f"{title} {', '.join(f'{r2:.3f}' for r2 in values)}" for title, values in scores.items()
+    )
+    return all(values[0] == max(values) for values in scores.values()), figures

@@ -1,5 +1,6 @@
 """Run experiments and write what came out."""
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed
 
 from .. import __version__
 from ..plotting import new_figure
@@ -72,7 +73,7 @@ def reproduce(
     seed : int, default=0
         Seed of all random numbers.
     workers : int, default=-1
-        Processes; −1 means as many as there are processors.
+        Processes, at most as many as there are processors; −1 means so many.
     folder : path, default=None
         Folder of the real data; None means where :mod:`lincfa.datasets` looks for them.
     progress : callable, default=None
@@ -89,10 +90,14 @@ def reproduce(
         raise ValueError(f"experiments must be among {list(EXPERIMENTS)}, got {experiments!r}")
     if repetitions < 10:
         raise ValueError(f"repetitions must be at least 10, got {repetitions}")
+    if workers != -1 and workers < 1:
+        raise ValueError(f"workers must be −1 or at least 1, got {workers}")
     # What would fail at the end fails at the start.
-    Path(output).mkdir(parents=True, exist_ok=True)
     if any(EXPERIMENTS[name].draw for name in names):
         new_figure(1, 1)
+    if folder is not None and not Path(folder).is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.fspath(folder))
+    Path(output).mkdir(parents=True, exist_ok=True)
     settings = Settings(repetitions, seed, None if folder is None else os.fspath(folder))
     plans = {name: EXPERIMENTS[name].tasks(settings) for name in names}
     found = _run([task for plan in plans.values() for task in plan], workers, progress)
@@ -120,6 +125,7 @@ def _run(
     """Results of tasks in their order, whichever ends first."""
     numbered = [delayed(_numbered)(k, *task) for k, task in enumerate(tasks)]
     found: dict[int, Any] = {}
+    workers = cpu_count() if workers == -1 else min(workers, cpu_count())
     for k, result in Parallel(n_jobs=workers, return_as="generator_unordered")(numbered):
         found[k] = result
         if progress is not None:

@@ -1,18 +1,21 @@
 """The figure against the number of samples: ``nSamples``, three panels."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from joblib import delayed
 
 from ._dimensions import D, Values, simulate, summarize
 from ._estimates import Estimate
 from ._pictures import draw_samples
 from ._simulation import Settings
-from ._tables import Claim, Table, compare
+from ._tables import Claim, Finding, Table, claim, compare
 
 Curves = dict[str, list[Estimate]]
+_WHICH = ("theoretical", "empirical")
 
 SIZES = (110, 130, 160, 200, 300, 500, 800, 1200, 2000, 3000)
 
@@ -59,92 +62,71 @@ def tabulate(settings: Settings, outcomes: list[list[Values]]) -> list[Table]:
         for k, n in enumerate(SIZES)
         for name in ours
     ]
-    return [Table("nSamples", "From few to many samples", rows, _NOTES, claims(ours, as_printed))]
+    amount = (
+        f"Each point: {settings.draws} draws of weights and test set with {settings.compared} "
+        "repetitions each."
+    )
+    notes, found = [amount, *_NOTES], claims(ours, as_printed)
+    return [Table("nSamples", "From few to many samples", rows, notes, found)]
 
 
 def claims(ours: Curves, as_printed: Curves) -> list[Claim]:
     """Check the statements of the text about the figure."""
-    statements: list[tuple[str, Callable[[Curves], bool], Callable[[Curves], str]]] = [
-        (
-            "fewer samples give fewer reduced features, by theoretical quantities",
-            lambda curves: _grows(curves["d (theoretical)"]),
-            lambda curves: _ends(curves["d (theoretical)"], "d"),
-        ),
-        (
-            "fewer samples give fewer reduced features, by empirical quantities",
-            lambda curves: _grows(curves["d (empirical)"]),
-            lambda curves: _ends(curves["d (empirical)"], "d"),
-        ),
-        (
-            "empirical quantities give more reduced features than theoretical ones, and far "
-            "fewer than D, for every n",
-            lambda curves: all(
-                theoretical.value < empirical.value < 0.5 * D
-                for theoretical, empirical in zip(
-                    curves["d (theoretical)"], curves["d (empirical)"], strict=True
-                )
-            ),
-            lambda curves: _ends(curves["d (empirical)"], "d (empirical)"),
-        ),
-        (
-            "with about as many samples as features the reduced features do far better: less "
-            "than half the error of all features",
-            lambda curves: max(_ratios(curves, 0)) < 0.5,
-            lambda curves: (
-                f"error over that of all features at n = {SIZES[0]}: " + _joined(_ratios(curves, 0))
-            ),
-        ),
-        (
-            "with many samples they do about as well: the errors differ by less than a tenth",
-            lambda curves: all(0.9 < ratio < 1.1 for ratio in _ratios(curves, -1)),
-            lambda curves: (
-                f"error over that of all features at n = {SIZES[-1]}: "
-                + _joined(_ratios(curves, -1))
-            ),
-        ),
-        (
-            "the score of the reduced features hardly depends on n: R² varies less than a "
-            "tenth as much as that of all features",
-            lambda curves: max(map(_range, _merged(curves))) < 0.1 * _range(curves["R² full"]),
-            lambda curves: (
-                "range of R² (theoretical, empirical; full): "
-                + _joined([*map(_range, _merged(curves)), _range(curves["R² full"])])
-            ),
-        ),
-    ]
-    return [
-        Claim(statement, holds(ours), holds(as_printed), detail(ours))
-        for statement, holds, detail in statements
-    ]
+    checks: dict[str, Callable[[Curves], Finding]] = {
+        **{
+            f"fewer samples give fewer reduced features, by {which} quantities": partial(
+                _grows, which=which
+            )
+            for which in _WHICH
+        },
+        "empirical quantities give more reduced features than theoretical ones, and far fewer than "
+        "D, for every n": _more_by_data,
+        "with about as many samples as features the reduced features do far better: less than half "
+        "the error of all features": _far_better,
+        **{
+            f"with many samples they do slightly better, by {which} quantities: the ratio of "
+            "errors is below 1 by more than its margin, and above 0.9": partial(
+                _slightly_better, which=which
+            )
+            for which in _WHICH
+        },
+        "the score of the reduced features hardly depends on n: R² varies less than a tenth as "
+        "much as that of all features": _stable,
+    }
+    return [claim(text, check(ours), check(as_printed)) for text, check in checks.items()]
 
 
-def _merged(curves: Curves) -> list[list[Estimate]]:
-    return [curves[f"R² merged ({which})"] for which in ("theoretical", "empirical")]
-
-
-def _ratios(curves: Curves, k: int) -> list[float]:
-    full = curves["MSE full"][k].value
-    return [curves[f"MSE merged ({w})"][k].value / full for w in ("theoretical", "empirical")]
-
-
-def _grows(curve: list[Estimate]) -> bool:
+def _grows(curves: Curves, which: str) -> Finding:
     """Whether no step goes down by more than chance, and the last point is above the first."""
+    curve = curves[f"d ({which})"]
+    first, last = curve[0], curve[-1]
     steps = [b.value - a.value + a.margin + b.margin >= 0 for a, b in pairwise(curve)]
-    return all(steps) and curve[-1].value - curve[-1].margin > curve[0].value + curve[0].margin
+    above = last.value - last.margin > first.value + first.margin
+    return all(steps) and above, f"d = {first.value:.1f} … {last.value:.1f}"
 
 
-def _range(curve: list[Estimate]) -> float:
-    values = [point.value for point in curve]
-    return max(values) - min(values)
+def _more_by_data(curves: Curves) -> Finding:
+    known, found = (np.array([e.value for e in curves[f"d ({which})"]]) for which in _WHICH)
+    holds = bool((known < found).all() and (found < 0.5 * D).all())
+    return holds, f"d = {known.max():.1f} and {found.max():.1f} at most"
 
 
-def _ends(curve: list[Estimate], what: str) -> str:
-    first, last = curve[0].value, curve[-1].value
-    return f"{what} = {first:.1f} at n = {SIZES[0]}, {last:.1f} at n = {SIZES[-1]}"
+def _far_better(curves: Curves) -> Finding:
+    ratios = [curves[f"MSE merged / full ({which})"][0].value for which in _WHICH]
+    return max(ratios) < 0.5, "ratio of errors " + " and ".join(f"{r:.3f}" for r in ratios)
 
 
-def _joined(values: list[float]) -> str:
-    return ", ".join(f"{value:.3f}" for value in values)
+def _slightly_better(curves: Curves, which: str) -> Finding:
+    ratio = curves[f"MSE merged / full ({which})"][-1]
+    holds = ratio.value > 0.9 and ratio.value + ratio.margin < 1
+    return holds, f"ratio of errors {ratio.value:.3f} ± {ratio.margin:.3f} at n = {SIZES[-1]}"
+
+
+def _stable(curves: Curves) -> Finding:
+    merged = [f"R² merged ({which})" for which in _WHICH]
+    *reduced, full = (np.ptp([e.value for e in curves[name]]) for name in (*merged, "R² full"))
+    figures = ", ".join(f"{reach:.3f}" for reach in reduced)
+    return bool(max(reduced) < 0.1 * full), f"R² varies by {figures}; full by {full:.2f}"
 
 
 def draw_figures(outcomes: list[list[Values]]) -> dict[str, Any]:

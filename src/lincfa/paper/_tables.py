@@ -45,12 +45,22 @@ class Row:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper in words, and whether it holds in every draw of ours."""
+    """A statement of the paper in words, and whether it holds in our figures."""
 
     statement: str
     ours: bool
     as_printed: bool
     detail: str
+
+
+Finding = tuple[bool, str]
+"""Whether a statement holds, and the figures that say so."""
+
+
+def claim(statement: str, ours: Finding, as_printed: Finding) -> Claim:
+    """Join what was found with either setting."""
+    figures = ours[1] if ours[1] == as_printed[1] else f"{ours[1]}; as printed: {as_printed[1]}"
+    return Claim(statement, ours[0], as_printed[0], figures)
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,8 @@ class Table:
     rows: list[Row]
     notes: list[str] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    """What was not run, and why."""
 
     def columns(self) -> list[str]:
         """The columns, in order."""
@@ -94,7 +106,7 @@ def compare(
     if printed is None:
         verdict, reason = BEYOND, ""
     elif ours is None:
-        verdict = NOT_RUN
+        verdict, reason = NOT_RUN, ""
     else:
         expected = ours.value if math.isnan(exact) else exact
         error = ours.error if math.isnan(exact) else ours.spread
