@@ -111,6 +111,19 @@ def test_packages_import_one_way_within():
         assert list(graphlib.TopologicalSorter(imports).static_order())
 
 
+def test_reproduction_imports_public_names_only():
+    """The experiments of the paper use the library as its users do."""
+    public = {"paper", "theory", "plotting", "baselines", "datasets", "__init__"}
+    seen = set()
+    for path in (PACKAGE / "paper").glob("*.py"):
+        seen |= set(own_imports(path))
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level == 2:
+                private = {name.name for name in node.names if name.name.startswith("_")}
+                assert private <= {"__version__"}, path.name
+    assert seen == public
+
+
 def test_theory_imports_nothing_of_ours():
     for path in (PACKAGE / "theory").glob("*.py"):
         assert set(own_imports(path)) <= {"theory"}

@@ -1,0 +1,190 @@
+"""Real data: the table's figures, the reasons where they differ, and what happens without files."""
+
+import numpy as np
+import pytest
+
+from lincfa.paper import _real
+from lincfa.paper._real import SOURCES, blocks, intervals, prepare, tabulate, tasks
+from lincfa.paper._simulation import Settings, random_state
+from lincfa.paper._tables import BEYOND, NOT_RUN, UNEXPLAINED
+
+SETTINGS = Settings(10)
+TITLES = ["Life Exp", "Financial", "Climatological I", "Climatological II"]
+
+
+@pytest.fixture(scope="module")
+def outcomes(load_or_skip, few_methods):
+    """All data sets, with few draws of directions of eigenvalue zero."""
+    for source in SOURCES[:3]:
+        load_or_skip(source.load)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_real, "SOLVERS", 15)
+        return [_real.run(k, SETTINGS) for k in range(len(SOURCES))]
+
+
+@pytest.fixture(scope="module")
+def table(outcomes):
+    (table,) = tabulate(SETTINGS, outcomes)
+    return table
+
+
+@pytest.fixture(scope="module")
+def rows(table):
+    return {(row.quantity, row.column): row for row in table.rows}
+
+
+def figures(rows, method, title, form):
+    return [getattr(rows[f"{name} {method}", title], form).value for name in ("d", "R²", "MSE")]
+
+
+@pytest.mark.parametrize(
+    ("title", "form", "expected"),
+    [
+        ("Life Exp", "ours", [14, 0.835, 0.179]),
+        ("Life Exp", "as_printed", [14, 0.835, 0.179]),
+        ("Financial", "ours", [12, 0.885, 0.174]),
+        ("Financial", "as_printed", [12, 0.885, 0.174]),
+        ("Climatological I", "ours", [38, 0.604, 0.162]),
+        ("Climatological I", "as_printed", [38, 0.620, 0.155]),
+    ],
+)
+def test_lincfa_with_overlapping_and_with_disjoint_groups(rows, title, form, expected):
+    """Overlapping groups are the setting behind the table, disjoint ones what the text says."""
+    assert np.round(figures(rows, "LinCFA", title, form), 3).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "title", "expected"),
+    [
+        ("PCA", "Life Exp", [13, 0.833, 0.181]),
+        ("PCA", "Financial", [29, 0.846, 0.234]),
+        ("PCA", "Climatological I", [13, 0.486, 0.210]),
+        ("full", "Life Exp", [18, 0.834, 0.180]),
+        ("full", "Financial", [75, 0.900, 0.152]),
+    ],
+)
+def test_pca_and_all_features(rows, method, title, expected):
+    for form in ("ours", "as_printed"):
+        assert np.round(figures(rows, method, title, form), 3).tolist() == expected
+
+
+def test_disjoint_groups_are_lincfa_itself(rows):
+    for title in TITLES[:3]:
+        beyond = figures(rows, "LinCFA, disjoint groups", title, "ours")
+        assert figures(rows, "LinCFA", title, "as_printed") == pytest.approx(beyond, rel=1e-9)
+
+
+def test_every_difference_is_explained(table):
+    assert [row for row in table.rows if row.reason == UNEXPLAINED] == []
+    differing = {(row.quantity, row.column) for row in table.rows if row.verdict == "differs"}
+    assert differing <= set(_real._REASONS)
+    assert ("MSE LinCFA", "Financial") in differing
+    for name, title in (("d", "Life Exp"), ("R²", "Financial"), ("R²", "Climatological I")):
+        assert (f"{name} LinCFA", title) not in differing
+
+
+def test_climatological_ii_was_not_run(table, rows):
+    for (_, column), row in rows.items():
+        if row.verdict != BEYOND:
+            assert (row.verdict == NOT_RUN) == (column == "Climatological II")
+    assert sum(row.verdict == NOT_RUN for row in table.rows) == 12
+    (note,) = [note for note in table.notes if note.startswith("Climatological II was not run.")]
+    assert "climatological_ii.csv" in note
+    assert "authors" in note
+
+
+def test_supervised_pca_counts_true_components_as_printed(rows):
+    """One to three directions have an eigenvalue that is not zero; the paper has up to 43."""
+    for title in TITLES[:3]:
+        d, r2, mse = figures(rows, "supervised PCA", title, "as_printed")
+        assert 1 <= d <= 3
+        test_variance = mse / (1 - r2)
+        full = figures(rows, "full", title, "ours")
+        assert test_variance == pytest.approx(full[2] / (1 - full[1]))
+        assert rows["R² supervised PCA", title].ours.margin > 0
+
+
+def test_missing_data_are_named_with_where_to_get_them(tmp_path):
+    settings = Settings(10, folder=str(tmp_path))
+    outcomes = [function(*args) for function, args, _ in tasks(settings)]
+    (table,) = tabulate(settings, outcomes)
+    assert table.columns() == TITLES
+    assert len(table.rows) == 4 * 12
+    assert {row.verdict for row in table.rows} == {NOT_RUN}
+    for title in TITLES:
+        (note,) = [note for note in table.notes if note.startswith(f"{title} was not run.")]
+        assert str(tmp_path) in note
+        assert "Get it from" in note
+
+
+def test_split_is_standardised_by_the_training_part(rng):
+    table, target = rng.normal(3, 2, size=(100, 4)), rng.normal(-1, 5, size=100)
+    X, y, X_test, y_test = prepare(table, target, shuffle=False)
+    assert (len(X), len(X_test)) == (67, 33)
+    np.testing.assert_allclose(X, (table[:67] - table[:67].mean(0)) / table[:67].std(0))
+    np.testing.assert_allclose(X_test, (table[67:] - table[:67].mean(0)) / table[:67].std(0))
+    np.testing.assert_allclose(y, (target[:67] - target[:67].mean()) / target[:67].std())
+    np.testing.assert_allclose(y_test, (target[67:] - target[:67].mean()) / target[:67].std())
+    shuffled = prepare(table, target, shuffle=True)
+    again = prepare(table, target, shuffle=True)
+    assert not np.allclose(shuffled[0], X)
+    for one, other in zip(shuffled, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("n", "block"), [(50, 1), (50, 7), (343, 26), (20, 26)])
+def test_resampled_parts_are_circular_pieces(n, block):
+    found = blocks(n, block, random_state(0, "a"))
+    assert found.shape == (_real.RESAMPLES, n)
+    assert (found.min(), found.max()) == (0, n - 1)
+    follows = (found[:, 1:] - found[:, :-1]) % n == 1
+    inside = np.arange(1, n) % block != 0
+    assert follows[:, inside].all()
+    if not inside.all():  # a new piece starts anywhere: it follows by chance, once in n times
+        assert follows[:, ~inside].mean() < 5 / n
+    frequency = np.bincount(found.ravel(), minlength=n) / found.size
+    assert np.abs(frequency * n - 1).max() < 0.12  # five standard deviations of 2000 hits
+
+
+def test_bootstrap_interval_of_independent_errors(rng):
+    """Close to the normal interval of a mean, within the 10 % that 2000 resamples leave open."""
+    y = rng.normal(size=400)
+    predicted = y + rng.normal(0, 0.5, size=400)
+    squared = (y - predicted) ** 2
+    r2, mse = intervals(y, predicted, blocks(400, 1, random_state(0, "b")))
+    assert mse.value == pytest.approx(squared.mean())
+    assert r2.value == pytest.approx(1 - squared.mean() / y.var())
+    assert mse.margin == pytest.approx(1.96 * squared.std() / np.sqrt(400), rel=0.1)
+    # By the delta method for the ratio of two means.
+    ratio = squared.mean() / y.var()
+    part = squared / y.var() - ratio * (y - y.mean()) ** 2 / y.var()
+    assert r2.margin == pytest.approx(1.96 * part.std() / np.sqrt(400), rel=0.1)
+
+
+def test_pieces_widen_the_interval_of_errors_that_last(rng):
+    steady = np.repeat(rng.normal(size=20), 20) + 0.1 * rng.normal(size=400)
+    y = rng.normal(size=400)
+    single, pieces = (
+        intervals(y, y + steady, blocks(400, block, random_state(0, "c")))[1].margin
+        for block in (1, 26)
+    )
+    assert pieces > 2 * single
+
+
+def test_solvers_differ_in_what_they_choose(monkeypatch, rng):
+    """Medians of draws, with half of what 95 % of them span."""
+    choices = iter([(k, np.full(10, float(k))) for k in range(1, 22)])
+    monkeypatch.setattr(_real, "SOLVERS", 21)
+    monkeypatch.setattr(_real, "complete", lambda part, random: part)
+
+    class Best:
+        def __init__(self):
+            self.d, self.predicted = next(choices)
+
+    monkeypatch.setattr(_real, "best_on_test", lambda *args: Best())
+    y_test = np.tile([-1.0, 1.0], 5)
+    found = _real.solver_dependent(None, None, None, y_test, {"linear": None}, 0)
+    assert found["d supervised PCA"].value == 11
+    assert found["d supervised PCA"].margin == pytest.approx(9.5)
+    assert found["MSE supervised PCA"].value == 11**2 + 1
+    assert found["R² supervised PCA"].value == pytest.approx(-(11**2))
