@@ -11,7 +11,15 @@ from sklearn.metrics import mean_squared_error, r2_score
 from lincfa import LinCFA, theory
 from lincfa.datasets import make_bivariate
 from lincfa.paper import _bivariate, _published
-from lincfa.paper._estimates import count, crossed, median, over_draws, over_repetitions
+from lincfa.paper._estimates import (
+    Estimate,
+    count,
+    crossed,
+    median,
+    over_draws,
+    over_repetitions,
+)
+from lincfa.paper._outcomes import Outcome
 from lincfa.paper._simulation import Settings, draw, random_state
 from lincfa.paper._tables import BEYOND, DIFFERS, REPRODUCED
 
@@ -22,7 +30,7 @@ SETTINGS = Settings(300)
 def outcomes():
     """All twelve settings without the methods beyond the paper, which take most of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_bivariate, "score_methods", lambda *args: {})
+        patch.setattr(_bivariate, "compare_methods", lambda *args: {})
         return [_bivariate.simulate(*setting, SETTINGS) for setting in _bivariate.SETTINGS]
 
 
@@ -87,7 +95,7 @@ REPETITIONS = 5
 @pytest.mark.parametrize("setting", [("2dimSyn", 1.0, 0.7), ("2dimSynSmall", 10.0, 0.8)])
 def test_figures_are_those_of_one_regression_at_a_time(monkeypatch, setting):
     table, noise, share = setting
-    monkeypatch.setattr(_bivariate, "score_methods", lambda *args: {})
+    monkeypatch.setattr(_bivariate, "compare_methods", lambda *args: {})
     outcome = _bivariate.simulate(*setting, Settings(REPETITIONS, seed=5))
     weights = _published.WEIGHTS[table]
     make = partial(make_bivariate, 500, weights=weights, noise=noise, share=share)
@@ -191,3 +199,39 @@ def test_ours_is_the_setting_behind_the_table(tables):
     assert row.ours.value == pytest.approx(0.919, abs=0.001)
     assert row.as_printed.value == pytest.approx(0.970, abs=0.001)
     assert row.paper.text == "0.918558±1.66e-4"
+
+
+def outcome(known, estimated, grown, margin=0.1):
+    return Outcome(
+        {
+            "Merges (theoretical)": Estimate(known),
+            "Merges (empirical)": Estimate(estimated),
+            "MSE merged − full": Estimate(grown, margin),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "held"),
+    [
+        ([outcome(500, 300, 0.1), outcome(0, 200, 0.11)], [True] * 4),
+        ([outcome(499, 300, 0.1), outcome(0, 200, 0.11)], [False, True, True, True]),
+        ([outcome(500, 240, 0.1), outcome(0, 200, 0.11)], [True, False, True, True]),
+        ([outcome(500, 300, 0.1), outcome(0, 260, 0.11)], [True, False, True, True]),
+        ([outcome(500, 300, 0.11), outcome(0, 200, 0.11)], [True, True, False, True]),
+        ([outcome(500, 300, 0.1), outcome(0, 200, 0.1)], [True, True, True, False]),
+    ],
+)
+def test_each_statement_can_fail_alone(changed, held):
+    fine = [outcome(500, 300, -0.3), outcome(0, 3, 0.5)]
+    assert [claim.ours for claim in _bivariate.claims(changed, fine)] == held
+    assert [claim.as_printed for claim in _bivariate.claims(fine, changed)] == held
+
+
+def test_statements_of_the_text_hold(tables):
+    """Those with more chance in them, on growths of error, hold at seed 0 as at most others."""
+    claims = tables["bidimSmall"].claims
+    assert [claim.ours for claim in claims][:2] == [True, True]
+    assert claims[0].detail.startswith("merges: 0, 0, 500, 500, 500, 500")
+    assert claims[3].ours
+    assert tables["2dimSyn"].claims == []

@@ -151,7 +151,13 @@ def test_table_sets_both_settings_beside_the_paper(behind, printed):
         np.mean([part["d (theoretical)"] for part in parts[:4]]) for parts in (behind, printed)
     ]
     assert [row.ours.value, row.as_printed.value] == pytest.approx(means)
-    assert {row.verdict for row in table.rows} == {"reproduced"}
+    compared = [row.verdict for row in table.rows if row.paper is not None]
+    assert compared == ["reproduced"] * 8
+    ratio = [part["MSE merged / full (empirical)"] for part in behind[:4]]
+    assert rows["MSE merged / full (empirical)"].ours.value == pytest.approx(np.mean(ratio))
+    assert rows["MSE merged / full (empirical)"].verdict == "beyond the paper"
     (claim,) = table.claims
     assert claim.ours
-    assert claim.detail.startswith("in 4 of 4 draws with the setting behind the table, in ")
+    assert claim.detail.startswith("in 4 of 4 draws")
+    (note,) = [note for note in table.notes if "4 draws of weights" in note]
+    assert "10 repetitions" in note

@@ -19,6 +19,7 @@ from lincfa.paper._estimates import (
     median,
     over_draws,
     over_repetitions,
+    over_single_runs,
 )
 
 RUNS = 1000
@@ -63,6 +64,13 @@ def test_interval_over_repetitions_covers(n):
     """Exactly 95 % for normal values, however few; 1.96 would cover 85 % with four."""
     values = np.random.default_rng(n).normal(7.0, 3.0, size=(RUNS, n))
     assert coverage(map(over_repetitions, values), 7.0) == pytest.approx(0.95, abs=BOUND)
+
+
+def test_single_runs_have_the_interval_of_repetitions_and_the_spread_of_one():
+    values = np.random.default_rng(0).exponential(size=100)
+    found, mean = over_single_runs(values), over_repetitions(values)
+    assert (found.value, found.margin) == (mean.value, mean.margin)
+    assert found.spread == pytest.approx(values.std(ddof=1))
 
 
 @pytest.mark.parametrize(("draws", "repetitions"), [(4, 2), (20, 25), (100, 1)])

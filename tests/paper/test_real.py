@@ -5,6 +5,8 @@ import pytest
 from sklearn.metrics import r2_score
 
 from lincfa.paper import _real
+from lincfa.paper._estimates import Estimate
+from lincfa.paper._outcomes import Outcome
 from lincfa.paper._real import SOURCES, blocks, intervals, minimum_norm, prepare, tabulate, tasks
 from lincfa.paper._simulation import Settings, random_state
 from lincfa.paper._tables import BEYOND, NOT_RUN, UNEXPLAINED
@@ -106,7 +108,8 @@ def test_climatological_ii_was_not_run(table, rows):
         if row.verdict != BEYOND:
             assert (row.verdict == NOT_RUN) == (column == "Climatological II")
     assert sum(row.verdict == NOT_RUN for row in table.rows) == 12
-    (note,) = [note for note in table.notes if note.startswith("Climatological II was not run.")]
+    (note,) = table.missing
+    assert note.startswith("Climatological II was not run.")
     assert "climatological_ii.csv" in note
     assert "authors" in note
 
@@ -129,8 +132,9 @@ def test_missing_data_are_named_with_where_to_get_them(tmp_path):
     assert table.columns() == TITLES
     assert len(table.rows) == 4 * 12
     assert {row.verdict for row in table.rows} == {NOT_RUN}
-    for title in TITLES:
-        (note,) = [note for note in table.notes if note.startswith(f"{title} was not run.")]
+    assert table.claims == []
+    for title, note in zip(TITLES, table.missing, strict=True):
+        assert note.startswith(f"{title} was not run.")
         assert str(tmp_path) in note
         assert "Get it from" in note
 
@@ -190,7 +194,7 @@ def test_pieces_widen_the_interval_of_errors_that_last(rng):
 
 
 def test_solvers_differ_in_what_they_choose(monkeypatch, rng):
-    """Medians of draws, with half of what 95 % of them span."""
+    """Means of draws; another run is one more draw."""
     choices = iter([(k, np.full(10, float(k))) for k in range(1, 22)])
     monkeypatch.setattr(_real, "SOLVERS", 21)
     monkeypatch.setattr(_real, "complete", lambda part, random: part)
@@ -203,6 +207,53 @@ def test_solvers_differ_in_what_they_choose(monkeypatch, rng):
     y_test = np.tile([-1.0, 1.0], 5)
     found = _real.solver_dependent(None, None, None, y_test, {"linear": None}, 0)
     assert found["d supervised PCA"].value == 11
-    assert found["d supervised PCA"].margin == pytest.approx(9.5)
-    assert found["MSE supervised PCA"].value == 11**2 + 1
-    assert found["R² supervised PCA"].value == pytest.approx(-(11**2))
+    assert found["d supervised PCA"].spread == pytest.approx(np.std(range(1, 22), ddof=1))
+    assert found["MSE supervised PCA"].value == pytest.approx(1 + np.mean(np.arange(1, 22) ** 2))
+    assert found["R² supervised PCA"].value == pytest.approx(-np.mean(np.arange(1, 22) ** 2))
+
+
+def outcome(full, pca, r2=(0.9, 0.8, 0.7), margin=0.1):
+    return Outcome(
+        {
+            "Error of LinCFA − that of full": Estimate(full, margin),
+            "Error of LinCFA − that of PCA": Estimate(pca, margin),
+            **{
+                f"R² {name}": Estimate(value)
+                for name, value in zip(("LinCFA", "PCA", "supervised PCA"), r2, strict=True)
+            },
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "held"),
+    [
+        (outcome(0.1, 0.1), [True, True, True]),
+        (outcome(0.11, 0.1), [False, True, True]),
+        (outcome(0.1, 0.11), [True, False, True]),
+        (outcome(0.1, 0.1, (0.9, 0.91, 0.7)), [True, True, False]),
+        (outcome(0.1, 0.1, (0.9, 0.8, 0.91)), [True, True, False]),
+    ],
+)
+def test_each_statement_can_fail_alone(changed, held):
+    fine = outcome(-0.2, -0.2)
+    found = {"Life Exp": (fine, fine), "Financial": (changed, fine)}
+    assert [claim.ours for claim in _real.claims(found)] == held
+    assert [claim.as_printed for claim in _real.claims(found)] == [True] * 3
+    found = {"Life Exp": (changed, fine)}  # the third is about the larger data
+    assert [claim.ours for claim in _real.claims(found)] == held[:2]
+
+
+def test_lincfa_worsens_neither_the_error_of_all_features_nor_that_of_pca(table):
+    assert [(claim.ours, claim.as_printed) for claim in table.claims[:2]] == [(True, True)] * 2
+    for title in TITLES[:3]:
+        assert title in table.claims[0].detail
+
+
+def test_difference_of_errors_is_paired(rows):
+    """The error of LinCFA less that of PCA, with a smaller margin than either has."""
+    for title in TITLES[:3]:
+        paired = rows["Error of LinCFA − that of PCA", title].ours
+        ours, pca = (rows[f"MSE {name}", title].ours for name in ("LinCFA", "PCA"))
+        assert paired.value == pytest.approx(ours.value - pca.value)
+        assert 0 < paired.margin < ours.margin + pca.margin

@@ -91,6 +91,8 @@ def no_simulation(monkeypatch):
         ({"experiments": ["bivariate", "quadrivariate"]}, "experiments must be among .*quadriv"),
         ({"experiments": []}, "experiments must be among"),
         ({"repetitions": 9}, "repetitions must be at least 10, got 9"),
+        ({"workers": 0}, "workers must be −1 or at least 1, got 0"),
+        ({"workers": -2}, "workers must be −1 or at least 1, got -2"),
     ],
 )
 def test_wrong_arguments_are_refused_at_the_start(no_simulation, tmp_path, options, message):
@@ -105,6 +107,12 @@ def test_output_that_is_a_file_is_refused_at_the_start(no_simulation, tmp_path):
     with pytest.raises(FileExistsError):
         reproduce(path, experiments=["trivariate"], repetitions=10)
     assert path.read_text() == "mine"
+
+
+def test_folder_of_data_that_is_none_is_refused_at_the_start(no_simulation, tmp_path):
+    with pytest.raises(NotADirectoryError, match="nowhere"):
+        reproduce(tmp_path / "made", experiments=["real"], folder=tmp_path / "nowhere")
+    assert not (tmp_path / "made").exists()
 
 
 def test_missing_matplotlib_is_named_at_the_start(no_simulation, monkeypatch, tmp_path):

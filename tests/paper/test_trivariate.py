@@ -18,7 +18,7 @@ SETTINGS = Settings(1000)
 @pytest.fixture(scope="module")
 def outcomes():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_trivariate, "score_methods", lambda *args: {})
+        patch.setattr(_trivariate, "compare_methods", lambda *args: {})
         return [_trivariate.simulate(third, SETTINGS) for third in (TABLES_THIRD, TEXT_THIRD)]
 
 
@@ -117,7 +117,9 @@ def test_noise_has_n_minus_four_degrees_of_freedom(outcomes):
 def test_everything_printed_is_reproduced(outcomes):
     short, full = _trivariate.tabulate(SETTINGS, outcomes)
     assert (short.name, full.name) == ("3dimSyn", "3dimSynExtended")
-    assert len(short.rows) == 6
+    assert len(short.rows) == 7  # with the difference of the errors
+    assert len(short.claims) == 1
+    assert short.claims[0].ours
     assert full.columns() == ["σ = 0.5"]
     assert [
         row.quantity for table in (short, full) for row in table.rows if row.verdict == DIFFERS

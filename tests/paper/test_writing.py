@@ -10,7 +10,7 @@ from lincfa.paper._estimates import Estimate
 from lincfa.paper._tables import Claim, Table, compare
 from lincfa.paper._writing import HEADINGS, index, shown, to_json, to_markdown, write
 
-ABOUT = {"repetitions": 40, "seed": 0}
+ABOUT = {"repetitions": 200, "seed": 0}
 
 
 @pytest.fixture
@@ -24,18 +24,18 @@ def tables():
         compare("d PCA", "σ = 1", "13", None),
     ]
     rows += [
-        compare(f"{figure} ridge", column, None, Estimate(-0.25, 0.031))
+        compare(f"{figure} ridge", column, None, Estimate(-0.25, 0.031, 0.1))
         for column in ("σ = 1", "σ = 10")
         for figure in ("d", "R²", "MSE")
     ]
     points = [
-        compare(name, f"n = {n}", None, Estimate(n / 7, 0.2), Estimate(-n / 7, 0.2))
+        compare(name, f"n = {n}", None, Estimate(n / 7, 0.2, 1.0), Estimate(-n / 7, 0.2, 1.0))
         for n in (110, 300)
         for name in ("d (empirical)", "MSE full")
     ]
     claims = [Claim("it grows", True, False, "by 3"), Claim("it falls", False, False, "by 4")]
     return [
-        Table("first", "Two features", rows, ["A note.", "Another."]),
+        Table("first", "Two features", rows, ["A note.", "Another."], missing=["A was not run."]),
         Table("second", "A figure", points, ["A note."], claims),
     ]
 
@@ -47,8 +47,9 @@ def refuse(constant):
 def test_json_is_strict_and_whole(tables):
     document = json.loads(to_json(tables[0], ABOUT), parse_constant=refuse)
     assert document["table"] == "first"
-    assert (document["repetitions"], document["seed"]) == (40, 0)
+    assert (document["repetitions"], document["seed"]) == (200, 0)
     assert document["notes"] == ["A note.", "Another."]
+    assert document["missing"] == ["A was not run."]
     assert len(document["rows"]) == len(tables[0].rows)
     first, second, third, fourth, fifth = document["rows"][:5]
     assert first["paper"] == "-25.675559"
@@ -90,7 +91,7 @@ def grids(text):
 
 
 def test_grids_have_as_many_cells_in_every_line(tables):
-    for text in (*map(to_markdown, tables), index(tables, ABOUT, ["nSamples"])):
+    for text in (*map(to_markdown, tables), index(tables, ABOUT, ["nSamples"], ["old"])):
         assert grids(text)
         for heading, rule, *lines in grids(text):
             assert set(rule) == {"---"}
@@ -110,7 +111,7 @@ def test_rows_and_columns_of_a_page(tables):
         "−159.320641",
         "",
         "–",
-        "differs because a slip",
+        "differs: a slip",
     ]
     cells = {line[0]: line[1:] for line in one}
     reach = 1.959964 * math.hypot(0.02, 0.012 / 1.959964)
@@ -150,8 +151,9 @@ def test_minus_signs_are_minus_signs(tables):
         (Estimate(14.0), 1, "14"),
         (Estimate(500.0, 0.0), 1, "500"),
         (Estimate(100.0), 1, "100"),
-        (Estimate(1.23456, 0.0123), 4, "1.235 ± 0.012"),
-        (Estimate(-123.456, 12.3), 4, "−123 ± 12"),
+        (Estimate(1.23456, 0.0123, 0.1), 4, "1.235 ± 0.012"),
+        (Estimate(-123.456, 12.3, 100.0), 4, "−123 ± 12"),
+        (Estimate(-123.456, 12.3), 2, "−123.46 ± 12.30"),  # other runs give the same
         (Estimate(0.5, 1e-9), 4, "0.500000 ± 0.000000"),
     ],
 )
@@ -171,11 +173,29 @@ def test_index_holds_every_table_and_links_to_files_that_exist(tables, tmp_path)
         assert f"## {table.title} (`{table.name}`)" in text
         assert (page.parent / f"{table.name}.md").read_text(encoding="utf-8") == to_markdown(table)
         json.loads((page.parent / f"{table.name}.json").read_text(encoding="utf-8"))
-    assert "repetitions: 40, seed: 0." in text
+    assert "repetitions: 200, seed: 0." in text
     summary, differing, *_ = grids(text)
     assert summary[2] == ["[`first`](first.md) Two features", "2", "2", "1", "6", ""]
     assert summary[3][-1] == "1 of 2"
     assert differing[2] == ["first", "σ = 10", "Theoretical ρ̄", "a slip"]
+
+
+def test_tables_of_an_earlier_run_are_linked(tables, tmp_path):
+    write(tmp_path, tables[:1], {}, ABOUT)
+    page = write(tmp_path, tables[1:], {}, ABOUT).read_text(encoding="utf-8")
+    assert "From an earlier run: [first](first.md)." in page
+    page = write(tmp_path, tables, {}, ABOUT).read_text(encoding="utf-8")
+    assert "earlier run" not in page
+
+
+def test_few_repetitions_are_said_to_be_few(tables):
+    for repetitions, few in ((199, True), (200, False)):
+        text = index(tables, {"repetitions": repetitions}, [], [])
+        assert ("a verdict says less" in text) == few
+
+
+def test_what_was_not_run_is_on_the_page(tables):
+    assert "- A was not run.\n" in to_markdown(tables[0])
 
 
 def test_pictures_are_written_as_png_and_svg_and_shown(tables, tmp_path):
