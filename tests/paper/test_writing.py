@@ -181,6 +181,7 @@ def test_index_holds_every_table_and_links_to_files_that_exist(tables, tmp_path)
 
 
 def test_tables_of_an_earlier_run_are_linked(tables, tmp_path):
+    (tmp_path / "package.json").write_text("{}")  # nothing of ours, and no page to link to
     write(tmp_path, tables[:1], {}, ABOUT)
     page = write(tmp_path, tables[1:], {}, ABOUT).read_text(encoding="utf-8")
     assert "From an earlier run: [first](first.md)." in page

@@ -254,6 +254,7 @@ def write(
         figure.savefig(folder / f"{name}.svg")
     page = folder / "index.md"
     names = {table.name for table in tables}
-    others = sorted(path.stem for path in folder.glob("*.json") if path.stem not in names)
+    both = {path.stem for path in folder.glob("*.json")} & {p.stem for p in folder.glob("*.md")}
+    others = sorted(both - names)
     page.write_text(index(tables, about, list(figures), others), encoding="utf-8")
     return page
