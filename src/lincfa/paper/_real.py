@@ -84,8 +84,8 @@ _NOTES = [
     "Supervised PCA: the paper counts directions of eigenvalue zero, which depend on the rounding "
     "of a solver, and takes kernel and number on the test set. Ours draws such directions at "
     "random, a hundred times; margins and other runs are over these draws. As printed: only "
-    "directions of nonzero eigenvalue, still chosen on the test set. Choices by cross-validation are among the "
-    "rows beyond the paper.",
+    "directions of nonzero eigenvalue, still chosen on the test set. Choices by cross-validation "
+    "are among the rows beyond the paper.",
 ]
 
 
