@@ -27,6 +27,9 @@ from ._tables import Claim, Finding, Row, Table, claim
 
 RESAMPLES = 2000
 GROWTH = "Error of LinCFA − that of"
+CUTOFF = 1e-6
+MOST = "full, tiny singular values left out"
+"""Least squares without singular values below a millionth of the largest; Financial has such."""
 SOLVERS = 100
 """Draws of the directions of eigenvalue zero in supervised PCA."""
 
@@ -79,6 +82,8 @@ _NOTES = [
     "Margins are half widths of 95 % bootstrap intervals of the test part, given the training; "
     "the climatological data are resampled in pieces of half a year. Other runs give the same "
     "figures, so that all printed digits must agree.",
+    "All features of Financial have rank 73 of 75 and two more singular values below a millionth "
+    "of the largest, which spoil least squares; a row beyond the paper leaves these out, too.",
     "LinCFA: the paper's figures come from groups that overlap; as printed, the text defines a "
     "partition.",
     "Supervised PCA: the paper counts directions of eigenvalue zero, which depend on the rounding "
@@ -137,11 +142,12 @@ def score_all(
         low, high = np.percentile(paired[resampled].mean(axis=1), [2.5, 97.5])
         return Estimate(float(paired.mean()), float(high - low) / 2)
 
-    def regress(Z: Floats, Z_test: Floats) -> Floats:
-        return minimum_norm(Z, y, Z_test)
+    def regress(Z: Floats, Z_test: Floats, cutoff: float | None = None) -> Floats:
+        return minimum_norm(Z, y, Z_test, cutoff)
 
     pca = PCA(0.95).fit(X)
     by_all, by_pca = regress(X, X_test), regress(pca.transform(X), pca.transform(X_test))
+    by_most = regress(X, X_test, CUTOFF)
     same = {
         **figures("full", X.shape[1], by_all),
         **figures("PCA", pca.n_components_, by_pca),
@@ -156,7 +162,7 @@ def score_all(
                 **figures("LinCFA", len(groups), predicted),
                 **{
                     f"{GROWTH} {name}": difference(predicted, other)
-                    for name, other in (("full", by_all), ("PCA", by_pca))
+                    for name, other in (("full", by_all), (MOST, by_most), ("PCA", by_pca))
                 },
             }
         )
@@ -165,7 +171,7 @@ def score_all(
     true = best_on_test(X, y, X_test, y_test, found)
     ordered = not source.shuffle
     by_folds = best_by_folds(X, y, X_test, ordered)
-    beyond: dict[str, Estimate] = {}
+    beyond = figures(MOST, X.shape[1], by_most)
     for name, d, predicted in predict_methods(X, y, X_test, ordered):
         beyond |= figures(name, d, predicted)
     beyond |= figures("supervised PCA, by cross-validation", by_folds.d, by_folds.predicted)
@@ -191,14 +197,15 @@ def screened_pca(ordered: bool) -> GridSearchCV:
     return GridSearchCV(model, grid, cv=folds(ordered), scoring="neg_mean_squared_error")
 
 
-def minimum_norm(Z: Floats, y: Floats, Z_test: Floats) -> Floats:
+def minimum_norm(Z: Floats, y: Floats, Z_test: Floats, cutoff: float | None = None) -> Floats:
     """Predict by least squares with intercept; of several solutions, by that of minimum norm.
 
-    Only what is zero up to rounding counts as zero. ``LinearRegression`` did so until scikit-learn
-    1.6; since 1.7 it takes singular values below 1e−6 of the largest for zero, too.
+    Singular values up to ``cutoff`` times the largest count as zero; where it is None, those that
+    are zero up to rounding, as in ``LinearRegression`` until scikit-learn 1.6. Since 1.7 that takes
+    1e−6.
     """
     mean = Z.mean(axis=0)
-    weights = np.linalg.lstsq(Z - mean, y - y.mean(), rcond=None)[0]
+    weights = np.linalg.lstsq(Z - mean, y - y.mean(), rcond=cutoff)[0]
     return np.asarray(y.mean() + (Z_test - mean) @ weights)
 
 
@@ -274,6 +281,9 @@ def claims(found: dict[str, tuple[Outcome, Outcome]]) -> list[Claim]:
     checks: dict[str, Callable[[dict[str, Outcome]], Finding]] = {
         "LinCFA does not worsen the error of all features, by more than its margin": partial(
             _grown, than="full"
+        ),
+        "nor that of all features without their tiny singular values (not in the paper)": partial(
+            _grown, than=MOST
         ),
         "its error is not above that of PCA, by more than its margin": partial(_grown, than="PCA"),
     }
