@@ -74,8 +74,8 @@ def test_pca_and_all_features(rows, method, title, expected):
 def test_all_features_of_financial_depend_on_what_counts_as_zero(load_or_skip):
     """Rank 73 of 75, and two more singular values below 1e-6 of the largest.
 
-    Minimum-norm least squares has the paper's R²; without these two, as in scikit-learn 1.7 and
-    later, it is 0.900.
+    Minimum-norm least squares has the paper's R²; without these two, as in scikit-learn 1.9, it
+    is 0.900.
     """
     X, y, X_test, y_test = prepare(*load_or_skip(SOURCES[1].load), True)
     scores = {}

@@ -201,8 +201,8 @@ def minimum_norm(Z: Floats, y: Floats, Z_test: Floats, cutoff: float | None = No
     """Predict by least squares with intercept; of several solutions, by that of minimum norm.
 
     Singular values up to ``cutoff`` times the largest count as zero; where it is None, those that
-    are zero up to rounding, as in ``LinearRegression`` until scikit-learn 1.6. Since 1.7 that takes
-    1e−6.
+    are zero up to rounding. ``LinearRegression`` does the same in scikit-learn 1.7, but takes 1e−6
+    in 1.9.
     """
     mean = Z.mean(axis=0)
     weights = np.linalg.lstsq(Z - mean, y - y.mean(), rcond=cutoff)[0]

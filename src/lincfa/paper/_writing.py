@@ -170,8 +170,8 @@ def shown(estimate: Estimate | None, digits: int) -> str:
         digits = max(least, _digits(estimate.margin))
         text = f"{estimate.value:.{digits}f} ± {estimate.margin:.{digits}f}"
     else:
-        text = f"{estimate.value:.{digits}f}"
-        text = text.rstrip("0").rstrip(".") if estimate.value == round(estimate.value) else text
+        whole = estimate.value == round(estimate.value)
+        text = f"{estimate.value:.{0 if whole else digits}f}"
     return text.replace("-", "−")
 
 
