@@ -45,7 +45,7 @@ _LAZY = {
     "order_sensitivity": "_order",
     "stability": "_stability",
 }
-_MODULES = ("baselines", "datasets", "plotting")
+_MODULES = ("baselines", "datasets", "paper", "plotting")
 
 
 def __getattr__(name: str) -> Any:

@@ -264,3 +264,12 @@ def test_difference_of_errors_is_paired(rows):
         ours, pca = (rows[f"MSE {name}", title].ours for name in ("LinCFA", "PCA"))
         assert paired.value == pytest.approx(ours.value - pca.value)
         assert 0 < paired.margin < ours.margin + pca.margin
+
+
+def test_a_file_that_is_not_the_papers_is_not_run(tmp_path):
+    pytest.importorskip("pandas")
+    (tmp_path / "life_expectancy.csv").write_text("a,b\n1,2\n")
+    outcome = _real.run(0, Settings(10, 0, str(tmp_path)))
+    assert isinstance(outcome, str)
+    assert "life_expectancy.csv" in outcome
+    assert "SHA-256" in outcome

@@ -104,7 +104,7 @@ def run(k: int, settings: Settings) -> tuple[Outcome, Outcome] | str:
     source = SOURCES[k]
     try:
         table, target = source.load(settings.folder)
-    except (FileNotFoundError, ImportError) as error:
+    except (FileNotFoundError, ImportError, ValueError) as error:
         return str(error)
     return score_all(*prepare(table, target, source.shuffle), source, settings)
 
