@@ -182,7 +182,8 @@ def test_every_printed_figure_has_a_row(tables):
         table = tables[name]
         compared = [row for row in table.rows if row.verdict != BEYOND]
         assert len(compared) == rows
-        assert table.counts()[REPRODUCED] == rows - (name == "2dimSynSmall")
+        derived = len(table.columns())  # differences of errors, which the paper does not print
+        assert table.counts()[REPRODUCED] == rows - derived - (name == "2dimSynSmall")
     assert [row.column for row in tables["bidimSmall"].rows][::14] == [
         "w = 0.2, 0.8; σ = 0.5",
         "w = 0.2, 0.8; σ = 10",

@@ -30,7 +30,7 @@ def test_table_and_path_of_the_page(capsys, tmp_path, few_methods):
     page = folder / "index.md"
     assert printed.out.splitlines()[-1] == f"Everything on one page: {page}"
     assert page.is_file()
-    for name, figures in (("3dimSyn", 7), ("3dimSynExtended", 20)):
+    for name, figures in (("3dimSyn", 6), ("3dimSynExtended", 19)):
         (line,) = re.findall(rf"│ {name} +│(.*)│", printed.out)
         reproduced, differs, not_run, *_ = (int(cell) for cell in line.split("│")[:4])
         assert reproduced + differs == figures

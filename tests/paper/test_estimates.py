@@ -39,12 +39,19 @@ def coverage(estimates, truth):
         ("0.919045±1.78e-4", 0.919045, 1.78e-4, 6),
         ("103.020861±0.027468", 103.020861, 0.027468, 6),
         ("0.825±6e-6", 0.825, 6e-6, 3),
+        ("0.295489 − 0.275187", 0.020302, math.nan, 6),
+        ("102.977 − 103.021", -0.044, math.nan, 3),
     ],
 )
 def test_printed_figures_are_read(text, value, margin, digits):
     printed = Printed(text)
     assert (printed.value, printed.digits) == (value, digits)
     assert printed.margin == pytest.approx(margin, nan_ok=True)
+
+
+def test_rounding_moves_a_difference_twice():
+    assert Printed("0.286").rounding == pytest.approx(0.0005)
+    assert Printed("0.286 − 0.285").rounding == pytest.approx(0.001)
 
 
 @pytest.mark.parametrize("text", ["1e-3", "about 3", "1."])

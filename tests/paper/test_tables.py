@@ -110,8 +110,11 @@ def test_rows_of_a_column():
     assert [row.quantity for row in short] == ["a"]
 
 
-def test_difference_of_printed_errors_has_their_digits():
+def test_difference_of_printed_errors_is_judged_but_not_counted():
     printed = with_difference({"MSE full": "0.275187±6.5e-5", "MSE merged": "0.295489±3.7e-5"})
-    assert printed["MSE merged − full"] == "0.020302"
+    assert printed["MSE merged − full"] == "0.295489 − 0.275187"
     printed = with_difference({"MSE full": "103.021±0.027", "MSE merged": "102.977±0.018"})
-    assert printed["MSE merged − full"] == "-0.044"
+    assert printed["MSE merged − full"] == "102.977 − 103.021"
+    row = compare("q", "c", printed["MSE merged − full"], Estimate(-0.0445))
+    assert row.verdict == REPRODUCED  # within the rounding of both
+    assert Table("name", "title", [row]).counts()[REPRODUCED] == 0

@@ -132,6 +132,6 @@ def tabulate(settings: Settings, outcomes: list[Values]) -> list[Table]:
     )
     amount = (
         f"{settings.draws} draws of weights and test set with {settings.per_draw} repetitions "
-        f"each; the methods beyond the paper in the first {settings.compared} of these."
+        f"each; the methods beyond the paper in the first {settings.compared} of every draw."
     )
     return [Table("NdimSyn", "A hundred features", rows, [amount, *_NOTES], [statement])]

@@ -36,14 +36,20 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Printed:
-    """A figure as the paper prints it: value, ±, and the unit of its last digit."""
+    """A figure as the paper prints it, or the difference ``a − b`` of two such figures."""
 
     text: str
 
     @property
+    def terms(self) -> list[str]:
+        """The figures it is made of, without their ±: one, or two to subtract."""
+        return [term.split("±")[0] for term in self.text.split(" − ")]
+
+    @property
     def value(self) -> float:
         """The figure without its ±."""
-        return float(self.text.split("±")[0])
+        first, *rest = map(float, self.terms)
+        return round(first - sum(rest), self.digits)
 
     @property
     def margin(self) -> float:
@@ -54,9 +60,14 @@ class Printed:
     @property
     def digits(self) -> int:
         """Digits after the point."""
-        found = re.fullmatch(r"-?\d+(?:\.(\d+))?", self.text.split("±")[0])
-        assert found is not None, self.text
-        return len(found[1] or "")
+        found = [re.fullmatch(r"-?\d+(?:\.(\d+))?", term) for term in self.terms]
+        assert all(found), self.text
+        return max(len(match[1] or "") for match in found if match)
+
+    @property
+    def rounding(self) -> float:
+        """How far rounding can have moved it."""
+        return 0.5 * len(self.terms) * 10.0**-self.digits
 
 
 def over_repetitions(values: Floats) -> Estimate:

@@ -46,6 +46,6 @@ def fill(
 def amount(settings: Settings) -> str:
     """Say how much the figures of two and three features rest on."""
     return (
-        f"{settings.repetitions} repetitions; the methods beyond the paper in "
+        f"{settings.repetitions} repetitions; methods beyond the paper, where there are any, in "
         f"{settings.compared_small} others, each with a test set of its own."
     )

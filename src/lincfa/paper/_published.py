@@ -108,6 +108,7 @@ DIMENSIONS = {
 
 # Life Exp, Financial, Climatological I, Climatological II.
 REAL: dict[str, tuple[str, str, str, str]] = {
+    "samples n": ("1649", "1299", "1038", "981"),
     "d full": ("18", "75", "136", "1991"),
     "d PCA": ("13", "29", "13", "20"),
     "d supervised PCA": ("4", "4", "43", "40"),
@@ -125,6 +126,5 @@ REAL: dict[str, tuple[str, str, str, str]] = {
 
 def with_difference(printed: dict[str, str]) -> dict[str, str]:
     """Add the difference of two printed errors, which the paper does not print itself."""
-    full, merged = (printed[f"MSE {model}"].split("±")[0] for model in ("full", "merged"))
-    digits = len(full.partition(".")[2])
-    return {**printed, "MSE merged − full": f"{float(merged) - float(full):.{digits}f}"}
+    merged, full = (printed[f"MSE {model}"].split("±")[0] for model in ("merged", "full"))
+    return {**printed, "MSE merged − full": f"{merged} − {full}"}

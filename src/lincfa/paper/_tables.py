@@ -80,8 +80,10 @@ class Table:
         return list(dict.fromkeys(row.column for row in self.rows))
 
     def counts(self) -> dict[str, int]:
-        """How many rows got which verdict."""
-        verdicts = [row.verdict for row in self.rows]
+        """How many figures got which verdict; differences of printed ones do not count."""
+        verdicts = [
+            row.verdict for row in self.rows if row.paper is None or len(row.paper.terms) == 1
+        ]
         return {v: verdicts.count(v) for v in (REPRODUCED, DIFFERS, NOT_RUN, BEYOND)}
 
 
@@ -97,9 +99,9 @@ def compare(
 ) -> Row:
     """Judge a figure of the paper by ours.
 
-    They agree when they differ by at most four standard deviations of their difference and half a
-    unit of the last printed digit. ``reasons`` says, by quantity and column, why figures differ
-    that do.
+    They agree when they differ by at most four standard deviations of their difference and what
+    rounding can have moved the printed one. ``reasons`` says, by quantity and column, why figures
+    differ that do.
     """
     printed = None if paper is None else Printed(paper)
     reason = (reasons or {}).get((quantity, column), "")
@@ -110,7 +112,7 @@ def compare(
     else:
         expected = ours.value if math.isnan(exact) else exact
         error = ours.error if math.isnan(exact) else ours.spread
-        tolerance = AGREEMENT * error + 0.5 * 10.0**-printed.digits + 1e-12
+        tolerance = AGREEMENT * error + printed.rounding + 1e-12
         agrees = abs(printed.value - expected) <= tolerance
         verdict = REPRODUCED if agrees else DIFFERS
         reason = "" if agrees else reason or UNEXPLAINED

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ._estimates import NORMAL, Estimate
+from ._estimates import NORMAL, PAPER_REPETITIONS, Estimate
 from ._tables import BEYOND, DIFFERS, NOT_RUN, REPRODUCED, Claim, Row, Table, differences
 
 _FIGURES = ("d", "R²", "MSE")
@@ -187,8 +187,11 @@ def _range(row: Row) -> str:
     known = not math.isnan(row.exact)
     middle = row.exact if known else row.ours.value
     reach = NORMAL * (row.ours.spread if known else row.ours.error)
+    low, high = middle - reach, middle + reach
+    if row.quantity.startswith("Merges"):  # a count
+        low, high = max(low, 0), min(high, PAPER_REPETITIONS)
     digits = _digits(reach)
-    return f"{middle - reach:.{digits}f} … {middle + reach:.{digits}f}".replace("-", "−")
+    return f"{low:.{digits}f} … {high:.{digits}f}".replace("-", "−")
 
 
 def index(
@@ -204,11 +207,16 @@ def index(
         "",
         "- Margins are 95 % intervals. “Another run” is where the figure of one run of the paper's "
         "size (500 repetitions, one test set) falls in 95 % of cases, by what our runs say.",
-        "- A figure is *reproduced* when it is within four standard deviations of ours, about "
-        "twice the reach of “another run”; where nothing is random, when all printed digits agree.",
+        "- A figure is *reproduced* when it is within four standard deviations of its difference "
+        "to ours, about twice the reach of “another run”, and what rounding can have moved it; "
+        "where nothing is random, when all printed digits agree. Differences of two printed errors are "
+        "judged too, but not counted.",
         "- *full* is the regression on all features, *merged* that on means of groups; *d* counts "
         "the features of a regression. *Theoretical*: decided by the true weights; *empirical*: by "
-        "the data. LinCFA merges up to tolerance 1, and in the rows that say so up to 2.",
+        "the data. ρ̄ is the correlation from which merging pays, ŵ the weight of the mean of two "
+        "features. LinCFA merges up to tolerance 1, or up to 2 in the rows that say so; centroid, "
+        "agglomerative and joint are its other strategies, screened PCA is PCA of the features "
+        "most correlated with the target.",
         *([_WEAK] if about["repetitions"] < _FEW else []),
         "",
         ", ".join(f"{key}: {value}" for key, value in about.items()) + ".",
