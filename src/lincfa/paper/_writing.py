@@ -209,8 +209,8 @@ def index(
         "size (500 repetitions, one test set) falls in 95 % of cases, by what our runs say.",
         "- A figure is *reproduced* when it is within four standard deviations of its difference "
         "to ours, about twice the reach of “another run”, and what rounding can have moved it; "
-        "where nothing is random, when all printed digits agree. Differences of two printed errors are "
-        "judged too, but not counted.",
+        "where nothing is random, when all printed digits agree. Differences of two printed errors "
+        "are judged too, but not counted.",
         "- *full* is the regression on all features, *merged* that on means of groups; *d* counts "
         "the features of a regression. *Theoretical*: decided by the true weights; *empirical*: by "
         "the data. ρ̄ is the correlation from which merging pays, ŵ the weight of the mean of two "
