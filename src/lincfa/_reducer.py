@@ -12,16 +12,20 @@ from ._reader import GroupReader
 from .theory._arrays import FloatArray
 
 
+def forget_fit(estimator: Any, private: tuple[str, ...] = (), keep: tuple[str, ...] = ()) -> None:
+    """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
+    left = {name for name in vars(estimator) if name.endswith("_") or name in private}
+    for name in left.difference(keep):
+        delattr(estimator, name)
+
+
 class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
     """A transformer that is fitted to groups of features and replaces each by its mean."""
 
     _private_state: tuple[str, ...] = ("_column_names",)
 
     def _forget(self, keep: tuple[str, ...] = ()) -> None:
-        """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
-        left = {name for name in vars(self) if name.endswith("_") or name in self._private_state}
-        for name in left.difference(keep):
-            delattr(self, name)
+        forget_fit(self, self._private_state, keep)
 
     def transform(self, X: Any) -> Any:
         """Average each group of features.

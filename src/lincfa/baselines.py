@@ -15,6 +15,7 @@ from ._blocks import row_slices
 from ._input import check_finite, stack_level, validate_new, validate_training
 from ._kernels import KERNELS, kernel_directions, make_kernel
 from ._parameters import check_choice, is_count, is_positive, is_real, is_word
+from ._reducer import forget_fit
 from ._statistics import ArrayStatistics, standardize_target
 from .theory._arrays import FloatArray
 
@@ -29,9 +30,7 @@ class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def _validate(self, X: Any, y: Any) -> tuple[npt.NDArray[Any], FloatArray, ArrayStatistics]:
         """Check the data of a fit: X, the standardised target, and means, scales, correlations."""
-        # A fit that fails leaves no mixture of two.
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        forget_fit(self)
         X, y, names = validate_training(self, X, y, min_samples=2)
         statistics = ArrayStatistics.from_data(X, y, names)
         if not statistics.varying.any():

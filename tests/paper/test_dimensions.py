@@ -12,23 +12,23 @@ from pseudocode import lincfa
 REPETITIONS = 25
 
 
-@pytest.fixture(scope="module")
-def behind():
-    """The setting behind the table: two draws of weights and test set for each of four seeds."""
+def draws(as_printed, seeds):
+    """Two draws of weights and test set for each seed."""
     return [
-        simulate(draw, False, Settings(seed=seed), repetitions=REPETITIONS)
-        for seed in range(4)
+        simulate(draw, as_printed, Settings(seed=seed), repetitions=REPETITIONS)
+        for seed in range(seeds)
         for draw in range(2)
     ]
+
+
+@pytest.fixture(scope="module")
+def behind():
+    return draws(as_printed=False, seeds=4)
 
 
 @pytest.fixture(scope="module")
 def printed():
-    return [
-        simulate(draw, True, Settings(seed=seed), repetitions=REPETITIONS)
-        for seed in range(3)
-        for draw in range(2)
-    ]
+    return draws(as_printed=True, seeds=3)
 
 
 def test_dimensions_and_errors_are_ordered_in_every_draw(behind):

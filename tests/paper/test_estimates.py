@@ -31,22 +31,21 @@ def coverage(estimates, truth):
 
 
 @pytest.mark.parametrize(
-    ("text", "value", "margin", "digits"),
+    ("text", "value", "digits"),
     [
-        ("0.997217", 0.997217, math.nan, 6),
-        ("-25.675559", -25.675559, math.nan, 6),
-        ("500", 500, math.nan, 0),
-        ("0.919045±1.78e-4", 0.919045, 1.78e-4, 6),
-        ("103.020861±0.027468", 103.020861, 0.027468, 6),
-        ("0.825±6e-6", 0.825, 6e-6, 3),
-        ("0.295489 − 0.275187", 0.020302, math.nan, 6),
-        ("102.977 − 103.021", -0.044, math.nan, 3),
+        ("0.997217", 0.997217, 6),
+        ("-25.675559", -25.675559, 6),
+        ("500", 500, 0),
+        ("0.919045±1.78e-4", 0.919045, 6),
+        ("103.020861±0.027468", 103.020861, 6),
+        ("0.825±6e-6", 0.825, 3),
+        ("0.295489 − 0.275187", 0.020302, 6),
+        ("102.977 − 103.021", -0.044, 3),
     ],
 )
-def test_printed_figures_are_read(text, value, margin, digits):
+def test_printed_figures_are_read(text, value, digits):
     printed = Printed(text)
     assert (printed.value, printed.digits) == (value, digits)
-    assert printed.margin == pytest.approx(margin, nan_ok=True)
 
 
 def test_rounding_moves_a_difference_twice():

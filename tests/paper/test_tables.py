@@ -16,7 +16,6 @@ from lincfa.paper._tables import (
     Table,
     compare,
     differences,
-    unexplained,
 )
 
 
@@ -94,7 +93,6 @@ def test_columns_keep_their_order_and_verdicts_are_counted(table):
 
 def test_differences_are_gathered_by_reason(table):
     assert differences(table) == [("x, y", "a, b", "a slip"), ("y", "c", UNEXPLAINED)]
-    assert unexplained([table]) == [table.rows[4]]
 
 
 def test_rows_of_a_column():

@@ -52,12 +52,6 @@ class Printed:
         return round(first - sum(rest), self.digits)
 
     @property
-    def margin(self) -> float:
-        """What follows ±; NaN where nothing does."""
-        _, _, margin = self.text.partition("±")
-        return float(margin) if margin else math.nan
-
-    @property
     def digits(self) -> int:
         """Digits after the point."""
         found = [re.fullmatch(r"-?\d+(?:\.(\d+))?", term) for term in self.terms]

@@ -20,7 +20,7 @@ from . import _published
 from ._estimates import Estimate, Floats, over_single_runs
 from ._methods import folds, predict_methods
 from ._outcomes import Outcome, fill
-from ._pseudocode import form_groups, pair_decisions, reduce
+from ._pseudocode import Groups, form_groups, pair_decisions, reduce
 from ._simulation import Settings, random_state
 from ._supervised import KERNELS, Kernel, best_by_folds, best_on_test, complete, components
 from ._tables import Claim, Finding, Row, Table, claim
@@ -127,65 +127,88 @@ def prepare(table: Any, target: Any, shuffle: bool) -> tuple[Floats, Floats, Flo
     )
 
 
+@dataclass(frozen=True)
+class Split:
+    """A data set as the paper splits it, and resamples of its test part."""
+
+    X: Floats
+    y: Floats
+    X_test: Floats
+    y_test: Floats
+    resampled: Any
+
+    def regress(self, Z: Floats, Z_test: Floats, cutoff: float | None = None) -> Floats:
+        """Predict the test part by least squares on some features."""
+        return minimum_norm(Z, self.y, Z_test, cutoff)
+
+    def figures(self, name: str, d: float, predicted: Floats) -> dict[str, Estimate]:
+        """Give the three figures of a method, by their names in the table."""
+        r2, mse = intervals(self.y_test, predicted, self.resampled)
+        return {f"d {name}": Estimate(d), f"R² {name}": r2, f"MSE {name}": mse}
+
+    def difference(self, one: Floats, other: Floats) -> Estimate:
+        """Error of some predictions less that of others, sample by sample."""
+        paired = (self.y_test - one) ** 2 - (self.y_test - other) ** 2
+        low, high = np.percentile(paired[self.resampled].mean(axis=1), [2.5, 97.5])
+        return Estimate(float(paired.mean()), float(high - low) / 2)
+
+
 def score_all(
     X: Floats, y: Floats, X_test: Floats, y_test: Floats, source: Source, settings: Settings
 ) -> tuple[Outcome, Outcome]:
     """Outcomes with the setting behind the table, and as the text reads."""
     resampled = blocks(len(y_test), source.block, random_state(settings.seed, source.title))
-
-    def figures(name: str, d: float, predicted: Floats) -> dict[str, Estimate]:
-        r2, mse = intervals(y_test, predicted, resampled)
-        return {f"d {name}": Estimate(d), f"R² {name}": r2, f"MSE {name}": mse}
-
-    def difference(one: Floats, other: Floats) -> Estimate:
-        paired = (y_test - one) ** 2 - (y_test - other) ** 2
-        low, high = np.percentile(paired[resampled].mean(axis=1), [2.5, 97.5])
-        return Estimate(float(paired.mean()), float(high - low) / 2)
-
-    def regress(Z: Floats, Z_test: Floats, cutoff: float | None = None) -> Floats:
-        return minimum_norm(Z, y, Z_test, cutoff)
-
+    split = Split(X, y, X_test, y_test, resampled)
     pca = PCA(0.95).fit(X)
-    by_all, by_pca = regress(X, X_test), regress(pca.transform(X), pca.transform(X_test))
-    by_most = regress(X, X_test, CUTOFF)
+    others = {
+        "full": split.regress(X, X_test),
+        MOST: split.regress(X, X_test, CUTOFF),
+        "PCA": split.regress(pca.transform(X), pca.transform(X_test)),
+    }
     same = {
         "samples n": Estimate(len(y) + len(y_test)),
-        **figures("full", X.shape[1], by_all),
-        **figures("PCA", pca.n_components_, by_pca),
+        **split.figures("full", X.shape[1], others["full"]),
+        **split.figures("PCA", pca.n_components_, others["PCA"]),
     }
     merge = pair_decisions(X, y)
-    forms = []
-    for overlapping in (True, False):
-        groups = form_groups(merge, overlapping=overlapping)
-        predicted = regress(reduce(X, groups), reduce(X_test, groups))
-        forms.append(
-            {
-                **figures("LinCFA", len(groups), predicted),
-                **{
-                    f"{GROWTH} {name}": difference(predicted, other)
-                    for name, other in (("full", by_all), (MOST, by_most), ("PCA", by_pca))
-                },
-            }
-        )
-
+    overlapping, disjoint = (
+        score_groups(split, form_groups(merge, overlapping=form), others) for form in (True, False)
+    )
     found = {kernel: components(X, y, kernel) for kernel in KERNELS}
+    arbitrary = solver_dependent(X, y, X_test, y_test, found, settings.seed)
     true = best_on_test(X, y, X_test, y_test, found)
-    ordered = not source.shuffle
-    by_folds = best_by_folds(X, y, X_test, ordered)
-    beyond = figures(MOST, X.shape[1], by_most)
+    genuine = split.figures("supervised PCA", true.d, true.predicted)
+    beyond = {
+        **split.figures(MOST, X.shape[1], others[MOST]),
+        **score_beyond(split, ordered=not source.shuffle),
+    }
+    return (
+        Outcome({**same, **arbitrary, **overlapping, **beyond}, _values(same | overlapping)),
+        Outcome({**same, **genuine, **disjoint, **beyond}),
+    )
+
+
+def score_groups(split: Split, groups: Groups, others: dict[str, Floats]) -> dict[str, Estimate]:
+    """Figures of LinCFA with some groups, and its error less that of other methods."""
+    predicted = split.regress(reduce(split.X, groups), reduce(split.X_test, groups))
+    growth = {
+        f"{GROWTH} {name}": split.difference(predicted, other) for name, other in others.items()
+    }
+    return {**split.figures("LinCFA", len(groups), predicted), **growth}
+
+
+def score_beyond(split: Split, ordered: bool) -> dict[str, Estimate]:
+    """Figures of the methods that the paper does not compare, or chooses on the test set."""
+    X, y, X_test = split.X, split.y, split.X_test
+    estimates: dict[str, Estimate] = {}
     for name, d, predicted in predict_methods(X, y, X_test, ordered):
-        beyond |= figures(name, d, predicted)
-    beyond |= figures("supervised PCA, by cross-validation", by_folds.d, by_folds.predicted)
+        estimates |= split.figures(name, d, predicted)
+    chosen = best_by_folds(X, y, X_test, ordered)
+    estimates |= split.figures("supervised PCA, by cross-validation", chosen.d, chosen.predicted)
     screened = screened_pca(ordered).fit(X, y)
     d = screened.best_estimator_[0].n_components_
-    beyond |= figures("screened PCA, by cross-validation", d, screened.predict(X_test))
-    arbitrary = solver_dependent(X, y, X_test, y_test, found, settings.seed)
-    return (
-        Outcome({**same, **arbitrary, **forms[0], **beyond}, _values(same | forms[0])),
-        Outcome(
-            {**same, **figures("supervised PCA", true.d, true.predicted), **forms[1], **beyond}
-        ),
-    )
+    estimates |= split.figures("screened PCA, by cross-validation", d, screened.predict(X_test))
+    return estimates
 
 
 def screened_pca(ordered: bool) -> GridSearchCV:

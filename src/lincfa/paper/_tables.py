@@ -1,7 +1,6 @@
 """Tables: the paper's figures beside ours, and the verdict on each."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ._estimates import Estimate, Printed
@@ -117,11 +116,6 @@ def compare(
         verdict = REPRODUCED if agrees else DIFFERS
         reason = "" if agrees else reason or UNEXPLAINED
     return Row(quantity, column, printed, ours, as_printed, verdict, reason, exact)
-
-
-def unexplained(tables: Iterable[Table]) -> list[Row]:
-    """Figures that differ without a known reason."""
-    return [row for table in tables for row in table.rows if row.reason == UNEXPLAINED]
 
 
 def differences(table: Table) -> list[tuple[str, str, str]]:
