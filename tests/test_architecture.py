@@ -19,6 +19,7 @@ PACKAGE = Path(lincfa.__file__).parent
 ORDER = [
     "theory",
     "_names",
+    "_words",
     "_input",
     "_tables",
     "_weights",

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from lincfa import explain_pair
-from lincfa._explain import _apart, _decimals, _digits
+from lincfa._words import apart, decimals, digits
 from lincfa.datasets import make_correlated, make_spectra
 from reference import draw
 
@@ -119,15 +119,15 @@ def test_long_and_empty_names_on_a_page():
     ],
 )
 def test_digits(value, text):
-    assert _digits(value) == text
+    assert digits(value) == text
 
 
 def test_correlations_near_one_show_what_is_left():
-    assert [_decimals(r) for r in (0.5, 0.994, 0.99987, -0.99987, 1.0)] == [
+    assert [decimals(r) for r in (0.5, 0.994, 0.99987, -0.99987, 1.0)] == [
         *("0.500", "0.9940", "0.99987", "−0.99987", "1.00")
     ]
 
 
 def test_equal_numbers_are_not_told_apart():
-    assert _apart(_digits, 1.0, 1.0) == ("1.00", "1.00")
-    assert _apart(_digits, 1.0, 1.0 + 1e-12) == ("1.000000000000", "1.000000000001")
+    assert apart(digits, 1.0, 1.0) == ("1.00", "1.00")
+    assert apart(digits, 1.0, 1.0 + 1e-12) == ("1.000000000000", "1.000000000001")

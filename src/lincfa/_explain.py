@@ -1,9 +1,8 @@
 """Why two features merge, or why they do not."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from math import floor, inf, log10
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +16,7 @@ from ._names import shown
 from ._statistics import ArrayStatistics
 from ._tables import column_label, locate_column, take_columns_of
 from ._weights import validate_weighted
+from ._words import apart, decimals, digits
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ class PairExplanation:
         if self.merges and self.threshold <= -1:
             return (
                 f"{pair} merge: their effects on the target are so alike that any correlation would"
-                f" do; theirs is {_decimals(self.correlation)}."
+                f" do; theirs is {decimals(self.correlation)}."
             )
         if self.f <= self.tolerance and not self.merges:
-            rho, needed = _apart(_decimals, self.correlation, self.min_correlation)
+            rho, needed = apart(decimals, self.correlation, self.min_correlation)
             return (
                 f"{pair} stay apart: they are correlated by {rho}, and the smallest correlation "
                 f"allowed is {needed}."
@@ -90,7 +90,7 @@ class PairExplanation:
         if self.f == inf:
             return f"{pair} stay apart: between them they leave nothing of the target unexplained."
         limit = max(self.threshold, self.min_correlation)
-        rho, needed = _apart(_decimals, self.correlation, limit)
+        rho, needed = apart(decimals, self.correlation, limit)
         if self.merges:
             return (
                 f"{pair} merge: they are correlated by {rho}, and for effects on the target that "
@@ -106,8 +106,8 @@ class PairExplanation:
         mood = "lowers" if lower else "raises"
         if not self.merges:
             mood = "would lower" if lower else "would raise"
-        less, more = _apart(_digits, self.variance_drop, self.bias_growth)
-        f, _ = _apart(_digits, self.f, self.tolerance)
+        less, more = apart(digits, self.variance_drop, self.bias_growth)
+        f, _ = apart(digits, self.f, self.tolerance)
         noise = {"pair": "", "full": "; noise from the regression on all features"}.get(
             str(self.noise), "; noise as given"
         )
@@ -116,7 +116,7 @@ class PairExplanation:
             allowed = f", which a tolerance of {self.tolerance:g} allows"
         return (
             f"Their mean in place of both {mood} the mean squared error by an estimated "
-            f"{_digits(abs(self.gain))}, {_digits(100 * abs(self.gain_share))} % of the target's "
+            f"{digits(abs(self.gain))}, {digits(100 * abs(self.gain_share))} % of the target's "
             f"variance{allowed}: {less} less because one weight is estimated instead of two, "
             f"{more} more because both get the same weight (F = {f}; up to {self.tolerance:g} "
             f"merges{noise})."
@@ -127,19 +127,19 @@ class PairExplanation:
         first, second = (shown(name, 30) for name in self.names)
         needed = max(self.threshold, self.min_correlation)
         rows = [
-            ["correlation of the two", _decimals(self.correlation)],
-            ["correlation needed", "any" if needed <= -1 else _decimals(needed)],
-            [f"correlation of {first} with the target", _decimals(self.target_correlations[0])],
-            [f"correlation of {second} with the target", _decimals(self.target_correlations[1])],
-            [f"F (merges up to {self.tolerance:g})", _digits(self.f)],
+            ["correlation of the two", decimals(self.correlation)],
+            ["correlation needed", "any" if needed <= -1 else decimals(needed)],
+            [f"correlation of {first} with the target", decimals(self.target_correlations[0])],
+            [f"correlation of {second} with the target", decimals(self.target_correlations[1])],
+            [f"F (merges up to {self.tolerance:g})", digits(self.f)],
         ]
         for label, value, share in (
             ("drop of variance", self.variance_drop, self.variance_drop_share),
             ("growth of bias", self.bias_growth, self.bias_growth_share),
             ("net gain in mean squared error", self.gain, self.gain_share),
         ):
-            shares = f"{_digits(100 * share)} % of the target's variance"
-            rows.append([label, f"{_digits(value)} ({shares})"])
+            shares = f"{digits(100 * share)} % of the target's variance"
+            rows.append([label, f"{digits(value)} ({shares})"])
         table = Table(f"{first} and {second} {decision}", ("figure", "value"), rows)
         return f"<p>{escape(str(self))}</p>{table.html()}"
 
@@ -233,30 +233,3 @@ def explain_pair(
         min_correlation=criterion.min_correlation,
         **figures,
     )
-
-
-def _digits(value: float, digits: int = 3) -> str:
-    """Give a number with so many digits, as a person would write it."""
-    if value == 0:
-        return "0"
-    if not 1e-3 <= abs(value) < 1e6:
-        return f"{value:.{digits}g}"
-    decimals = max(0, digits - 1 - floor(log10(abs(value))))
-    return f"{value:.{decimals}f}".replace("-", "−")
-
-
-def _decimals(correlation: float, digits: int = 3) -> str:
-    """Give a correlation with so many decimals, and more where it is nearly 1 or −1."""
-    if not -1 < correlation < 1:
-        return _digits(correlation, digits)
-    digits = max(digits, digits - 2 - floor(log10(1 - abs(correlation))))
-    return f"{correlation:.{digits}f}".replace("-", "−")
-
-
-def _apart(written: Callable[[float, int], str], one: float, other: float) -> tuple[str, str]:
-    """Write two numbers with as many digits as it takes to tell them apart."""
-    for digits in range(3, 17):
-        pair = written(one, digits), written(other, digits)
-        if pair[0] != pair[1] or one == other:
-            break
-    return pair

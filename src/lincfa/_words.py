@@ -1,0 +1,31 @@
+"""Numbers as a person would write them."""
+
+from collections.abc import Callable
+from math import floor, log10
+
+
+def digits(value: float, count: int = 3) -> str:
+    """Give a number with so many digits."""
+    if value == 0:
+        return "0"
+    if not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.{count}g}"
+    places = max(0, count - 1 - floor(log10(abs(value))))
+    return f"{value:.{places}f}".replace("-", "−")
+
+
+def decimals(correlation: float, count: int = 3) -> str:
+    """Give a correlation with so many decimals, and more where it is nearly 1 or −1."""
+    if not -1 < correlation < 1:
+        return digits(correlation, count)
+    count = max(count, count - 2 - floor(log10(1 - abs(correlation))))
+    return f"{correlation:.{count}f}".replace("-", "−")
+
+
+def apart(written: Callable[[float, int], str], one: float, other: float) -> tuple[str, str]:
+    """Write two numbers with as many digits as it takes to tell them apart."""
+    for count in range(3, 17):
+        pair = written(one, count), written(other, count)
+        if pair[0] != pair[1] or one == other:
+            break
+    return pair
