@@ -177,7 +177,7 @@ def _draws(columns: FloatArray, ordered: bool) -> Iterator[FloatArray]:
 
 def block_length(n: int) -> int:
     """Length of the runs of samples drawn together, where neighbours in time depend."""
-    return max(1, round(float(n) ** (1 / 3)))
+    return max(1, int(np.cbrt(n).round()))
 
 
 def _interval(values: FloatArray) -> Interval:
