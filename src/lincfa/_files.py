@@ -3,40 +3,73 @@
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file so that an interruption leaves the old file, or none.
+    """Write a text file so that an interruption leaves the old file, or none."""
+    with replacing(path) as part, part.open("x", encoding="utf-8", newline="\n") as file:
+        file.write(text)
 
-    The text goes to a new file in the same folder, which takes the place of the old one when all of
-    it is on the disk.
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a new name in the same folder, and what was written there takes the place of ``path``.
+
+    This happens when all of it is on the disk; after an error or an interruption the old file is as
+    it was, and the new one is gone. A folder may be written in place of a file.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
-    if not os.fspath(path) or target.is_dir():
+    if not os.fspath(path) or (target.is_dir() and not is_store(target)):
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder; give the name of a file in it.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} into.")
     part = target.parent / f".lincfa-{token_hex(8)}.part"
     try:
-        with part.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
+        yield part
+        _settle(part, target)
     except OSError as error:
-        part.unlink(missing_ok=True)
-        if error.errno is None:
+        remove(part)
+        if error.errno is None or error.filename not in (None, os.fspath(part)):
             raise
         # In the name of the file that was asked for.
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     except BaseException:
-        part.unlink(missing_ok=True)
+        remove(part)
         raise
+
+
+def _settle(part: Path, target: Path) -> None:
+    """Put what was written in the place of the target."""
+    if part.is_dir():
+        old = part.with_suffix(".old")
+        if target.exists():
+            target.rename(old)
+        part.rename(target)
+        remove(old)
+        return
+    with part.open("rb+") as file:
+        os.fsync(file.fileno())
+    if target.exists():
+        shutil.copymode(target, part)
+    part.replace(target)
+
+
+def is_store(path: Path) -> bool:
+    """Whether a folder is one table: a Zarr store."""
+    return any((path / name).is_file() for name in ("zarr.json", ".zgroup"))
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
