@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ._estimator import LinCFA
+from ._findings import Findings, find
 from .datasets import make_correlated, make_field
 from .theory._arrays import FloatArray
 
@@ -96,3 +97,20 @@ def _reductions() -> dict[str, list[Any]]:
         "LinCFA": [LinCFA()],
         "PCA, 95 % of variance": [StandardScaler(), PCA(0.95)],
     }
+
+
+def field_findings(seed: int) -> Findings:
+    """Fit the field of one draw, and gather what a report tells of it."""
+    X, y = _field(seed)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, shuffle=False)
+    model = LinCFA().fit(X_train, y_train)
+    return find(
+        model,
+        X=X_train,
+        y=y_train,
+        X_test=X_test,
+        y_test=y_test,
+        title="A climate-like field",
+        data={"source": f"lincfa.datasets.make_field(600, shape=(40, 60), random_state={seed})"},
+        recipe=f"lincfa demo --seed {seed}",
+    )

@@ -1,0 +1,83 @@
+"""``lincfa apply``: a saved model on new samples."""
+
+import argparse
+from typing import Any
+
+from ._arguments import add_command, add_data, add_talk
+from ._talk import Talk
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "apply",
+        run,
+        help="reduce new samples by a saved model",
+        description="Reads a model that lincfa reduce (or LinCFA.save) wrote and a table with the\n"
+        "same features, in any order, and writes the table with the mean of each group\n"
+        "in place of its features. All other columns are passed on as they are.",
+        examples="  lincfa apply groups.json new.csv\n"
+        "  lincfa apply groups.json new.parquet --output reduced.parquet --missing drop",
+    )
+    parser.add_argument("groups", help="model, as lincfa reduce writes it")
+    add_data(parser, target=False)
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="reduced table, its format chosen by its suffix; - for standard output (default: named "
+        "after the data, with -reduced)",
+    )
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    add_talk(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, average, write."""
+    import numpy as np
+
+    from .. import load
+    from .._tablefiles import form_of, read_table
+    from ._columns import complete_rows, find_columns, frame_of_rows, refuse_infinite
+    from ._outputs import check_outputs, named_after, write_reduced, writing
+
+    talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
+    path = options.output or named_after(options.data, form_of(options.data))
+    check_outputs({"--output": path}, [options.groups, options.data], options.force)
+    form_of(path)  # refuses an unknown suffix before any work
+    model = load(options.groups)
+    features = [str(name) for name in model._names()]
+    known = set(features)
+    with talk.busy(f"reading {options.data}"):
+        table = read_table(
+            options.data,
+            as_text=lambda name: name not in known,
+            separator=options.separator,
+            samples=options.samples,
+        )
+    names = table.frame.columns
+    find_columns(names, features, table.source, patterns=False)
+    dropped = set(find_columns(names, options.drop, table.source))
+    for name in sorted(dropped & known):
+        raise ValueError(f"column {name!r} is a feature of {options.groups} and cannot be dropped")
+    rows = complete_rows(table, features, options.missing, talk)
+    refuse_infinite(table, features)
+    with talk.busy("averaging"):
+        reduced = model._reduce(frame_of_rows(table, features, np.flatnonzero(rows)))
+    averaged = {features[i] for i in np.flatnonzero(model.labels_ >= 0)}
+    keep = [name for name in names if name not in averaged and name not in dropped]
+    with writing([path] if path != "-" else []) as parts:
+        write_reduced(model, table, keep, rows, reduced, path, parts[0] if parts else None, talk)
+    talk.say(f"{len(reduced)} rows, {model.summary().headline}")
+    talk.say(f"output: {path}" if path != "-" else "output: standard output")
+    talk.give(
+        {
+            "headline": model.summary().headline,
+            "n_samples": len(reduced),
+            "n_features": model.n_features_in_,
+            "n_groups": model.n_groups_,
+            "notes": talk.notes,
+            "written": {"output": path},
+        }
+    )
+    return 0

@@ -1,0 +1,88 @@
+"""``lincfa demo``: the main job on data it generates."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._arguments import add_command, natural, positive
+from ._talk import Talk
+
+if TYPE_CHECKING:
+    from .._demo import Figure
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "demo",
+        run,
+        help="compare LinCFA with all features and with PCA on generated data",
+        description="Generates a climate-like field and the paper's data, fits a linear regression\n"
+        "on all features, on LinCFA's and on PCA's, scores it on held-out samples, and\n"
+        "writes a report on the field.",
+    )
+    parser.add_argument(
+        "--draws",
+        type=positive,
+        default=10,
+        metavar="N",
+        help="independent draws of the data to average over (default: 10)",
+    )
+    parser.add_argument(
+        "--seed", type=natural, default=0, help="seed of the first draw (default: 0)"
+    )
+    parser.add_argument(
+        "--report",
+        default="demo-report.html",
+        metavar="FILE",
+        help="report on the first draw of the field (default: demo-report.html)",
+    )
+    parser.add_argument("--force", action="store_true", help="replace the report if it exists")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Fit, score, tabulate, and write a report."""
+    talk = Talk()
+    from rich.table import Table
+
+    from .._demo import field_findings, run_demo
+    from ..report import write_report
+    from ._outputs import check_outputs
+
+    check_outputs({"--report": options.report}, [], options.force)
+    draws = f"{options.draws} draws" if options.draws > 1 else "1 draw"
+    talk.say(
+        f"Linear regression on held-out samples: means over {draws} of the data"
+        + (" ± standard error.\n" if options.draws > 1 else ".\n")
+    )
+    experiments = run_demo(options.draws, options.seed)
+    while True:
+        with talk.busy("fitting"):
+            experiment = next(experiments, None)
+        if experiment is None:
+            break
+        table = Table(
+            title=f"{experiment.title}\n{experiment.n_features} features, "
+            f"{experiment.n_train} samples to fit, {experiment.n_test} held out",
+            title_justify="left",
+        )
+        table.add_column("regression on")
+        for heading in ("features", "R²", "mean squared error"):
+            table.add_column(heading, justify="right")
+        for row in experiment.rows:
+            table.add_row(
+                row.features, _figure(row.count, 1), _figure(row.r2, 3), _figure(row.mse, 3)
+            )
+        talk.say(table)
+        talk.say()
+    with talk.busy("drawing"):
+        write_report(field_findings(options.seed), options.report)
+    talk.say(f"Report on the field: {Path(options.report).resolve()}")
+    return 0
+
+
+def _figure(figure: "Figure", digits: int) -> str:
+    if not figure.error > 0:  # a single draw, or the same in every draw
+        return f"{figure.mean:.{digits}f}".removesuffix(".0")
+    return f"{figure.mean:.{digits}f} ± {figure.error:.{digits}f}"

@@ -1,0 +1,96 @@
+"""The command ``lincfa``: its commands, and what becomes of errors."""
+
+import argparse
+import io
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .. import __version__
+from . import _apply, _compare, _demo, _explain, _paper, _reduce
+
+_EXAMPLES = """\
+examples:
+  lincfa reduce data.csv --target y           reduced table, groups.json and report.html
+  lincfa apply groups.json new.csv            the same groups for new samples
+  lincfa explain data.csv --target y A B      why A and B merge, or why they do not
+  lincfa compare data.csv --target y          against ridge, PCA, PLS, ...
+  lincfa COMMAND --help                       more on a command
+
+exit codes: 0 done, 1 the job failed, 2 wrong usage"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command ``lincfa``; returns its exit code."""
+    options = _parser().parse_args(arguments)
+    options.arguments = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show R² shows R?
+            stream.reconfigure(errors="replace")
+    try:
+        with _ended_as_interrupted():
+            code = int(options.run(options))
+            sys.stdout.flush()
+            return code
+    except BrokenPipeError:  # whoever read the output has enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return _complain("interrupted", 130)
+    except Exception as error:
+        if options.debug:
+            raise
+        return _complain(_told(error))
+
+
+def _told(error: Exception) -> str:
+    """Say what went wrong in a line or two."""
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == "rich":
+        return "this needs rich; install it with: pip install 'lincfa[cli]'"
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"{error.filename or 'file'}: {error.strerror or error}"
+    if isinstance(error, ValueError | ImportError | OSError):  # ours, which say what to do
+        return str(error)
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory: {error}".removesuffix(": ")
+    return f"unexpected {type(error).__name__}: {error} (--debug shows where)"
+
+
+@contextmanager
+def _ended_as_interrupted() -> Iterator[None]:
+    """While a command works, being ended is like being interrupted: no half file stays."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _complain(message: str, code: int = 1) -> int:
+    print(f"lincfa: {message}", file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lincfa",
+        description="Reduce many correlated features to few plain means, supervised by a target.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"lincfa {__version__}")
+    commands: Any = parser.add_subparsers(title="commands", required=True, metavar="command")
+    for command in (_reduce, _apply, _explain, _compare, _demo, _paper):
+        command.add(commands)
+    return parser

@@ -1,0 +1,122 @@
+"""Files to write: named, refused or not before the work begins, and written all or none."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._files import replacing
+from .._names import describe_columns
+from .._tablefiles import Form, TableFile, form_of, left_out, write_table
+from ._talk import Talk
+
+
+def check_outputs(outputs: Mapping[str, str], inputs: Sequence[str], force: bool) -> None:
+    """Refuse, before any work, to write over what is there or what is read.
+
+    ``outputs`` are paths by the option that names them.
+    """
+    seen: dict[str, str] = {}
+    read = {os.path.realpath(path) for path in inputs if path != "-"}
+    for option, path in outputs.items():
+        if path == "-":
+            continue
+        place = os.path.realpath(path)
+        if place in read:
+            raise ValueError(f"{path} is what is read; give another file with {option}")
+        if place in seen:
+            raise ValueError(f"{option} and {seen[place]} name the same file, {path}")
+        seen[place] = option
+        folder = Path(place).parent
+        if not folder.is_dir():
+            raise ValueError(f"{path}: there is no folder {folder} to write into")
+        if not os.access(folder, os.W_OK):
+            raise ValueError(f"{path}: the folder {folder} cannot be written into")
+        if Path(place).exists() and not force:
+            raise ValueError(f"{path} exists; --force replaces it, or name another with {option}")
+
+
+@contextmanager
+def writing(paths: Sequence[str]) -> Iterator[list[Path]]:
+    """Give a name to write to for each path; all take their places at the end, or none does."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(replacing(path)) for path in paths]
+
+
+def named_after(data: str, form: Form) -> str:
+    """Name the reduced table after the table: in the folder where one works."""
+    if data == "-":
+        return "reduced.csv"
+    suffix = form.suffix + (f".{form.compression}" if form.compression else "")
+    stem = Path(data.rstrip("/")).name[: -len(suffix)]
+    return f"{stem}-reduced{suffix}"
+
+
+def write_reduced(
+    reducer: Any,
+    table: TableFile,
+    keep: list[str],
+    rows: npt.NDArray[np.bool_],
+    reduced: npt.NDArray[Any],
+    path: str,
+    part: Path | None,
+    talk: Talk,
+) -> None:
+    """Write the columns that are kept, and the reduced features behind them."""
+    members = reducer.groups_by_name()
+    names = _unlike(list(members), set(keep), talk)
+    form = form_of(path, like=table.form)
+    lost = left_out(table, keep, form)
+    if lost:
+        talk.note(
+            f"{path} cannot hold {describe_columns(lost, range(len(lost)))}; a file in the format "
+            f"of {table.source} can"
+        )
+
+    def write(place: Any) -> None:
+        write_table(
+            place,
+            table,
+            keep,
+            rows,
+            reduced,
+            names,
+            form=form,
+            members=list(members.values()),
+        )
+
+    if part is None:
+        _write_to_stdout(write)
+    else:
+        write(part)
+
+
+def _unlike(names: list[str], taken: set[str], talk: Talk) -> list[str]:
+    """Rename reduced features that are called like a column that is kept."""
+    result = []
+    taken = taken | set(names)
+    for name in names:
+        if name in taken - set(names):
+            new = next(f"{name} #{k}" for k in count(2) if f"{name} #{k}" not in taken)
+            talk.note(f"the reduced feature {name!r} is written as {new!r}: the table has the name")
+            taken.add(new)
+            name = new
+        result.append(name)
+    return result
+
+
+def _write_to_stdout(write: Callable[[str], None]) -> None:
+    """Let something be written to a file, and pass it on to standard output."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "table"
+        write(os.fspath(path))
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)

@@ -1,0 +1,173 @@
+"""``lincfa reduce``: from a table to reduced features, a model and a report."""
+
+import argparse
+from typing import Any
+
+from ._arguments import (
+    STRATEGIES,
+    add_command,
+    add_data,
+    add_merging,
+    add_talk,
+    natural,
+    positive,
+    share,
+)
+from ._talk import Talk
+
+_EXAMPLES = """\
+  lincfa reduce data.csv --target y
+  lincfa reduce field.nc --target rain --strategy agglomerative --n-groups 12 --units original
+  lincfa reduce prices.parquet --target return --split time --tolerance cv --keep date
+  zcat data.csv.gz | lincfa reduce - --target y --output - --no-report --force > reduced.csv"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "reduce",
+        run,
+        help="reduce a table: reduced table, model and report",
+        description="Learns groups of features from a table and writes the table with the mean of\n"
+        "each group in place of its features, the model (for lincfa apply) and a report.\n"
+        "Columns that are not numeric, and the target, are passed on as they are.",
+        examples=_EXAMPLES,
+    )
+    add_data(parser)
+    parser.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="pass this column on as it is; a pattern means several, and the option may be repeated",
+    )
+    merging = parser.add_argument_group("how to merge")
+    merging.add_argument(
+        "--strategy",
+        choices=STRATEGIES,
+        help="how groups are formed (default: sequential, the paper's; with --tolerance cv all are "
+        "tried)",
+    )
+    add_merging(merging)
+    merging.add_argument(
+        "--n-groups",
+        type=positive,
+        metavar="N",
+        help="number of groups instead of a tolerance, for agglomerative and joint",
+    )
+    merging.add_argument(
+        "--units",
+        choices=("standardized", "original"),
+        default="standardized",
+        help="average standardised columns (default), or columns as they are, for like units",
+    )
+    scores = parser.add_argument_group("rows held out for the scores")
+    scores.add_argument(
+        "--test",
+        type=share,
+        metavar="SHARE",
+        help="share of the rows that the groups are not learned from but scored on (default: 0.3, "
+        "or 0 with fewer than 20 rows); 0 learns from all and scores nothing",
+    )
+    scores.add_argument(
+        "--split",
+        choices=("random", "time"),
+        default="random",
+        help="hold out rows at random (default), or the last ones, for rows in the order of time",
+    )
+    scores.add_argument("--seed", type=natural, default=0, help="seed of the split (default: 0)")
+    output = parser.add_argument_group("what to write")
+    output.add_argument(
+        "--output",
+        metavar="FILE",
+        help="reduced table, its format chosen by its suffix; - for standard output (default: named "
+        "after the data, with -reduced)",
+    )
+    output.add_argument(
+        "--groups", default="groups.json", metavar="FILE", help="model (default: groups.json)"
+    )
+    page = output.add_mutually_exclusive_group()
+    page.add_argument(
+        "--report",
+        default="report.html",
+        metavar="FILE",
+        help="report; .json for the same as data (default: report.html)",
+    )
+    page.add_argument("--no-report", action="store_true", help="write no report")
+    output.add_argument("--force", action="store_true", help="replace files that exist")
+    add_talk(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, learn, score, write."""
+    from .._tablefiles import form_of, read_table
+    from ._columns import assign_roles, complete_rows, means, refuse_infinite
+    from ._outputs import check_outputs, named_after
+    from ._reduction import Reduction, tell
+    from ._split import Split
+
+    model = _model(options)
+    talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
+    paths = {
+        "--output": options.output or named_after(options.data, form_of(options.data)),
+        "--groups": options.groups,
+        "--report": options.report,
+    }
+    if options.no_report:
+        del paths["--report"]
+    check_outputs(paths, [options.data], options.force)
+    form_of(paths["--output"])  # refuses an unknown suffix before any work
+
+    with talk.busy(f"reading {options.data}"):
+        table = read_table(
+            options.data,
+            as_text=means([options.target, *options.keep]),
+            separator=options.separator,
+            samples=options.samples,
+        )
+    roles = assign_roles(table, options.target, options.drop, options.keep, talk)
+    used = [options.target, *roles.features]
+    with talk.busy("looking for missing values"):
+        rows = complete_rows(table, used, options.missing, talk)
+        refuse_infinite(table, used)
+        split = Split.of(table, options.target, roles.features, rows, options, talk)
+    with talk.busy(f"merging {len(roles.features)} features"), talk.noting_warnings():
+        model.fit(split.X, split.y)
+    reduction = Reduction(model, table, roles, rows, split)
+    with talk.busy("scoring"):
+        findings = reduction.findings(options, talk)
+    with talk.busy("writing"):
+        written = reduction.write(paths, findings, talk)
+    tell(findings, reduction.reducer.summary(), written, talk)
+    return 0
+
+
+def _model(options: argparse.Namespace) -> Any:
+    """Make the estimator that the options ask for; refuse options that do not go together."""
+    from .. import LinCFA, LinCFACV
+
+    common = {
+        "noise": options.noise,
+        "min_correlation": options.min_correlation,
+        "units": options.units,
+    }
+    if options.tolerance == "cv":
+        if options.n_groups is not None:
+            options.refuse("--n-groups does not go with --tolerance cv")
+        from sklearn.model_selection import KFold
+
+        strategies = STRATEGIES if options.strategy is None else (options.strategy,)
+        folds = KFold(5) if options.split == "time" else None
+        return LinCFACV(strategies=strategies, cv=folds, **common)
+    model = LinCFA(
+        strategy=options.strategy or "sequential",
+        tolerance=options.tolerance,
+        n_groups=options.n_groups,
+        **common,
+    )
+    try:
+        model._check_parameters()
+    except ValueError as error:
+        options.refuse(str(error))
+    return model
