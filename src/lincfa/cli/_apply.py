@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from ._arguments import add_command, add_data, add_talk
+from ._arguments import add_command, add_data, add_output, add_talk
 from ._talk import Talk
 
 
@@ -22,13 +22,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("groups", help="model, as lincfa reduce writes it")
     add_data(parser, target=False)
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        help="reduced table, its format chosen by its suffix; - for standard output (default: named "
-        "after the data, with -reduced)",
-    )
-    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    add_output(parser)
     add_talk(parser)
 
 

@@ -17,9 +17,7 @@ def add_command(
         epilog=f"examples:\n{examples}" if examples else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--debug", action="store_true", help="show where in the code an error arose"
-    )
+    parser.add_argument("--debug", action="store_true", help="show where an error arose")
     parser.set_defaults(run=run, refuse=parser.error)
     return parser
 
@@ -68,7 +66,18 @@ def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
     )
 
 
-def add_merging(parser: argparse.ArgumentParser, *, search: bool = True) -> None:
+def add_output(parser: argparse._ActionsContainer) -> None:
+    """Add where the reduced table goes."""
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="reduced table, its format chosen by its suffix; - for standard output (default: "
+        "named after the data, with -reduced, in this folder)",
+    )
+    parser.add_argument("--force", action="store_true", help="replace files that exist")
+
+
+def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> None:
     """Add the rule by which features merge."""
     words = "'unbiased' (2)" + (", or 'cv' to choose by cross-validation" if search else "")
     parser.add_argument(
@@ -159,7 +168,7 @@ def noise(text: str) -> float | str:
 
 
 def character(text: str) -> str:
-    """Read one character; ``\\\\t`` and the word tab are one."""
+    """Read one character; a tab may be written as such, or as a word."""
     text = {"\\t": "\t", "tab": "\t"}.get(text, text)
     if len(text.encode()) != 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a single character")

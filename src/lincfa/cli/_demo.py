@@ -18,8 +18,8 @@ def add(commands: Any) -> None:
         "demo",
         run,
         help="compare LinCFA with all features and with PCA on generated data",
-        description="Generates a climate-like field and the paper's data, fits a linear regression\n"
-        "on all features, on LinCFA's and on PCA's, scores it on held-out samples, and\n"
+        description="Generates a climate-like field and the paper's data, fits linear regressions\n"
+        "on all features, on LinCFA's and on PCA's, scores them on held-out samples, and\n"
         "writes a report on the field.",
     )
     parser.add_argument(

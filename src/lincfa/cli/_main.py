@@ -78,7 +78,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _complain(message: str, code: int = 1) -> int:
-    print(f"lincfa: {message}", file=sys.stderr)
+    sys.stderr.write(f"lincfa: {message}\n")
     return code
 
 

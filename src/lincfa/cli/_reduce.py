@@ -8,6 +8,7 @@ from ._arguments import (
     add_command,
     add_data,
     add_merging,
+    add_output,
     add_talk,
     natural,
     positive,
@@ -40,7 +41,7 @@ def add(commands: Any) -> None:
         action="append",
         default=[],
         metavar="COLUMN",
-        help="pass this column on as it is; a pattern means several, and the option may be repeated",
+        help="pass this column on as it is; also a pattern, and the option may be repeated",
     )
     merging = parser.add_argument_group("how to merge")
     merging.add_argument(
@@ -78,12 +79,7 @@ def add(commands: Any) -> None:
     )
     scores.add_argument("--seed", type=natural, default=0, help="seed of the split (default: 0)")
     output = parser.add_argument_group("what to write")
-    output.add_argument(
-        "--output",
-        metavar="FILE",
-        help="reduced table, its format chosen by its suffix; - for standard output (default: named "
-        "after the data, with -reduced)",
-    )
+    add_output(output)
     output.add_argument(
         "--groups", default="groups.json", metavar="FILE", help="model (default: groups.json)"
     )
@@ -95,7 +91,6 @@ def add(commands: Any) -> None:
         help="report; .json for the same as data (default: report.html)",
     )
     page.add_argument("--no-report", action="store_true", help="write no report")
-    output.add_argument("--force", action="store_true", help="replace files that exist")
     add_talk(parser)
 
 

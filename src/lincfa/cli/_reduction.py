@@ -19,6 +19,19 @@ from ._outputs import write_reduced, writing
 from ._split import Split
 from ._talk import Talk
 
+_TOLD = (
+    "headline",
+    "n_samples",
+    "n_features",
+    "n_groups",
+    "scores",
+    "settings",
+    "data",
+    "versions",
+    "notes",
+)
+"""What of the findings is told to a program."""
+
 
 @dataclass(frozen=True)
 class Reduction:
@@ -106,20 +119,7 @@ def tell(findings: Findings, summary: Any, written: Mapping[str, str], talk: Tal
         talk.say(f"{what}: {path}" if path != "-" else f"{what}: standard output")
     told = findings.to_dict()
     talk.give(
-        {
-            name: told[name]
-            for name in (
-                "headline",
-                "n_samples",
-                "n_features",
-                "n_groups",
-                "scores",
-                "settings",
-                "data",
-                "versions",
-                "notes",
-            )
-        }
+        {name: told[name] for name in _TOLD}
         | {
             "groups": [
                 {"name": name, "features": list(features), "target_correlation": float(r)}
