@@ -8,6 +8,7 @@ from sklearn.base import TransformerMixin
 
 from ._input import real_numbers, validate_new, validate_reduced
 from ._means import group_means
+from ._names import Names
 from ._reader import GroupReader
 from .theory._arrays import FloatArray
 
@@ -45,10 +46,13 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
     def _reduce(self, X: Any) -> npt.NDArray[Any]:
         """Average each group: an array, whatever ``set_output`` says."""
         self._check_is_fitted()
-        X, names = validate_new(self, X)
+        return self._average(*validate_new(self, X))
+
+    def _average(self, values: npt.NDArray[Any], names: Names | None = None) -> npt.NDArray[Any]:
+        """Average each group of columns that have been checked."""
         standardized = self.units == "standardized"
         return group_means(
-            X,
+            values,
             self.labels_,
             self.n_groups_,
             mean=self.mean_ if standardized else None,

@@ -42,7 +42,7 @@ def reduced_weights(model: Any, reducer: Any, train: Samples | None) -> FloatArr
     """
     fitted = getattr(model, "estimator_", None)
     if fitted is None and train is not None:
-        fitted = fit_linear(None, reducer._reduce(train.X), train.y)
+        fitted = fit_linear(None, reducer._average(train.X), train.y)
     coef = getattr(fitted, "coef_", None)
     if coef is None or np.size(coef) != reducer.n_groups_:
         return None

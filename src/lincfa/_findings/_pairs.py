@@ -100,7 +100,7 @@ def _with_near(reducer: Any, train: Samples, pairs: Pairs) -> Pairs:
         labels = [str(reducer._names()[i]) for i in features]
         what = "the first features of the groups"
     else:
-        representatives = reducer._reduce(train.X)[:, chosen]
+        representatives = reducer._average(train.X)[:, chosen]
         labels = [str(reducer.get_feature_names_out()[k]) for k in chosen]
         what = "the means of the groups"
     note = f"Kept apart: pairs of {what}, those with the smallest F."

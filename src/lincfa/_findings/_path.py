@@ -89,7 +89,7 @@ def _of_merges(reducer: Any, train: Samples, test: Samples) -> ScorePath:
     numbers = np.unique(np.append(numbers, reducer.n_groups_))
     # The mean of a group is the mean of the means of its parts, by their sizes: X is read once.
     fine = reducer.cut(n_groups=finest)
-    parts = [fine._reduce(samples.X) for samples in (train, test)]
+    parts = [fine._average(samples.X) for samples in (train, test)]
     sizes = np.array([len(group) for group in fine.groups_], dtype=np.float64)
     firsts = np.array([group[0] for group in fine.groups_])
     scores = []

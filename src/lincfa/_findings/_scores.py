@@ -129,7 +129,7 @@ def _predict(
     def represent(samples: Samples) -> npt.NDArray[Any]:
         if features == "all features":
             return samples.standardized(reducer)
-        return np.asarray(reducer._reduce(samples.X))
+        return np.asarray(reducer._average(samples.X))
 
     X_test = represent(test)
     if train is None:
