@@ -51,6 +51,7 @@ ORDER = [
     "_progress",
     "_stability",
     "_findings",
+    "_tablefiles",
     "plotting",
     "_kernels",
     "baselines",

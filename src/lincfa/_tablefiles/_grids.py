@@ -1,0 +1,181 @@
+"""Data sets of NetCDF and Zarr read as tables: a row for each sample, a column for each cell."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._form import Form
+from ._table import Grid, Gridded, TableFile
+
+if TYPE_CHECKING:
+    import polars as pl
+    import xarray as xr
+
+_BLOCK = 256  # cells turned to columns at once
+
+
+def read_grid(path: str, form: Form, samples: str | None) -> TableFile:
+    """Read a data set along one of its dimensions.
+
+    A numeric variable with other dimensions gives a column for each of their cells, named
+    ``t2m[lat=45.0, lon=7.5]``. A variable along the samples alone keeps its name.
+    """
+    import polars as pl
+    import xarray as xr
+
+    if not os.path.exists(path):
+        raise FileNotFoundError(2, "No such file or directory", path)
+    engine: Any = {"netcdf": "netcdf4", "zarr": "zarr"}[form.kind]
+    # Metadata gathered in one place help over a network only, and their lack would be warned of.
+    options: Any = {"consolidated": False} if engine == "zarr" else {}
+    try:
+        file = xr.open_dataset(path, engine=engine, cache=False, decode_timedelta=False, **options)
+    except Exception:
+        raise _damaged(path, form) from None
+    with file:
+        if engine == "zarr":  # a folder, which has no order of its own
+            file = file[sorted(file.data_vars, key=str)]
+        samples = _sample_dimension(file, samples, path)
+        gridded = [
+            str(name)
+            for name, variable in file.data_vars.items()
+            if _is_numeric(variable) and samples in variable.dims and variable.ndim > 1
+        ]
+        try:
+            others = file.drop_vars(gridded).load()
+            columns = list(_plain_columns(others, samples))
+            plain = [column.name for column in columns]
+            taken = set(plain)
+            variables = []
+            for name in gridded:
+                variable, cells = _cells(file[name], samples, taken)
+                variables.append(variable)
+                columns.extend(cells)
+        except (OSError, RuntimeError, KeyError):
+            raise _damaged(path, form) from None
+    grid = Grid(
+        samples=samples,
+        others=others,
+        variables=variables,
+        coordinates=[name for name in plain if name in others.coords],
+        apart=[str(name) for name in others.variables if name not in {*plain, *others.dims}],
+    )
+    return TableFile(path, pl.DataFrame(columns), form, grid=grid)
+
+
+def _sample_dimension(data: xr.Dataset, samples: str | None, path: str) -> str:
+    listed = ", ".join(f"{name} ({size})" for name, size in data.sizes.items()) or "none"
+    if samples is not None:
+        if samples not in data.dims:
+            raise ValueError(f"{path} has no dimension {samples!r}; its dimensions are: {listed}.")
+        return samples
+    if "time" in data.dims:
+        return "time"
+    along = [set(v.dims) for v in data.data_vars.values() if _is_numeric(v) and v.ndim]
+    shared = set.intersection(*along) if along else set()
+    if len(shared) != 1:
+        raise ValueError(
+            f"{path}: along which dimension are the samples? Give it; its dimensions are: {listed}."
+        )
+    return str(shared.pop())
+
+
+def _plain_columns(data: xr.Dataset, samples: str) -> Iterator[pl.Series]:
+    """Give the variables along the samples alone, the coordinates first."""
+    import polars as pl
+
+    for name in [samples, *data.coords, *data.data_vars]:
+        if name not in data.variables or data[name].dims != (samples,):
+            continue
+        if name == samples and name is not samples:
+            continue  # it was the first
+        values = data[name].values
+        if values.dtype.kind in "iufbmM":
+            yield pl.Series(str(name), _native(values))
+        elif values.dtype.kind in "OUST":
+            yield pl.Series(str(name), [_text(value) for value in values.tolist()], dtype=pl.String)
+
+
+def _cells(
+    variable: xr.DataArray, samples: str, taken: set[str]
+) -> tuple[Gridded, list[pl.Series]]:
+    """Give each cell of a gridded variable as a column; its name is entered as taken."""
+    import polars as pl
+
+    ordered = variable.transpose(samples, ...)
+    shape = ordered.shape[1:]
+    values = _native(ordered.values.reshape(ordered.shape[0], -1))
+    labels = [_labels(variable, str(name)) for name in ordered.dims[1:]]
+    names = []
+    for cell in itertools.product(*labels):
+        name = f"{variable.name}[{', '.join(cell)}]"
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        names.append(name)
+    columns: list[pl.Series] = []
+    for start in range(0, len(names), _BLOCK):
+        block = np.ascontiguousarray(values[:, start : start + _BLOCK].T)
+        columns.extend(
+            pl.Series(name, cell)
+            for name, cell in zip(names[start : start + _BLOCK], block, strict=True)
+        )
+    known = Gridded(
+        name=str(variable.name),
+        dims=tuple(str(name) for name in variable.dims),
+        shape=shape,
+        columns=names,
+        dtype=values.dtype,
+        attrs=dict(variable.attrs),
+        encoding=dict(variable.encoding),
+    )
+    return known, columns
+
+
+def _labels(variable: xr.DataArray, dimension: str) -> list[str]:
+    """Name the places along a dimension by its coordinate where that tells them apart."""
+    places = [str(place) for place in range(variable.sizes[dimension])]
+    if dimension in variable.coords:
+        values = variable.coords[dimension].values
+        if values.dtype.kind == "M":
+            named = [str(value) for value in np.datetime_as_string(values, unit="auto")]
+        else:
+            named = [str(value) for value in values]
+        if len(set(named)) == len(named):
+            places = named
+    return [f"{dimension}={place}" for place in places]
+
+
+def _is_numeric(variable: xr.DataArray) -> bool:
+    return variable.dtype.kind in "iuf"
+
+
+def _native(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Give values in the byte order of the machine, and in a precision that tables have."""
+    if values.dtype.kind == "f":
+        return values.astype(np.float32 if values.dtype.itemsize <= 4 else np.float64, copy=False)
+    if values.dtype.kind == "m":
+        return values.astype("m8[ns]", copy=False)
+    if values.dtype.kind == "M":
+        return values.astype("M8[ns]", copy=False)
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
+
+
+def _text(value: Any) -> str | None:
+    """Give a value as text; dates of the calendars of climate models in ISO form."""
+    if value is None or isinstance(value, float):
+        return None
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+
+
+def _damaged(path: str, form: Form) -> ValueError:
+    what = {"netcdf": "NetCDF file", "zarr": "Zarr store"}[form.kind]
+    return ValueError(f"{path} is not a {what}, or a damaged one.")

@@ -1,0 +1,162 @@
+"""A table as read from a file, and its columns as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._form import Form
+
+if TYPE_CHECKING:
+    import polars as pl
+    import xarray as xr
+
+MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
+
+
+@dataclass(frozen=True)
+class Gridded:
+    """A variable of which each cell, its values along the samples, is a column of the table."""
+
+    name: str
+    dims: tuple[str, ...]  # in the order of the file, the samples among them
+    shape: tuple[int, ...]  # of the other dimensions
+    columns: list[str]
+    dtype: np.dtype[Any]
+    attrs: dict[str, Any]
+    encoding: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What a data set of NetCDF or Zarr holds beside its columns of numbers."""
+
+    samples: str  # the dimension along which the samples are
+    others: xr.Dataset  # all but the gridded variables
+    variables: list[Gridded]
+    coordinates: list[str]  # columns that tell the samples apart, and are no features
+    apart: list[str]  # variables that are no columns
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table read from a file. Its rows are counted from 1, the header not among them."""
+
+    source: str
+    frame: pl.DataFrame
+    form: Form
+    remarks: dict[str, str] = field(default_factory=dict)
+    grid: Grid | None = None
+
+    def numeric(self) -> list[str]:
+        """Name the columns that are numbers, and have at least one value."""
+        return [
+            column.name
+            for column in self.frame.iter_columns()
+            if column.dtype.is_numeric() and self._is_data(column.name) and _has_value(column)
+        ]
+
+    def empty(self) -> list[str]:
+        """Name the columns with no value at all."""
+        return [column.name for column in self.frame.iter_columns() if not _has_value(column)]
+
+    def numbers(self, names: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
+        """Give columns as numbers, one behind the other in memory; NaN where there is no value.
+
+        Raises
+        ------
+        ValueError
+            Where a column is not of numbers; text that can be read as numbers is.
+        """
+        import polars as pl
+
+        single = len(names) > 0 and all(self.frame.schema[name] == pl.Float32 for name in names)
+        result: npt.NDArray[np.floating[Any]] = np.empty(
+            (self.frame.height, len(names)), dtype=np.float32 if single else np.float64, order="F"
+        )
+        for place, name in enumerate(names):
+            result[:, place] = self._column(name)
+        return result
+
+    def _column(self, name: str) -> npt.NDArray[Any]:
+        import polars as pl
+
+        column = self.frame.get_column(name)
+        if isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+            text = column.cast(pl.String)
+            column, bad = parse_numbers(text)
+            if len(bad):
+                raise ValueError(
+                    f"{self.source}: column {name!r} is not of numbers: {_first(text, bad)}."
+                )
+        elif not (column.dtype.is_numeric() or column.dtype == pl.Null):
+            kind = str(column.dtype).lower()
+            raise ValueError(
+                f"{self.source}: column {name!r} is not of numbers: row 1 is {column[0]} ({kind})."
+            )
+        if column.null_count() or not isinstance(column.dtype, pl.Float64 | pl.Float32):
+            column = column.cast(pl.Float64)
+        return column.to_numpy()
+
+    def _is_data(self, name: str) -> bool:
+        return self.grid is None or name not in self.grid.coordinates
+
+
+def parse_numbers(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.intp]]:
+    """Read text as whole numbers, else as numbers; give also the rows where it is no number."""
+    import polars as pl
+
+    bare = text.str.strip_chars()
+    bare = bare.set(bare.is_in(MISSING), None)
+    whole = bare.cast(pl.Int64, strict=False)
+    if whole.null_count() == bare.null_count():
+        return whole, np.empty(0, dtype=np.intp)
+    real = bare.cast(pl.Float64, strict=False)
+    return real, np.flatnonzero((real.is_null() & bare.is_not_null()).to_numpy())
+
+
+def settle_text(frame: pl.DataFrame, leave: Sequence[str]) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Make numbers of the text columns that hold nothing else; remark on those that nearly do.
+
+    A column of words for missing only stays what it is: nothing says that it is of numbers.
+    """
+    import polars as pl
+
+    remarks, converted = {}, []
+    for text in frame.iter_columns():
+        if text.dtype != pl.String or text.name in leave or not _has_value(text):
+            continue
+        numbers, bad = parse_numbers(text)
+        if not len(bad):
+            converted.append(numbers)
+        elif len(numbers) - numbers.null_count() > len(bad):
+            remarks[text.name] = _first(text, bad)
+    return (frame.with_columns(converted) if converted else frame), remarks
+
+
+def _first(text: pl.Series, rows: npt.NDArray[np.intp]) -> str:
+    value = text[int(rows[0])]
+    shown = value if len(value) <= 40 else f"{value[:39]}…"
+    more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
+    return f"row {rows[0] + 1} is {shown!r}{more}"
+
+
+def _has_value(column: pl.Series) -> bool:
+    """Whether a column has a value; the first rows mostly tell, so that the rest is not read."""
+    return _any_value(column.head(8)) or _any_value(column)
+
+
+def _any_value(column: pl.Series) -> bool:
+    import polars as pl
+
+    if column.null_count() == len(column):
+        return False
+    if column.dtype.is_float():
+        return bool(column.is_not_nan().any())
+    if column.dtype == pl.String:
+        return not column.drop_nulls().str.strip_chars().is_in(MISSING).all()
+    return True
