@@ -193,7 +193,7 @@ def test_samples_along_another_dimension(tmp_path):
     path = stored(data.drop_vars("height"), tmp_path / "u.zarr")
     assert read_table(path).grid.samples == "day"  # the only one that all share
     assert "time" not in read_table(path).frame.columns
-    table = read_table(stored(weather(), tmp_path / "v.zarr"), samples="lat")
+    table = read_table(stored(weather(), tmp_path / "v.nc"), samples="lat")
     assert table.frame.columns[:2] == ["lat", "t2m[time=2020-01-01, lon=7.5]"]
     assert "lat" not in table.numeric()
 

@@ -86,30 +86,26 @@ def _parse(
     """Read the columns; guess their types from few rows, then from all, then take all as text."""
     import polars as pl
 
-    def read(**options: Any) -> pl.DataFrame:
-        frame = pl.read_csv(origin, separator=separator, glob=False, **options)
-        if frame.width != len(names):
-            raise pl.exceptions.ShapeError
-        return frame
-
-    def types(guess: pl.DataFrame) -> dict[str, Any]:
-        """Take as text what is asked for, and booleans: there are many ways to write them."""
-        return {
-            read_as: pl.String() if name in as_text or dtype == pl.Boolean else dtype
-            for name, (read_as, dtype) in zip(names, guess.schema.items(), strict=True)
-        }
-
-    def quick() -> pl.DataFrame:
-        return read(schema_overrides=types(read(n_rows=_QUICK, infer_schema_length=_QUICK)))
-
-    def thorough() -> pl.DataFrame:
-        frame = read(infer_schema_length=None)
-        wanted = types(frame)
-        return frame if wanted == dict(frame.schema) else read(schema_overrides=wanted)
-
-    for attempt in (quick, thorough, lambda: read(infer_schema=False)):
+    wanted = set(as_text)
+    for rows in (_QUICK, None, 0):  # 0 takes all as text
         try:
-            frame = attempt()
+            guess = pl.scan_csv(
+                origin, separator=separator, infer_schema_length=rows, glob=False
+            ).collect_schema()
+            if len(guess) != len(names):
+                break
+            # As text also booleans, which can be written in many ways.
+            types = {
+                read_as: pl.String() if name in wanted or dtype == pl.Boolean else dtype
+                for name, (read_as, dtype) in zip(names, guess.items(), strict=True)
+            }
+            frame = pl.read_csv(
+                origin,
+                separator=separator,
+                schema_overrides=types,
+                infer_schema_length=0,  # all types are given
+                glob=False,
+            )
         except pl.exceptions.PolarsError:
             continue
         frame.columns = names
