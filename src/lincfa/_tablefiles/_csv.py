@@ -10,7 +10,7 @@ import mmap
 import os
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _QUICK = 100  # rows that the first guess of the types is made from
 
 
-def read_csv(path: str, form: Form, as_text: Sequence[str], separator: str | None) -> TableFile:
+def read_csv(path: str, form: Form, as_text: Container[str], separator: str | None) -> TableFile:
     """Read a CSV file, or standard input; text stays as it is, but for columns of numbers."""
     source = STANDARD_INPUT if path == "-" else path
     with ExitStack() as opened:
@@ -79,14 +79,14 @@ def _parse(
     origin: str | bytes,
     data: Buffer,
     names: list[str],
-    as_text: Sequence[str],
+    as_text: Container[str],
     separator: str,
     source: str,
 ) -> pl.DataFrame:
     """Read the columns; guess their types from few rows, then from all, then take all as text."""
     import polars as pl
 
-    wanted = set(as_text)
+    wanted = {name for name in names if name in as_text}
     for rows in (_QUICK, None, 0):  # 0 takes all as text
         try:
             guess = pl.scan_csv(

@@ -1,7 +1,7 @@
 """A table read from a file of any known format."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Container
 
 from ._columnar import read_columnar
 from ._csv import read_csv
@@ -13,7 +13,7 @@ from ._table import TableFile
 def read_table(
     path: str | os.PathLike[str],
     *,
-    as_text: Sequence[str] = (),
+    as_text: Container[str] = (),
     separator: str | None = None,
     samples: str | None = None,
 ) -> TableFile:
@@ -23,7 +23,7 @@ def read_table(
     ----------
     path : str or path
         The suffix tells the format.
-    as_text : sequence of str
+    as_text : container of str
         Columns of a CSV file that stay text as it is written there, ``00123`` or ``1.10``.
     separator : str or None
         Between the fields of a CSV file; None to find it in the header.

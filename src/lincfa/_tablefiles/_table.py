@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +64,12 @@ class TableFile:
         """Name the columns with no value at all."""
         return [column.name for column in self.frame.iter_columns() if not _has_value(column)]
 
-    def numbers(self, names: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
+    def numbers(
+        self, names: Sequence[str], rows: npt.NDArray[np.intp] | None = None
+    ) -> npt.NDArray[np.floating[Any]]:
         """Give columns as numbers, one behind the other in memory; NaN where there is no value.
+
+        Of all rows, or of some.
 
         Raises
         ------
@@ -76,13 +80,17 @@ class TableFile:
 
         single = len(names) > 0 and all(self.frame.schema[name] == pl.Float32 for name in names)
         result: npt.NDArray[np.floating[Any]] = np.empty(
-            (self.frame.height, len(names)), dtype=np.float32 if single else np.float64, order="F"
+            (self.frame.height if rows is None else rows.size, len(names)),
+            dtype=np.float32 if single else np.float64,
+            order="F",
         )
         for place, name in enumerate(names):
-            result[:, place] = self._column(name)
+            column = self.column(name)
+            result[:, place] = column if rows is None else column[rows]
         return result
 
-    def _column(self, name: str) -> npt.NDArray[Any]:
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Give one column as numbers; see :meth:`numbers`."""
         import polars as pl
 
         column = self.frame.get_column(name)
@@ -119,7 +127,7 @@ def parse_numbers(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.intp]]:
     return real, np.flatnonzero((real.is_null() & bare.is_not_null()).to_numpy())
 
 
-def settle_text(frame: pl.DataFrame, leave: Sequence[str]) -> tuple[pl.DataFrame, dict[str, str]]:
+def settle_text(frame: pl.DataFrame, leave: Container[str]) -> tuple[pl.DataFrame, dict[str, str]]:
     """Make numbers of the text columns that hold nothing else; remark on those that nearly do.
 
     A column of words for missing only stays what it is: nothing says that it is of numbers.

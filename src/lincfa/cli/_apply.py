@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
 
     from .. import load
     from .._tablefiles import form_of, read_table
-    from ._columns import complete_rows, find_columns, frame_of_rows, refuse_infinite
+    from ._columns import Besides, complete_rows, find_columns, frame_of_rows, refuse_infinite
     from ._outputs import check_outputs, named_after, write_reduced, writing
 
     talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     with talk.busy(f"reading {options.data}"):
         table = read_table(
             options.data,
-            as_text=lambda name: name not in known,
+            as_text=Besides(known),
             separator=options.separator,
             samples=options.samples,
         )

@@ -1,7 +1,7 @@
 """Which columns of a table are features, and which of its rows are complete."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -34,9 +34,26 @@ class Roles:
     passed: list[str]
 
 
-def means(wanted: Sequence[str]) -> Callable[[str], bool]:
-    """Tell whether a column may be meant, by its name or a pattern."""
-    return lambda name: any(name == each or fnmatchcase(name, each) for each in wanted)
+@dataclass(frozen=True)
+class Meant:
+    """The columns that names or patterns mean, in whatever table."""
+
+    wanted: Sequence[str]
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether a column is meant."""
+        return any(name == each or fnmatchcase(str(name), each) for each in self.wanted)
+
+
+@dataclass(frozen=True)
+class Besides:
+    """All columns but some, in whatever table."""
+
+    known: Set[str]
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether a column is none of them."""
+        return name not in self.known
 
 
 def find_columns(
@@ -69,11 +86,10 @@ def assign_roles(
         role = "the target" if name == target else "to be kept"
         raise ValueError(f"column {name!r} is {role} and cannot be dropped")
     numeric, empty = set(table.numeric()), set(table.empty())
-    features, text, without = [], [], []
-    for name in names:
-        if name == target or name in dropped or name in kept:
-            continue
-        (without if name in empty else features if name in numeric else text).append(name)
+    open_ = [name for name in names if name != target and name not in dropped | kept]
+    without = [name for name in open_ if name in empty]
+    features = [name for name in open_ if name in numeric]
+    text = [name for name in open_ if name not in empty and name not in numeric]
     if text:
         remarks = "; ".join(
             f"{name!r}: {table.remarks[name]}" for name in text if name in table.remarks
@@ -155,7 +171,7 @@ def read_samples(options: argparse.Namespace, talk: Talk, only: Sequence[str] = 
     with talk.busy(f"reading {options.data}"):
         table = read_table(
             options.data,
-            as_text=means([options.target]),
+            as_text=Meant([options.target]),
             separator=options.separator,
             samples=options.samples,
         )

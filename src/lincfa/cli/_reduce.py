@@ -97,7 +97,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, learn, score, write."""
     from .._tablefiles import form_of, read_table
-    from ._columns import assign_roles, complete_rows, means, refuse_infinite
+    from ._columns import Meant, assign_roles, complete_rows, refuse_infinite
     from ._outputs import check_outputs, named_after
     from ._reduction import Reduction, tell
     from ._split import Split
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
     with talk.busy(f"reading {options.data}"):
         table = read_table(
             options.data,
-            as_text=means([options.target, *options.keep]),
+            as_text=Meant([options.target, *options.keep]),
             separator=options.separator,
             samples=options.samples,
         )
