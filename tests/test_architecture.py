@@ -142,7 +142,7 @@ def test_imports_are_seen():
         "_evidence",
     }
     assert "_estimator" in own_imports(PACKAGE / "__init__.py")
-    assert "_demo" in own_imports(PACKAGE / "cli.py")
+    assert "_demo" in own_imports(PACKAGE / "cli" / "_demo.py")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -9,9 +9,14 @@ import pytest
 import lincfa
 
 LAZY = {
+    "LinCFA": "_estimator",
     "LinCFACV": "_search",
     "OrderSensitivity": "_order",
+    "PairExplanation": "_explain",
     "Stability": "_stability",
+    "Summary": "_summary",
+    "explain_pair": "_explain",
+    "load": "_loading",
     "order_sensitivity": "_order",
     "stability": "_stability",
 }
@@ -24,7 +29,13 @@ def run(code):
 
 
 def test_import_stays_light():
-    """Model selection, which loads half of scikit-learn, comes with the first use of it."""
+    """Model selection, which loads half of scikit-learn, comes with the first use of it.
+
+    Nothing of scikit-learn or SciPy is loaded for the name alone, or for the help of a command.
+    """
+    for module in ("lincfa", "lincfa.cli"):
+        loaded = set(run(f"import sys, {module}; print(*sys.modules)"))
+        assert {"numpy", "scipy", "sklearn", "rich"} & loaded == set()
     heavy = {"lincfa._search", "lincfa._order", "lincfa.plotting", "lincfa.baselines"}
     heavy |= {"sklearn.model_selection", "sklearn.decomposition"}
     loaded = set(run("import sys, lincfa; lincfa.LinCFA; dir(lincfa); print(*sys.modules)"))

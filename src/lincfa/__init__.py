@@ -9,16 +9,15 @@ says why two features merge or not, and :mod:`lincfa.theory` for the equations b
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import theory
-from ._estimator import LinCFA
-from ._explain import PairExplanation, explain_pair
-from ._loading import load
-from ._summary import Summary
-
 if TYPE_CHECKING:
+    from . import theory
+    from ._estimator import LinCFA
+    from ._explain import PairExplanation, explain_pair
+    from ._loading import load
     from ._order import OrderSensitivity, order_sensitivity
     from ._search import LinCFACV
     from ._stability import Stability, stability
+    from ._summary import Summary
 
 __version__ = "0.1.0"
 
@@ -37,15 +36,21 @@ __all__ = [
     "theory",
 ]
 
-# Loaded when first asked for: scikit-learn's model selection takes longer to import than the rest.
+# Loaded when first asked for: scikit-learn and SciPy take seconds to import, which a look at the
+# command line's help should not.
 _LAZY = {
+    "LinCFA": "_estimator",
     "LinCFACV": "_search",
     "OrderSensitivity": "_order",
+    "PairExplanation": "_explain",
     "Stability": "_stability",
+    "Summary": "_summary",
+    "explain_pair": "_explain",
+    "load": "_loading",
     "order_sensitivity": "_order",
     "stability": "_stability",
 }
-_MODULES = ("baselines", "datasets", "paper", "plotting")
+_MODULES = ("baselines", "datasets", "paper", "plotting", "report", "theory")
 
 
 def __getattr__(name: str) -> Any:

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         noise=options.noise,
         min_correlation=options.min_correlation,
     )
-    talk.say(str(explanation))
+    talk.say(str(explanation), prose=True)
     figures = {
         name: value if not isinstance(value, float) or isfinite(value) else None
         for name, value in asdict(explanation).items()

@@ -1,5 +1,6 @@
 """Files to write: named, refused or not before the work begins, and written all or none."""
 
+import errno
 import os
 import shutil
 import sys
@@ -24,6 +25,9 @@ def check_outputs(outputs: Mapping[str, str], inputs: Sequence[str], force: bool
 
     ``outputs`` are paths by the option that names them.
     """
+    for path in inputs:
+        if path != "-" and not os.path.exists(path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     seen: dict[str, str] = {}
     read = {os.path.realpath(path) for path in inputs if path != "-"}
     for option, path in outputs.items():

@@ -142,27 +142,24 @@ def _model(options: argparse.Namespace) -> Any:
     """Make the estimator that the options ask for; refuse options that do not go together."""
     from .. import LinCFA, LinCFACV
 
+    if options.n_groups is not None and options.strategy not in ("agglomerative", "joint"):
+        options.refuse("--n-groups goes with --strategy agglomerative or joint")
+    if options.n_groups is not None and options.tolerance != 1.0:
+        options.refuse("--n-groups takes the place of --tolerance; give one of the two")
     common = {
         "noise": options.noise,
         "min_correlation": options.min_correlation,
         "units": options.units,
     }
     if options.tolerance == "cv":
-        if options.n_groups is not None:
-            options.refuse("--n-groups does not go with --tolerance cv")
         from sklearn.model_selection import KFold
 
         strategies = STRATEGIES if options.strategy is None else (options.strategy,)
         folds = KFold(5) if options.split == "time" else None
         return LinCFACV(strategies=strategies, cv=folds, **common)
-    model = LinCFA(
+    return LinCFA(
         strategy=options.strategy or "sequential",
         tolerance=options.tolerance,
         n_groups=options.n_groups,
         **common,
     )
-    try:
-        model._check_parameters()
-    except ValueError as error:
-        options.refuse(str(error))
-    return model

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .._findings import Findings, find
 from .._tablefiles import TableFile
-from ..report import write_report
+from ..report import report_text
 from ._columns import Roles
 from ._outputs import write_reduced, writing
 from ._split import Split
@@ -86,7 +86,8 @@ class Reduction:
             part = dict(zip(files, parts, strict=True))
             self.reducer.save(part[paths["--groups"]])
             if "--report" in paths:
-                write_report(findings, part[paths["--report"]], like=paths["--report"])
+                page = paths["--report"]
+                part[page].write_text(report_text(findings, page), encoding="utf-8", newline="\n")
             output = paths["--output"]
             write_reduced(
                 self.reducer, self.table, keep, self.rows, reduced, output, part.get(output), talk
@@ -105,14 +106,14 @@ def _fingerprint(path: str) -> dict[str, str]:
 
 def tell(findings: Findings, summary: Any, written: Mapping[str, str], talk: Talk) -> None:
     """Say what came out, for a person or a program."""
-    talk.say(summary.table(5))
+    talk.say(str(summary.table(5)))
     if findings.scores is not None:
         talk.say()
         for row in findings.scores.rows:
             r2 = row.r2
             talk.say(
                 f"R² {r2.value:.3f} ({r2.low:.3f} to {r2.high:.3f}) on {findings.scores.n_test} "
-                f"held-out rows with {row.n_features} {row.features}"
+                f"held-out rows, regression on {row.features} ({row.n_features})"
             )
     talk.say()
     for what, path in written.items():

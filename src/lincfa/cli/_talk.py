@@ -28,10 +28,11 @@ class Talk:
         self._aside = Console(stderr=True, highlight=False, markup=False, emoji=False)
         self._output = Console(stderr=aside, highlight=False, markup=False, emoji=False)
 
-    def say(self, what: Any = "") -> None:
-        """Print a result for a person."""
+    def say(self, what: Any = "", *, prose: bool = False) -> None:
+        """Print a result for a person; prose is wrapped at the width of a terminal."""
         if not (self.quiet or self.as_json):
-            self._output.print(what, soft_wrap=isinstance(what, str))
+            wrapped = self._output.is_terminal if prose else not isinstance(what, str)
+            self._output.print(what, soft_wrap=not wrapped)
 
     def give(self, outcome: Mapping[str, Any]) -> None:
         """Print the outcome for a program, if it is one that asked."""
