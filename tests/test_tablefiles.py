@@ -176,6 +176,9 @@ def test_marks_and_line_ends_of_windows(tmp_path):
 def test_blank_lines_are_rows_only_between_rows(tmp_path):
     table = read_table(saved(tmp_path, "a\n1\n\n3\n\n"))
     assert table.frame["a"].to_list() == [1, None, 3]
+    rows = np.array([True, True, False])
+    again = read_table(rewritten(tmp_path, table, ["a"], rows=rows))
+    assert again.frame["a"].to_list() == [1, None]
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
@@ -243,6 +246,16 @@ def test_csv_says_what_it_cannot_hold(tmp_path):
     assert again.frame["money"].to_list() == ["1.10", None, "3.30"]
     assert again.frame["span"].to_list() == ["PT1H", None, "P2D"]
     assert again.frame["day"].to_list() == ["2020-01-01", None, "2020-01-03"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.feather"])
+def test_a_table_stays_when_its_file_is_overwritten(tmp_path, name):
+    table = read_table(saved(tmp_path, "a,b\n" + "1.5,some longer text\n" * 5000, "in.csv"))
+    path = Path(rewritten(tmp_path, table, ["a", "b"], name))
+    again = read_table(path)
+    with path.open("r+b") as file:
+        file.write(bytes(path.stat().st_size))
+    assert again.frame.equals(table.frame)
 
 
 def test_arrow_stream(tmp_path):

@@ -62,9 +62,11 @@ def write_csv(path: str, frame: pl.DataFrame, form: Form) -> None:
     header = form.separator.join(_quoted(name) for name in frame.columns)
     spans = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Duration)]
     frame = frame.with_columns(pl.col(name).dt.to_string("iso") for name in spans)
+    # A missing value of a single column would be an empty line, and lost at the end of the file.
+    missing = '""' if frame.width == 1 else None
     with _compressed(path, form.compression) as file:
         file.write(f"{header}\n".encode())
-        frame.write_csv(file, include_header=False, separator=form.separator)
+        frame.write_csv(file, include_header=False, separator=form.separator, null_value=missing)
 
 
 def _quoted(name: str) -> str:

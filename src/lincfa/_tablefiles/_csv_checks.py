@@ -54,7 +54,11 @@ def read_header(data: Buffer, separator: str, source: str) -> list[str]:
     """Read the names of the columns; each must be there, and there once."""
     try:
         names = next(csv.reader(lines(data), delimiter=separator, strict=True), [])
-    except csv.Error:
+    except csv.Error as error:
+        if str(error).startswith("new-line"):
+            raise ValueError(
+                f"{source}: line 1 holds a carriage return; lines must end with a line feed."
+            ) from None
         raise ValueError(f"{source}: the quotes of the header, line 1, do not match.") from None
     if not names or not any(name.strip() for name in names):
         raise ValueError(f"{source}: line 1 is empty; it should name the columns.")
@@ -83,8 +87,7 @@ def find_fault(data: Buffer, separator: str, width: int, source: str) -> ValueEr
         for row in reader:
             if len(row) > width:
                 return ValueError(
-                    f"{source}: line {done + 1} has {len(row)} fields, but the header names "
-                    f"{width} columns."
+                    f"{source}: line {done + 1} has {len(row)} fields, but the header {width}."
                 )
             if any('"' in value for value in row) and '""' not in last[0]:
                 return ValueError(
