@@ -2,6 +2,7 @@
 
 import gzip
 import os
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -90,7 +91,12 @@ def test_damaged_columns(tmp_path, suffix, capfd):
     for content in damaged:
         path.write_bytes(content)
         assert said(path).startswith(" is not a ")
-    capfd.readouterr()
+    # A byte over which polars 2.1 (Feather) and 1.20 (Parquet) panic, with pages of text.
+    place = len(whole) - {".parquet": 329, ".feather": 148}[suffix]
+    path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+    with suppress(ValueError):
+        read_table(path)
+    assert capfd.readouterr().err == ""
 
 
 def test_no_columns_and_no_rows(tmp_path):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from ._form import Form
@@ -19,20 +22,23 @@ def read_columnar(path: str, form: Form) -> TableFile:
     import polars as pl
 
     begin, end = _ends(path)
-    # Looked at first, because the reader answers some damage with a panic on standard error.
     whole = begin.startswith(_PARQUET) and end.endswith(_PARQUET)
     if form.kind == "feather":
         whole = not begin.startswith(_ARROW) or end.endswith(_ARROW)
     if not whole:
         raise _damaged(path, form)
     try:
-        if form.kind == "parquet":
-            frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
-        else:
-            # From an open file: a path would be mapped, and searched for wildcards.
-            with open(path, "rb") as file:
-                arrow = begin.startswith(_ARROW)
-                frame = pl.read_ipc(file) if arrow else pl.read_ipc_stream(file)
+        with _without_panics(), open(path, "rb") as file:
+            if form.kind == "parquet":
+                frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
+            elif begin.startswith(_ARROW):
+                # Not mapped, so that the table stays when the file is written anew; from an open
+                # file, because a path is searched for wildcards. Newer versions never map those.
+                mapped = "memory_map" in signature(pl.read_ipc).parameters
+                options: Any = {"memory_map": False} if mapped else {}
+                frame = pl.read_ipc(file, **options)
+            else:
+                frame = pl.read_ipc_stream(file)
     except BaseException as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -49,6 +55,24 @@ def write_columnar(path: str, frame: pl.DataFrame, form: Form) -> None:
             frame.write_parquet(file)
         else:
             frame.write_ipc(file, compression="zstd")
+
+
+@contextmanager
+def _without_panics() -> Iterator[None]:
+    """Keep standard error from the pages that the reader writes there about some damaged files."""
+    try:
+        stderr = os.dup(2)
+    except OSError:  # there is none
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(nowhere)
 
 
 def _ends(path: str) -> tuple[bytes, bytes]:
