@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFA, LinCFACV, datasets
 from lincfa._search import default_folds
-from lincfa.paper._methods import RIDGES, n_features, pls
+from lincfa.baselines import RIDGES, n_features, pls
 
 PLAIN = "LinCFA"
 CHOSEN = "LinCFACV"

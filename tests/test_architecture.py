@@ -174,7 +174,7 @@ def public_callables():
     yield from (lincfa.LinCFA, lincfa.LinCFACV, lincfa.order_sensitivity)
     yield from (baselines.SupervisedPCA, baselines.ScreenedPCA)
     yield from (lincfa.stability, lincfa.explain_pair, lincfa.LinCFA.fit, lincfa.LinCFA.partial_fit)
-    for module in (theory, datasets):
+    for module in (theory, datasets, baselines):
         for name in getattr(module, "__all__", None) or vars(module):
             item = getattr(module, name)
             if inspect.isfunction(item) and item.__module__.startswith("lincfa"):

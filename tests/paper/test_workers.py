@@ -4,8 +4,9 @@ import math
 
 import pytest
 
+from lincfa.baselines import n_features
 from lincfa.paper import _run, reproduce
-from lincfa.paper._methods import methods, n_features, predict_methods
+from lincfa.paper._methods import methods, predict_methods
 
 
 def figures(results):

@@ -1,5 +1,6 @@
-"""Supervised linear reductions that the paper compares with, as scikit-learn transformers."""
+"""What to compare with: the supervised linear reductions of the paper, and parts of others."""
 
+from ._regressors import RIDGES, n_features, pls
 from ._supervised import ScreenedPCA, SupervisedPCA
 
-__all__ = ["ScreenedPCA", "SupervisedPCA"]
+__all__ = ["RIDGES", "ScreenedPCA", "SupervisedPCA", "n_features", "pls"]

@@ -5,21 +5,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.cross_decomposition import PLSRegression
 from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.metrics import mean_squared_error, r2_score
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .. import LinCFA, LinCFACV
+from ..baselines import RIDGES, n_features, pls
 from ._estimates import Estimate, Floats, over_repetitions
 
 FOLDS = 5
-LARGEST = 20
-"""Most components that PLS may choose."""
-RIDGES = np.logspace(-3, 5, 17)
-"""Penalties that ridge regression chooses from."""
 
 
 def folds(ordered: bool = False) -> KFold:
@@ -43,27 +39,6 @@ def methods(n: int, D: int, ordered: bool = False) -> dict[str, Any]:
         "PLS": make_pipeline(StandardScaler(), pls(n, D, folds(ordered))),
         "ridge": make_pipeline(StandardScaler(), RidgeCV(RIDGES)),
     }
-
-
-def pls(n: int, D: int, cv: Any) -> GridSearchCV:
-    """Partial least squares on standardised features, its number of components by folds."""
-    smallest = n - -(-n // FOLDS)  # samples that a fold leaves
-    return GridSearchCV(
-        PLSRegression(scale=False),
-        {"n_components": list(range(1, min(LARGEST, D, smallest - 1) + 1))},
-        cv=cv,
-        scoring="neg_mean_squared_error",
-    )
-
-
-def n_features(model: Any) -> int:
-    """Number of features that the regression of a fitted method has."""
-    if hasattr(model, "n_groups_"):
-        return int(model.n_groups_)
-    last = model[-1] if hasattr(model, "steps") else model
-    if hasattr(last, "best_params_"):
-        return int(last.best_params_["n_components"])
-    return int(last.n_features_in_)
 
 
 def predict_methods(
