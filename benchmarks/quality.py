@@ -15,17 +15,16 @@ import numpy as np
 from joblib import Parallel, delayed
 from rich.console import Console
 from rich.table import Table
-from sklearn.cluster import FeatureAgglomeration
 from sklearn.decomposition import PCA
-from sklearn.linear_model import LinearRegression, RidgeCV
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFA, LinCFACV, datasets
-from lincfa._search import default_folds
-from lincfa.baselines import RIDGES, n_features, pls
+from lincfa._comparison import Part, regressor
+from lincfa.baselines import n_features
 
 PLAIN = "LinCFA"
 CHOSEN = "LinCFACV"
@@ -51,39 +50,35 @@ SOURCES = {
 }
 
 
-def methods(n: int, D: int, n_groups: int) -> dict[str, Any]:
-    """What is compared; ``n_groups`` is what plain LinCFA found on the training part."""
-    # The folds of LinCFACV, so that both choose on the same ground.
-    folds = default_folds(n)
-    agglomeration = FeatureAgglomeration(n_groups) if n_groups > 1 else PCA(1)
-    reductions = {
-        "PCA, 95 %": PCA(0.95),
-        "FeatureAgglomeration": agglomeration,
-        PLAIN: LinCFA(),
-        **{
-            f"LinCFA, {strategy}": LinCFA(strategy=strategy)
-            for strategy in ("centroid", "agglomerative", "joint")
-        },
-    }
-    return {
-        "all features": LinearRegression(),
-        "ridge, CV": RidgeCV(RIDGES),
-        **{name: make_pipeline(step, LinearRegression()) for name, step in reductions.items()},
-        PLS: pls(n, D, folds),
-        CHOSEN: LinCFACV(),
-        f"{CHOSEN}, 1 SE": LinCFACV(rule="one_standard_error"),
-    }
+OURS = {
+    "all features": "all features",
+    "ridge, CV": "ridge",
+    "PCA, 95 %": "PCA",
+    "FeatureAgglomeration": "FeatureAgglomeration",
+    PLAIN: "LinCFA",
+    "LinCFA, centroid": "LinCFA centroid",
+    "LinCFA, agglomerative": "LinCFA agglomerative",
+    "LinCFA, joint": "LinCFA joint",
+    PLS: "PLS",
+    CHOSEN: "LinCFACV",
+}
+"""Rows of the table, and what ``lincfa.compare`` calls them."""
+
+
+def methods(part: Part) -> dict[str, Any]:
+    """What is compared, for a training part; ``part.n_groups`` is what plain LinCFA found on it."""
+    known = {row: regressor(name, part) for row, name in OURS.items()}
+    if part.n_groups == 1:
+        known["FeatureAgglomeration"] = make_pipeline(StandardScaler(), PCA(1), LinearRegression())
+    return known | {f"{CHOSEN}, 1 SE": LinCFACV(rule="one_standard_error")}
 
 
 def score_split(X: Any, y: Any, seed: int) -> dict[str, tuple[float, int]]:
     """R² on the test part and number of features, of every method."""
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.33, random_state=seed)
-    scaler = StandardScaler().fit(X_train)
-    X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
-    n, D = X_train.shape
     groups = LinCFA().fit(X_train, y_train).n_groups_
     scores = {}
-    for name, method in methods(n, D, groups).items():
+    for name, method in methods(Part(*X_train.shape, n_groups=groups)).items():
         model = method.fit(X_train, y_train)
         scores[name] = r2_score(y_test, model.predict(X_test)), n_features(model)
     return scores

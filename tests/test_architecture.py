@@ -55,6 +55,7 @@ ORDER = [
     "plotting",
     "_kernels",
     "baselines",
+    "_comparison",
     "datasets",
     "_demo",
     "report",
@@ -171,9 +172,15 @@ def test_import_is_light():
 
 
 def public_callables():
-    yield from (lincfa.LinCFA, lincfa.LinCFACV, lincfa.order_sensitivity)
+    yield from (lincfa.LinCFA, lincfa.LinCFACV, lincfa.order_sensitivity, lincfa.compare)
     yield from (baselines.SupervisedPCA, baselines.ScreenedPCA)
-    yield from (lincfa.stability, lincfa.explain_pair, lincfa.LinCFA.fit, lincfa.LinCFA.partial_fit)
+    yield from (
+        lincfa.compare,
+        lincfa.stability,
+        lincfa.explain_pair,
+        lincfa.LinCFA.fit,
+        lincfa.LinCFA.partial_fit,
+    )
     for module in (theory, datasets, baselines):
         for name in getattr(module, "__all__", None) or vars(module):
             item = getattr(module, name)

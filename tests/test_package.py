@@ -10,6 +10,7 @@ import lincfa
 
 LAZY = {
     "LinCFA": "_estimator",
+    "Comparison": "_comparison",
     "LinCFACV": "_search",
     "OrderSensitivity": "_order",
     "PairExplanation": "_explain",
@@ -17,6 +18,7 @@ LAZY = {
     "Summary": "_summary",
     "explain_pair": "_explain",
     "load": "_loading",
+    "compare": "_comparison",
     "order_sensitivity": "_order",
     "stability": "_stability",
 }
@@ -37,6 +39,7 @@ def test_import_stays_light():
         loaded = set(run(f"import sys, {module}; print(*sys.modules)"))
         assert {"numpy", "scipy", "sklearn", "rich"} & loaded == set()
     heavy = {"lincfa._search", "lincfa._order", "lincfa.plotting", "lincfa.baselines"}
+    heavy |= {"lincfa._comparison"}
     heavy |= {"sklearn.model_selection", "sklearn.decomposition"}
     loaded = set(run("import sys, lincfa; lincfa.LinCFA; dir(lincfa); print(*sys.modules)"))
     assert "lincfa._estimator" in loaded

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import theory
+    from ._comparison import Comparison, compare
     from ._estimator import LinCFA
     from ._explain import PairExplanation, explain_pair
     from ._loading import load
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
     "LinCFA",
     "LinCFACV",
     "OrderSensitivity",
@@ -29,6 +31,7 @@ __all__ = [
     "Stability",
     "Summary",
     "__version__",
+    "compare",
     "explain_pair",
     "load",
     "order_sensitivity",
@@ -40,6 +43,7 @@ __all__ = [
 # command line's help should not.
 _LAZY = {
     "LinCFA": "_estimator",
+    "Comparison": "_comparison",
     "LinCFACV": "_search",
     "OrderSensitivity": "_order",
     "PairExplanation": "_explain",
@@ -47,6 +51,7 @@ _LAZY = {
     "Summary": "_summary",
     "explain_pair": "_explain",
     "load": "_loading",
+    "compare": "_comparison",
     "order_sensitivity": "_order",
     "stability": "_stability",
 }
