@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lincfa import LinCFACV
+from lincfa._comparison import _run
 from lincfa.datasets import make_correlated
 from reference import QUICK
 
@@ -44,3 +45,16 @@ def load_or_skip():
             return pytest.skip(str(missing))
 
     return call
+
+
+@pytest.fixture
+def planned(monkeypatch):
+    """The tasks of a comparison that is not carried out."""
+    seen = []
+
+    def record(task, X, y):
+        seen.append(task)
+        return _run.Outcome(1.0, 1.0, 1.0, 1.0)
+
+    monkeypatch.setattr(_run, "_try", record)
+    return seen

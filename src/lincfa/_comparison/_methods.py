@@ -72,7 +72,9 @@ METHODS: dict[str, Callable[[Part], Any]] = {
     "LinCFA centroid": _grouped("centroid"),
     "LinCFA agglomerative": _grouped("agglomerative"),
     "LinCFA joint": _grouped("joint"),
-    SEARCH: lambda part: LinCFACV(strategies=part.strategies, cv=part.folds),
+    SEARCH: lambda part: LinCFACV(
+        strategies=part.strategies, cv=part.folds if part.ordered else None
+    ),
     ALL: lambda part: make_pipeline(StandardScaler(), LinearRegression()),
     "ridge": _ridge,
     "PCA": lambda part: make_pipeline(StandardScaler(), PCA(0.95), LinearRegression()),
@@ -122,7 +124,4 @@ def searched_strategies(strategies: Sequence[str] | None, D: int) -> tuple[tuple
     if D <= MOST_SEARCHED:
         return _STRATEGIES, ""
     tried = _STRATEGIES[:2]
-    return (
-        tried,
-        f"{SEARCH} tried {' and '.join(tried)} only, being above {MOST_SEARCHED} features.",
-    )
+    return tried, f"Above {MOST_SEARCHED} features {SEARCH} tries {' and '.join(tried)} only."
