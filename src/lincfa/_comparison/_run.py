@@ -100,8 +100,8 @@ def compare(
         Whether the samples are in the order of time. Folds are then contiguous pieces of it, not
         shuffled and not repeated, and so are those by which methods choose (ridge too).
     strategies : sequence of str, default=None
-        Strategies that LinCFACV tries. None for all four, above 1000 features for "sequential" and
-        "centroid", which a note of the result says.
+        Strategies that LinCFACV tries. None for all four, above 1000 features for "sequential"
+        only, which a note of the result says.
     random_state : int, RandomState instance or None, default=0
         How the samples are shuffled.
     n_jobs : int, default=None
