@@ -1,16 +1,14 @@
-"""Pictures; they need matplotlib."""
+"""The scores of a search."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._choice import standard_errors
-from ._search import LinCFACV
+from .._choice import standard_errors
+from .._search import LinCFACV
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["plot_search"]
 
 _COLORS = {
     "sequential": "#1b7837",
