@@ -1,6 +1,23 @@
 """Pictures; they need matplotlib."""
 
-from ._search import new_figure as new_figure
+from ._coefficients import draw_coefficients as draw_coefficients
+from ._coefficients import plot_coefficients
+from ._correlation import draw_correlation as draw_correlation
+from ._correlation import plot_correlation
+from ._figures import new_figure as new_figure
+from ._figures import own_style as own_style
+from ._path import draw_path as draw_path
+from ._path import plot_path
 from ._search import plot_search
+from ._svg import svg as svg
+from ._thresholds import draw_thresholds as draw_thresholds
+from ._thresholds import plot_thresholds
 
-__all__ = ["plot_search"]
+# The others draw from what has been found before, for a report.
+__all__ = [
+    "plot_coefficients",
+    "plot_correlation",
+    "plot_path",
+    "plot_search",
+    "plot_thresholds",
+]

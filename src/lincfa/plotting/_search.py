@@ -6,25 +6,10 @@ import numpy as np
 
 from .._choice import standard_errors
 from .._search import LinCFACV
+from ._figures import STRATEGY_COLORS, focus, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_COLORS = {
-    "sequential": "#1b7837",
-    "centroid": "#762a83",
-    "agglomerative": "#2166ac",
-    "joint": "#b2182b",
-}
-
-
-def new_figure(width: float, height: float) -> "Figure":
-    """Give an empty figure, in inches, that belongs to no window."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install 'lincfa[plot]'.") from error
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def plot_search(search: LinCFACV) -> "Figure":
@@ -67,7 +52,7 @@ def plot_search(search: LinCFACV) -> "Figure":
         )
         panel.set_xscale("log")
         panel.grid(alpha=0.3)
-    _focus(panels[0], results["mean_test_score"], results["mean_test_score"][best])
+    focus(panels[0], results["mean_test_score"], results["mean_test_score"][best])
     scoring = search.scoring if isinstance(search.scoring, str) else "score"
     panels[0].set(xlabel="tolerance", ylabel=f"{scoring}, mean of the folds")
     panels[1].set(xlabel="mean number of groups")
@@ -80,7 +65,7 @@ def plot_search(search: LinCFACV) -> "Figure":
 def _draw_line(
     panel: Any, results: Any, column: str, rows: Any, errors: Any, strategy: str
 ) -> None:
-    color = _COLORS.get(strategy)
+    color = STRATEGY_COLORS.get(strategy)
     x, score = results[column][rows], results["mean_test_score"][rows]
     panel.errorbar(
         x, score, errors[rows], color=color, linewidth=1.2, elinewidth=0.6, label=strategy
@@ -95,11 +80,3 @@ def _draw_line(
         markerfacecolor="white",
         markeredgecolor=color,
     )
-
-
-def _focus(panel: Any, score: Any, chosen: float) -> None:
-    """Leave out scores that are so bad that they would flatten all others."""
-    top, low = score.max(), min(chosen, np.quantile(score, 0.25))
-    margin = 0.3 * (top - low)
-    if margin > 0 and score.min() < low - margin:
-        panel.set_ylim(low - margin, top + margin)

@@ -1,0 +1,113 @@
+"""Pictures within an HTML page."""
+
+import io
+import re
+import warnings
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from ._figures import own_style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_RESOLUTION = 144  # dots per inch of what is drawn as an image
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_BLACK = re.compile(r"#000000\b|\bblack\b")
+_FONT = re.compile(r"(font: [^;']*?px) [^;]*|font-family: [^;]*")
+
+
+def svg(figure: "Figure", *, title: str, salt: str) -> str:
+    """Give a figure as an SVG element for an HTML page.
+
+    Text stays text, black becomes the page's own colour of text, the background is the page's, and
+    the picture is as wide as the place for it. The same figure gives the same characters.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    title : str
+        What a screen reader says.
+    salt : str
+        Begins all ids: a word, different for each picture of a page.
+    """
+    if not re.fullmatch(r"[A-Za-z][\w-]*", salt, flags=re.ASCII):
+        raise ValueError(f"salt must be a word of letters, digits, _ and -, got {salt!r}")
+    root = ElementTree.fromstring(_saved(figure, salt))
+    _plain_tags(root)
+    _leave_out(root, {"metadata", "style"})
+    _unique_ids(root, salt)
+    for element in root.iter():
+        for name in ("style", "fill", "stroke"):
+            if name in element.attrib:
+                element.set(name, _on_the_page(element.attrib[name]))
+    described = f"{salt}-title"
+    box = root.attrib["viewBox"]
+    root.attrib.clear()
+    root.attrib |= {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "viewBox": box,
+        "role": "img",
+        "aria-labelledby": described,
+        # matplotlib leaves out the colour of what is filled in black.
+        "fill": "currentColor",
+        "style": "width: 100%; height: auto; stroke-linejoin: round; stroke-linecap: butt",
+    }
+    heading = ElementTree.Element("title", {"id": described})
+    heading.text = title
+    root.insert(0, heading)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _saved(figure: "Figure", salt: str) -> bytes:
+    import matplotlib
+
+    file = io.BytesIO()
+    with own_style(), warnings.catch_warnings():
+        # The browser has fonts of its own for letters that matplotlib's font lacks.
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
+        with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
+            figure.savefig(
+                file, format="svg", transparent=True, dpi=_RESOLUTION, metadata={"Date": None}
+            )
+    return file.getvalue()
+
+
+def _plain_tags(root: ElementTree.Element) -> None:
+    """Take the name spaces from tags and attributes; within HTML they have none."""
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        for name in [name for name in element.attrib if "}" in name]:
+            element.set(name.rpartition("}")[2], element.attrib.pop(name))
+
+
+def _leave_out(parent: ElementTree.Element, tags: set[str]) -> None:
+    """Take out elements; a style sheet would hold for the whole page."""
+    for child in list(parent):
+        if child.tag in tags:
+            parent.remove(child)
+        else:
+            _leave_out(child, tags)
+
+
+def _unique_ids(root: ElementTree.Element, salt: str) -> None:
+    """Keep only the ids that something refers to, and begin them with the salt."""
+    used = set()
+    for element in root.iter():
+        for name, value in element.attrib.items():
+            if name == "href" and value.startswith("#"):
+                used.add(value[1:])
+                element.set(name, f"#{salt}-{value[1:]}")
+            elif name in ("style", "clip-path", "fill"):
+                used |= set(_REFERENCE.findall(value))
+                element.set(name, _REFERENCE.sub(rf"url(#{salt}-\1)", value))
+    for element in root.iter():
+        own = element.attrib.pop("id", None)
+        if own in used:
+            element.set("id", f"{salt}-{own}")
+
+
+def _on_the_page(style: str) -> str:
+    """Write black as the colour of the page's text, and take a font that every page has."""
+    style = _BLACK.sub("currentColor", style)
+    return _FONT.sub(lambda m: f"{m[1]} sans-serif" if m[1] else "font-family: sans-serif", style)
