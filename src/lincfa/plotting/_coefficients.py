@@ -22,6 +22,7 @@ from ._figures import (
     SKY,
     VERMILION,
     axes_or_new,
+    ink,
     legend_above,
     mark_size,
     name_ticks,
@@ -95,7 +96,7 @@ def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
     values, groups = coefficients.values, coefficients.groups
     size = len(values)
     few = size <= _STEMS
-    ax.axhline(0, color="black", linewidth=0.8)
+    ax.axhline(0, color=ink(), linewidth=0.8)
     largest = _largest(groups)
     handles, labels = [], []
     others = np.flatnonzero(~np.isin(groups, largest))

@@ -73,13 +73,23 @@ def axes_or_new(ax: "Axes | None", width: float, height: float) -> "Axes":
 
 @contextmanager
 def own_style() -> Iterator[None]:
-    """Draw as matplotlib does by default, black on white, whatever style the user has set."""
+    """Draw as matplotlib does by default, in black ink, whatever style the user has set.
+
+    For pictures that become SVG: there, black becomes the colour of the page's text.
+    """
     import matplotlib
 
     default = matplotlib.rcParamsDefault
     style = {name: default[name] for name in default if name.startswith(_STYLE)}
     with matplotlib.rc_context(style):
         yield
+
+
+def ink() -> str:
+    """Colour of text: black, unless the user has set a dark style."""
+    import matplotlib
+
+    return str(matplotlib.rcParams["text.color"])
 
 
 def mark_size(marks: int) -> float:
@@ -121,7 +131,7 @@ def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], colu
         if isinstance(handle, PathCollection):  # of many points, too small to tell their colour
             handle.set_sizes([_LEGEND_MARK])
     for text, label in zip(legend.get_texts(), labels, strict=True):
-        text.set_parse_math(False)
+        text.set(parse_math=False, usetex=False)
         text.set_text(label)
 
 

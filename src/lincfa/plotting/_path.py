@@ -6,7 +6,7 @@ import numpy as np
 
 from .._findings import Samples, ScorePath, score_path
 from ..theory._arrays import FloatArray
-from ._figures import GREY, STRATEGY_COLORS, axes_or_new, focus, legend_above
+from ._figures import GREY, STRATEGY_COLORS, axes_or_new, focus, ink, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +86,7 @@ def draw_path(path: ScorePath, ax: "Axes") -> None:
         labels.append(curve.strategy)
     if len(handles) == 1:
         handles, labels = [], []  # nothing to tell apart
-    (ring,) = ax.plot(*path.chosen, "o", markersize=14, mfc="none", mec="black")
+    (ring,) = ax.plot(*path.chosen, "o", markersize=14, mfc="none", mec=ink())
     legend_above(ax, [*handles, ring], [*labels, "chosen"], 5)
     numbers = np.concatenate([curve.n_groups for curve in path.curves])
     focus(ax, np.concatenate([curve.score for curve in path.curves]), path.chosen[1])

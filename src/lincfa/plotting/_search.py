@@ -6,7 +6,7 @@ import numpy as np
 
 from .._choice import standard_errors
 from .._search import LinCFACV
-from ._figures import STRATEGY_COLORS, focus, new_figure
+from ._figures import STRATEGY_COLORS, focus, ink, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ def plot_search(search: LinCFACV) -> "Figure":
             "o",
             markersize=14,
             markerfacecolor="none",
-            markeredgecolor="black",
+            markeredgecolor=ink(),
             label="chosen",
         )
         panel.set_xscale("log")

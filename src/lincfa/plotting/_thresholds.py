@@ -7,7 +7,7 @@ import numpy as np
 
 from .._findings import Pairs, PairTable, Samples, decide_pairs
 from ..theory._arrays import FloatArray
-from ._figures import BLUE, GREY, MARKS_DRAWN, VERMILION, axes_or_new, legend_above, mark_size
+from ._figures import BLUE, GREY, MARKS_DRAWN, VERMILION, axes_or_new, ink, legend_above, mark_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,11 +79,11 @@ def draw_thresholds(pairs: Pairs, ax: "Axes", min_correlation: float | None = No
             )
         )
         labels.append(f"{what} ({_count(table)})")
-    (diagonal,) = ax.plot([low, 1], [low, 1], "--", color="black", linewidth=0.9)
+    (diagonal,) = ax.plot([low, 1], [low, 1], "--", color=ink(), linewidth=0.9)
     handles.append(diagonal)
-    labels.append("just enough")
+    labels.append("just enough: above it, pairs merge")
     if min_correlation is not None:
-        handles.append(ax.axhline(min_correlation, color="black", linestyle=":", linewidth=0.9))
+        handles.append(ax.axhline(min_correlation, color=ink(), linestyle=":", linewidth=0.9))
         labels.append("min_correlation")
     left, ticks = low, _ticks(low)
     written = _written(ticks)
