@@ -153,6 +153,6 @@ def test_wrong_samples(data):
     with pytest.raises(ValueError, match="X has 11 features"):
         plot_correlation(model, X[:, 1:])
     with pytest.raises(ValueError, match="contains NaN in column"):
-        plot_correlation(model, np.where(X == X[3, 4], np.nan, X))
+        plot_correlation(model, np.where(X[3, 4] == X, np.nan, X))
     with pytest.raises(NotFittedError):
         plot_correlation(LinCFA(), X)

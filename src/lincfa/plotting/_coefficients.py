@@ -124,7 +124,7 @@ def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
     if largest:
         # The grey ones are drawn first and named last.
         turn = 1 if labels[0] == "other features" else 0
-        legend_above(ax, handles[turn:] + handles[:turn], labels[turn:] + labels[:turn], 3)
+        legend_above(ax, handles[turn:] + handles[:turn], labels[turn:] + labels[:turn])
     if size <= NAMES_SHOWN:
         name_ticks(ax.xaxis, coefficients.names)
     shown_part = f"first {size} of " if size < coefficients.n_features else ""

@@ -32,6 +32,8 @@ MARKS_DRAWN = 1500
 """Marks up to which each is drawn by itself; more become an image, so that a page stays small."""
 _LONGEST_NAME = 24
 _LEGEND_MARK = 24  # square points
+_LETTER, _BESIDE_LABEL = 5.0, 36.0  # points that a letter of a legend takes, and its mark
+_COLUMNS = 5
 
 # What decides how a picture looks; not the backend, which belongs to the user.
 _STYLE = (
@@ -110,17 +112,20 @@ def name_ticks(axis: Any, names: Sequence[str]) -> None:
     )
 
 
-def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], columns: int) -> None:
+def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> None:
     """Put a legend above the axes, where it covers nothing; the labels stay as they are."""
     from matplotlib.collections import PathCollection
 
+    # A legend wider than the axes would make them shrink.
+    width = 72 * ax.get_position().width * ax.figure.get_figwidth()  # type: ignore[union-attr]
+    columns = int(width / (_LETTER * max(map(len, labels)) + _BESIDE_LABEL))
     # matplotlib leaves out labels that start with an underscore: they are written afterwards.
     legend = ax.legend(
         handles,
         ["label"] * len(handles),
         loc="lower left",
         bbox_to_anchor=(0, 1),
-        ncols=columns,
+        ncols=min(max(columns, 1), _COLUMNS),
         frameon=False,
         fontsize="small",
         borderaxespad=0.2,

@@ -87,7 +87,7 @@ def draw_path(path: ScorePath, ax: "Axes") -> None:
     if len(handles) == 1:
         handles, labels = [], []  # nothing to tell apart
     (ring,) = ax.plot(*path.chosen, "o", markersize=14, mfc="none", mec=ink())
-    legend_above(ax, [*handles, ring], [*labels, "chosen"], 5)
+    legend_above(ax, [*handles, ring], [*labels, "chosen"])
     numbers = np.concatenate([curve.n_groups for curve in path.curves])
     focus(ax, np.concatenate([curve.score for curve in path.curves]), path.chosen[1])
     low, high = float(numbers.min()) / _MARGIN, float(numbers.max()) * _MARGIN
@@ -108,5 +108,7 @@ def _ticks(low: float, high: float) -> FloatArray:
     within = round_numbers[(round_numbers >= low) & (round_numbers <= high)]
     if within.size < _FEWEST_TICKS:
         even = np.asarray(MaxNLocator(nbins=6, integer=True).tick_values(low, high))
-        within = even[(even >= low) & (even <= high)]
+        even = even[(even >= low) & (even <= high)]
+        whole = even == even.round()
+        within = even[whole] if whole.any() else even  # means over folds may lie between
     return np.asarray(within)

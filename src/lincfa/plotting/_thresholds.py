@@ -101,7 +101,7 @@ def draw_thresholds(pairs: Pairs, ax: "Axes", min_correlation: float | None = No
         ylabel="correlation of the pair",
     )
     ax.grid(alpha=0.3)
-    legend_above(ax, handles, labels, 2)
+    legend_above(ax, handles, labels)
 
 
 def _lowest(values: FloatArray) -> float:
