@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lincfa
-from lincfa import baselines, datasets, theory
+from lincfa import baselines, datasets, plotting, theory
 
 PACKAGE = Path(lincfa.__file__).parent
 
@@ -174,14 +174,8 @@ def test_import_is_light():
 def public_callables():
     yield from (lincfa.LinCFA, lincfa.LinCFACV, lincfa.order_sensitivity, lincfa.compare)
     yield from (baselines.SupervisedPCA, baselines.ScreenedPCA)
-    yield from (
-        lincfa.compare,
-        lincfa.stability,
-        lincfa.explain_pair,
-        lincfa.LinCFA.fit,
-        lincfa.LinCFA.partial_fit,
-    )
-    for module in (theory, datasets, baselines):
+    yield from (lincfa.stability, lincfa.explain_pair, lincfa.LinCFA.fit, lincfa.LinCFA.partial_fit)
+    for module in (theory, datasets, baselines, plotting):
         for name in getattr(module, "__all__", None) or vars(module):
             item = getattr(module, name)
             if inspect.isfunction(item) and item.__module__.startswith("lincfa"):
