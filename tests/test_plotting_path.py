@@ -55,13 +55,13 @@ def test_lines_are_the_curves():
         np.testing.assert_array_equal(line.get_ydata(), each.score)
     assert len({to_hex(line.get_color()) for line in lines}) == 2
     assert ring == (9, 0.28)
-    assert legend(ax) == ["joint", "centroid", "chosen"]
+    assert legend(ax) == ["joint", "centroid", "the model"]
     assert ax.get_xscale() == "log"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of groups", "R²")
 
 
 def test_one_curve_needs_no_name():
-    assert legend(drawn(curve("joint", [1, 5], [0.1, 0.3]))) == ["chosen"]
+    assert legend(drawn(curve("joint", [1, 5], [0.1, 0.3]))) == ["the model"]
 
 
 def test_bars_where_errors_are_known():
@@ -117,7 +117,7 @@ def test_a_search(fitted):
     results, best = fitted.cv_results_, fitted.best_index_
     assert ring == (results["mean_n_groups"][best], results["mean_test_score"][best])
     assert sum(line.get_xdata().size for line in lines) == results["strategy"].size
-    assert legend(ax) == [*fitted.strategies, "chosen"]
+    assert legend(ax) == [*fitted.strategies, "the model"]
     assert ax.get_ylabel() == "neg_mean_absolute_error"
 
 

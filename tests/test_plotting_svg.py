@@ -155,7 +155,7 @@ def test_many_marks_make_no_large_page():
     figure = figure_of("coefficients", Coefficients(names, np.arange(size) % 5, values, size))
     page = svg(figure, title="", salt="a")
     assert "data:image/png;base64" in page
-    assert len(page) < 400_000
+    assert len(page) < 500_000  # the marks by themselves would take 2 MB
     assert "features, in the order of the columns" in page  # text stays text
 
 

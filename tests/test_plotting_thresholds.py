@@ -123,7 +123,7 @@ def test_min_correlation():
     _, line = ax.get_lines()
     assert list(line.get_ydata()) == [0.25, 0.25]
     assert ax.get_ylim()[0] < 0.25
-    assert legend(ax)[-1] == "min_correlation"
+    assert legend(ax)[-1] == "min_correlation: below it, none do"
 
 
 def test_of_how_many():
@@ -147,7 +147,7 @@ def test_a_model(data, strategy):
     ax = plot_thresholds(model, X, y)
     for places, each in zip(marks(ax), (pairs.merged, pairs.near), strict=True):
         np.testing.assert_array_equal(places[:, 1], each.correlation)
-    assert legend(ax)[-1] == "min_correlation"
+    assert legend(ax)[-1] == "min_correlation: below it, none do"
     assert len(plot_thresholds(model).collections) == 1  # merged ones, without the data
 
 

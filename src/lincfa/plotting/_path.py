@@ -87,7 +87,7 @@ def draw_path(path: ScorePath, ax: "Axes") -> None:
     if len(handles) == 1:
         handles, labels = [], []  # nothing to tell apart
     (ring,) = ax.plot(*path.chosen, "o", markersize=14, mfc="none", mec=ink())
-    legend_above(ax, [*handles, ring], [*labels, "chosen"])
+    legend_above(ax, [*handles, ring], [*labels, "the model"])
     numbers = np.concatenate([curve.n_groups for curve in path.curves])
     focus(ax, np.concatenate([curve.score for curve in path.curves]), path.chosen[1])
     low, high = float(numbers.min()) / _MARGIN, float(numbers.max()) * _MARGIN

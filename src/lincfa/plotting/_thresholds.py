@@ -84,7 +84,7 @@ def draw_thresholds(pairs: Pairs, ax: "Axes", min_correlation: float | None = No
     labels.append("just enough: above it, pairs merge")
     if min_correlation is not None:
         handles.append(ax.axhline(min_correlation, color=ink(), linestyle=":", linewidth=0.9))
-        labels.append("min_correlation")
+        labels.append("min_correlation: below it, none do")
     left, ticks = low, _ticks(low)
     written = _written(ticks)
     if (threshold < -1).any():
