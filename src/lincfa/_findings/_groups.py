@@ -10,7 +10,7 @@ from .._names import shown
 from .._words import apart, decimals, digits
 from ..theory._arrays import FloatArray
 
-GROUPS_SHOWN = 2000
+GROUPS_SHOWN = 10_000
 MEMBERS_SHOWN = 200
 """Of one group."""
 FEATURES_SHOWN = 12_000

@@ -1,0 +1,161 @@
+"""The sentences of the page."""
+
+from .._findings import Findings, Scores
+from .._words import decimals
+
+
+def meaning(findings: Findings) -> str:
+    """Say in plain words what the headline means."""
+    varying = findings.n_features - findings.n_constant
+    if findings.n_groups == varying:
+        text = (
+            "No two features merge: for each pair, one common weight would cost more in bias than "
+            "it saves in variance. Every feature stays as it is."
+        )
+    else:
+        text = (
+            f"Each group is replaced by one reduced feature, the plain mean of its members: "
+            f"{findings.n_groups} in place of {_count(varying, 'feature')}. Features share a group "
+            "where one common weight for them, in a linear regression on the target, saves more "
+            "variance than it adds bias."
+        )
+    if findings.n_constant:
+        text += (
+            f" {_count(findings.n_constant, 'feature')} {_are(findings.n_constant)} constant in "
+            "the data of the fit and in no group."
+        )
+    return text
+
+
+def verdict(scores: Scores) -> str:
+    """Say whether the reduced features predict better, as far as the samples can tell."""
+    difference = scores.r2_difference
+    if difference.low > 0:
+        return "On these samples the reduced features predict better than all features."
+    if difference.high < 0:
+        return "On these samples the reduced features predict worse than all features."
+    return (
+        "The samples do not tell which predicts better: another set of them may well turn the sign "
+        "of the difference."
+    )
+
+
+def constant(findings: Findings) -> str:
+    """Say how many constant features are not listed; nothing where all are."""
+    more = findings.n_constant - len(findings.constant)
+    return f"… and {more} more" if more else ""
+
+
+def cuts(findings: Findings) -> list[str]:
+    """Say what the table of groups leaves out; it may be nothing."""
+    said = []
+    listed = len(findings.groups)
+    if listed < findings.n_groups:
+        said.append(
+            f"The table holds the {listed} largest of {findings.n_groups} groups, and the search "
+            "knows these alone; model.groups_by_name() gives all."
+        )
+    others = sum(len(group.others) for group in findings.groups)
+    unnamed = sum(group.n_unnamed for group in findings.groups)
+    if others:
+        said.append(
+            f"{_count(others, 'feature')} of large groups {_are(others)} listed by name only; "
+            "model.evidence_frame() has the evidence of all."
+        )
+    if unnamed:
+        said.append(
+            f"{_count(unnamed, 'feature')} of large groups {_are(unnamed)} not listed, and not "
+            "found by the search; model.groups_by_name() gives all."
+        )
+    return said
+
+
+def captions(findings: Findings) -> dict[str, str]:
+    """Say of each picture how to read it, and what was cut."""
+    said = {"thresholds": _of_thresholds(findings)}
+    if findings.matrix is not None:
+        said["correlations"] = _of_matrix(findings)
+    if findings.path is not None:
+        said["path"] = (
+            f"Each point is a number of groups and the {findings.path.score_name} that it gives; "
+            f"higher is better. {findings.path.how}"
+        )
+    if findings.coefficients is not None:
+        said["coefficients"] = _of_coefficients(findings)
+    return said
+
+
+def _of_matrix(findings: Findings) -> str:
+    matrix = findings.matrix
+    assert matrix is not None
+    text = (
+        "Each point is the correlation of two features; they are ordered by group, the largest "
+        "first, so that groups are squares on the diagonal. Computed from "
+        f"{findings.matrix_source}."
+    )
+    if len(matrix.names) < matrix.n_features:
+        text += (
+            f" Of {matrix.n_features} features {len(matrix.names)} are shown, evenly over that "
+            "order."
+        )
+    return text
+
+
+def _of_thresholds(findings: Findings) -> str:
+    pairs = findings.pairs
+    text = (
+        "Each point is a decision on a pair: across, the correlation that it takes to merge; "
+        "upwards, the correlation that there is. Pairs on or above the diagonal merge (F up to "
+        f"{pairs.tolerance:g}), pairs below stay apart."
+    )
+    for table, kind in ((pairs.merged, "merged"), (pairs.near, "kept apart")):
+        if table is not None and len(table.first) < table.total:
+            text += f" Of {table.total} pairs {kind}, {len(table.first)} are shown."
+    return f"{text} {pairs.note}".strip()
+
+
+def _of_coefficients(findings: Findings) -> str:
+    coefficients = findings.coefficients
+    assert coefficients is not None
+    text = (
+        "The weights of the regression on the reduced features, spread back to the features in "
+        "the order of their columns: how far a prediction rises with one standard deviation of "
+        "each. The members of a group share one weight."
+    )
+    if len(coefficients.names) < coefficients.n_features:
+        text += f" The first {len(coefficients.names)} of {coefficients.n_features} are shown."
+    return text
+
+
+def alternatives(findings: Findings) -> dict[str, str]:
+    """Describe each picture to those who do not see it."""
+    pairs = findings.pairs
+    near = 0 if pairs.near is None else len(pairs.near.first)
+    said = {
+        "thresholds": f"Correlation against threshold: {len(pairs.merged.first)} merged pairs on "
+        f"or above the diagonal, {near} pairs that stay apart below it."
+    }
+    if findings.matrix is not None:
+        said["correlations"] = (
+            f"Correlations of {len(findings.matrix.names)} features in the order of their groups."
+        )
+    if findings.path is not None:
+        number, score = findings.path.chosen
+        said["path"] = (
+            f"{findings.path.score_name} against the number of groups; the model has {number:g} "
+            f"groups and {decimals(score)}."
+        )
+    if findings.coefficients is not None:
+        values = findings.coefficients.values
+        said["coefficients"] = (
+            f"Weights of {values.size} features, from {values.min():.3g} to {values.max():.3g}."
+        )
+    return said
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
