@@ -1,5 +1,7 @@
 """How a fitted reduction is read: names, members, evidence, summary, notebook page."""
 
+import os
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -104,6 +106,61 @@ class GroupReader(BaseEstimator):  # type: ignore[misc]
             min_is_exact=self.cohesion_["min_is_exact"],
             target_correlation=self.cohesion_["target_correlation"],
         )
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        X: Any = None,
+        y: Any = None,
+        X_test: Any = None,
+        y_test: Any = None,
+        ordered: bool = False,
+        title: str | None = None,
+    ) -> None:
+        """Write a report: one page of HTML that works offline, or JSON.
+
+        The page has the groups with their members and the evidence of each merge in words, to
+        search and sort; the correlations against their thresholds; settings and versions. A model
+        keeps no data. Without ``X`` and ``y`` the pairs that nearly merged are left out, and for
+        :class:`LinCFA` the weights and the scores against the number of groups. Without ``X_test``
+        and ``y_test`` there are no scores. Without either there is no picture of the correlations.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, which is written whole or not at all: JSON where it ends in ``.json``, else
+            the page.
+        X, y : array-like, default=None
+            The data of the fit.
+        X_test, y_test : array-like, default=None
+            Samples not used for fitting, on which regressions on all and on the reduced features
+            are scored. They are fitted to ``X`` and ``y``; without these, they are cross-validated
+            within the test samples.
+        ordered : bool, default=False
+            Whether the test samples are in the order of time, so that neighbours depend.
+        title : str, default=None
+            Title of the page; by default "Reduced features".
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from lincfa import LinCFA
+        >>> from lincfa.datasets import make_correlated
+        >>> X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
+        >>> model = LinCFA().fit(X[:100], y[:100])
+        >>> with TemporaryDirectory() as folder:
+        ...     model.report(Path(folder) / "report.json", X_test=X[100:], y_test=y[100:])
+        ...     [file.name for file in Path(folder).iterdir()]
+        ['report.json']
+        """
+        # The report reads models, so it stands right of this in the order of imports; it is found
+        # by name, when it is asked for, and loads its packages then.
+        find = import_module("lincfa._findings").find
+        write_report = import_module("lincfa.report").write_report
+        findings = find(self, X=X, y=y, X_test=X_test, y_test=y_test, ordered=ordered, title=title)
+        write_report(findings, path)
 
     @property
     def _repr_html_(self) -> Any:

@@ -1,6 +1,8 @@
 """The groups with their members, and the evidence of each member in words."""
 
 from dataclasses import dataclass
+from html import escape
+from itertools import accumulate, takewhile
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,9 @@ FEATURES_SHOWN = 12_000
 NAMED = 100_000
 """Of which the name alone is kept, to be searched for."""
 LONGEST_NAME = 120
+TEXT_SHOWN = 8_000_000
+"""Bytes of all texts together: half of them for members in full, a quarter for more names, the rest
+for more groups."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +84,13 @@ def describe_groups(reducer: Any, weights: FloatArray | None) -> tuple[Group, ..
     evidence = dict(
         zip(reducer.evidence_["feature"].tolist(), range(reducer.evidence_.size), strict=True)
     )
-    in_full, named = FEATURES_SHOWN, NAMED
-    groups = []
+    in_full, named, left = FEATURES_SHOWN, NAMED, TEXT_SHOWN
+    groups: list[Group] = []
     for number in order:
+        if left <= 0:
+            break
         features = reducer.groups_[number].tolist()
-        most = max(1, min(MEMBERS_SHOWN, in_full))
+        most = max(1, min(MEMBERS_SHOWN, in_full if left > TEXT_SHOWN / 2 else 0))
         members = [
             Member(
                 names[feature],
@@ -92,9 +99,13 @@ def describe_groups(reducer: Any, weights: FloatArray | None) -> tuple[Group, ..
             )
             for feature in features[:most]
         ]
-        others = [names[feature] for feature in features[most : most + max(named, 0)]]
         in_full -= len(members)
+        left -= sum(_bytes(member.name) + _bytes(member.words) for member in members)
+        left -= _bytes(summary.names[number][:LONGEST_NAME])
+        others = [names[feature] for feature in features[most : most + max(named, 0)]]
+        others = _first(others, left - TEXT_SHOWN / 4)
         named -= len(others)
+        left -= sum(map(_bytes, others))
         groups.append(
             Group(
                 number=number,
@@ -111,6 +122,17 @@ def describe_groups(reducer: Any, weights: FloatArray | None) -> tuple[Group, ..
             )
         )
     return tuple(groups)
+
+
+def _bytes(text: str) -> int:
+    """Size of a text on a page, with the tags around it."""
+    return len(escape(text).encode("utf-8", "replace")) + 40
+
+
+def _first(names: list[str], most: float) -> list[str]:
+    """Give the first of some names, up to so many bytes."""
+    fitting = takewhile(lambda size: size <= most, accumulate(map(_bytes, names)))
+    return names[: sum(1 for _ in fitting)]
 
 
 def _reason(reducer: Any, names: list[str], feature: int, place: int | None) -> str:

@@ -37,9 +37,7 @@ def columns(findings: Findings, weighted: bool) -> list[list[float | None]]:
     """Give the numbers that the table of groups is sorted by, column by column."""
     wanted = ["size", "mean_correlation", "min_correlation", "target_correlation"]
     wanted += ["weight"] if weighted else []
-    return [
-        [_short(float(getattr(group, name))) for group in findings.groups] for name in wanted
-    ]
+    return [[_short(float(getattr(group, name))) for group in findings.groups] for name in wanted]
 
 
 def _short(value: float) -> float | None:
@@ -48,9 +46,7 @@ def _short(value: float) -> float | None:
 
 def nearest(table: PairTable) -> list[tuple[str, str, str]]:
     """Give the pairs that came closest to merging: two names, and what kept them apart."""
-    rows = zip(
-        table.first, table.second, table.correlation, table.threshold, table.f, strict=True
-    )
+    rows = zip(table.first, table.second, table.correlation, table.threshold, table.f, strict=True)
     result = []
     for first, second, rho, threshold, f in list(rows)[:_NEAREST_SHOWN]:
         ours, needed = apart(decimals, float(rho), float(threshold))
@@ -83,12 +79,12 @@ def figure(value: float, kind: str = "decimals") -> str:
 
 
 def visible(text: str) -> str:
-    """Spell out the characters that nobody sees, such as those that turn the direction of text.
+    r"""Spell out the characters that nobody sees, such as those that turn the direction of text.
 
     Examples
     --------
-    >>> print(visible("a\\u202eb"))
-    a\\u202eb
+    >>> print(visible("a\u202eb"))
+    a\u202eb
     """
     return "".join(
         letter

@@ -88,7 +88,7 @@ def svg(figure: "Figure", *, title: str, salt: str) -> str:
     from markupsafe import escape
 
     out = StringIO()
-    settings = {"svg.hashsalt": salt, "svg.fonttype": "none"}
+    settings: Any = {"svg.hashsalt": salt, "svg.fonttype": "none"}
     with matplotlib.rc_context(settings):
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     drawn = out.getvalue()

@@ -1,0 +1,111 @@
+"""Findings and pages that the tests of the report share."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+
+from lincfa import LinCFA
+from lincfa._findings import find
+from lincfa.datasets import make_correlated
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    "=cmd|' /C calc'!A0",
+    "</script>",
+    '"onmouseover="alert(3)',
+    "a&b",
+    "left\u202eright",
+    "wide" * 125,
+    "🌧️ rain",
+    "",
+    "line\u2028break",
+    "{{ 7 * 7 }}",
+    "</title><svg onload=alert(4)>",
+]
+
+
+def make_findings(n_features=40, strategy="agglomerative", **given):
+    """Findings on samples of which one half was fitted and the other is for scores."""
+    X, y = make_correlated(n_samples=200, n_features=n_features, random_state=0)
+    model = LinCFA(strategy=strategy).fit(X[:100], y[:100])
+    return find(model, X=X[:100], y=y[:100], X_test=X[100:], y_test=y[100:], **given)
+
+
+class NastyFrame:
+    """Columns with the names above, each twice: one copy merges with it, one is constant."""
+
+    def __init__(self):
+        rng = np.random.default_rng(0)
+        base = rng.normal(size=(60, len(NASTY)))
+        values = np.hstack([base, base + 0.01 * rng.normal(size=base.shape), np.ones_like(base)])
+        self.values, self.y = values, base @ np.arange(len(NASTY)) + rng.normal(size=60)
+        self.names = [*NASTY, *(f"{name} copy" for name in NASTY), *(f"{n} still" for n in NASTY)]
+
+
+def nasty_findings():
+    """Findings on a frame whose columns have names that a careless page would run."""
+    import warnings
+
+    import pandas as pd
+
+    frame = NastyFrame()
+    X = pd.DataFrame(frame.values, columns=frame.names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the constant features
+        model = LinCFA(min_correlation=0.9).fit(X[:30], frame.y[:30])
+    title = NASTY[0]
+    return find(
+        model,
+        X=X[:30],
+        y=frame.y[:30],
+        X_test=X[30:],
+        y_test=frame.y[30:],
+        title=title,
+        notes=NASTY,
+        data={title: title},
+        recipe=f"fit {title} {NASTY[6]}",
+    )
+
+
+class Page(HTMLParser):
+    """The text of a page by place: all of it, the tags with their attributes, the tables' cells."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.texts, self.ids, self.tables = [], [], {}, []
+        self._inside, self._silent = [], 0
+        self.feed(text)
+        self.tables = [
+            [[" ".join(cell.split()) for cell in row] for row in table] for table in self.tables
+        ]
+        self.text = " ".join(" ".join(self.texts).split())
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.tags.append((tag, attributes))
+        self._silent += tag in ("script", "style")
+        if tag == "table":
+            self.tables.append([])
+            self._inside.append(self.tables[-1])
+        elif tag == "tr":
+            self._inside[-1].append([])
+        elif tag in ("td", "th"):
+            self._inside[-1][-1].append("")
+
+    def handle_endtag(self, tag):
+        self._silent -= tag in ("script", "style")
+        if tag == "table":
+            self._inside.pop()
+
+    def handle_data(self, data):
+        if self._silent:
+            return
+        self.texts.append(data)
+        for table in self._inside:
+            if table and table[-1]:
+                table[-1][-1] += data
+
+    def all(self, tag, **wanted):
+        """Attributes of all tags of a name that have these attributes."""
+        return [a for t, a in self.tags if t == tag and wanted.items() <= a.items()]

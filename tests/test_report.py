@@ -1,0 +1,281 @@
+"""The page of a report: its figures are those of the findings, and it says what it leaves out."""
+
+import builtins
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lincfa import LinCFA, LinCFACV
+from lincfa._findings import _groups, find
+from lincfa._words import decimals, digits
+from lincfa.datasets import make_correlated
+from lincfa.report import render, write_report
+from reference import QUICK
+from report_pages import NASTY, Page, make_findings, nasty_findings
+
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def findings():
+    return make_findings(title="Runoff", notes=["Two columns were passed by."])
+
+
+@pytest.fixture(scope="module")
+def page(findings):
+    return Page(render(findings))
+
+
+@pytest.fixture(scope="module")
+def bare():
+    """Findings of a model alone, without any data."""
+    X, y = make_correlated(n_samples=100, n_features=30, random_state=0)
+    return find(LinCFA().fit(X, y))
+
+
+def test_says_first_what_came_out(findings, page):
+    assert page.text.count(findings.headline) == 2  # also the title of the window
+    assert f"{findings.n_groups} in place of {findings.n_features} features" in page.text
+    assert "Runoff" in page.text
+    assert "Two columns were passed by." in page.text
+    assert page.all("time") == [{"datetime": findings.created}]
+
+
+def test_scores_are_those_of_the_findings(findings, page):
+    scores = findings.scores
+    table = page.tables[0]
+    for row, cells in zip(scores.rows, table[1:3], strict=True):
+        r2, rmse = row.r2, row.rmse
+        assert cells == [
+            row.features,
+            str(row.n_features),
+            f"{decimals(r2.value)} [{decimals(r2.low)}, {decimals(r2.high)}]",
+            "",
+            f"{digits(rmse.value)} [{digits(rmse.low)}, {digits(rmse.high)}]",
+        ]
+    difference = scores.r2_difference
+    assert table[3][2].startswith(f"{decimals(difference.value)} [{decimals(difference.low)},")
+    assert scores.how in page.text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [(0.01, 0.2, "predict better"), (-0.2, -0.01, "predict worse"), (-0.1, 0.1, "do not tell")],
+)
+def test_verdict_follows_the_interval(findings, low, high, said):
+    difference = replace(findings.scores.r2_difference, low=low, high=high)
+    changed = replace(findings, scores=replace(findings.scores, r2_difference=difference))
+    assert said in Page(render(changed)).text
+
+
+def test_groups_are_those_of_the_findings(findings, page):
+    rows = page.tables[1][1:]
+    assert len(rows) == findings.n_groups
+    for group, cells in zip(findings.groups, rows, strict=True):
+        assert cells[0].startswith(group.name)
+        assert cells[1] == str(group.size)
+        if group.size > 1:
+            assert cells[2] == decimals(group.mean_correlation)
+            assert cells[3].removeprefix("≤ ") == decimals(group.min_correlation)
+            assert cells[3].startswith("≤") != group.min_is_exact
+        else:
+            assert cells[2:4] == ["–", "–"]
+            assert group.members[0].words in cells[0]
+        assert cells[4] == decimals(group.target_correlation)
+        assert cells[5] == digits(group.weight)
+
+
+def test_members_have_their_evidence(findings, page):
+    tables = page.tables[2:]
+    several = [group for group in findings.groups if group.size > 1]
+    for group, table in zip(several, tables, strict=False):
+        expected = [[m.name, decimals(m.target_correlation), m.words] for m in group.members]
+        assert table[1:] == expected
+
+
+def test_numbers_to_sort_by(findings):
+    text = re.search(r'<script id="figures"[^>]*>(.*?)</script>', render(findings), re.DOTALL)[1]
+    size, mean, least, target, weight = json.loads(text)
+    assert size == [group.size for group in findings.groups]
+    np.testing.assert_allclose(weight, [group.weight for group in findings.groups], rtol=1e-6)
+    single = [group.size == 1 for group in findings.groups]
+    assert [value is None for value in mean] == single == [value is None for value in least]
+    assert None not in target
+
+
+def test_bound_is_marked(findings):
+    groups = tuple(replace(group, min_is_exact=False) for group in findings.groups)
+    rows = Page(render(replace(findings, groups=groups))).tables[1][1:]
+    assert [cells[3].startswith("≤") for cells in rows] == [group.size > 1 for group in groups]
+
+
+def test_cuts_are_said(monkeypatch):
+    monkeypatch.setattr(_groups, "GROUPS_SHOWN", 3)
+    monkeypatch.setattr(_groups, "MEMBERS_SHOWN", 2)
+    found = make_findings()
+    text = Page(render(found)).text
+    others = sum(len(group.others) for group in found.groups)
+    assert f"the 3 largest of {found.n_groups} groups" in text
+    assert f"{others} features of large groups are listed by name only" in text
+    assert f"{len(found.groups[0].others)} more, by name only: {found.groups[0].others[0]}" in text
+    assert "not listed" not in text
+
+
+def test_texts_have_a_limit(monkeypatch):
+    """Half of it for members in full, a quarter for names; then single members, then no groups."""
+    monkeypatch.setattr(_groups, "TEXT_SHOWN", 1500)
+    monkeypatch.setattr(_groups, "MEMBERS_SHOWN", 1)
+    found = make_findings()
+    text = Page(render(found)).text
+    unnamed = sum(group.n_unnamed for group in found.groups)
+    assert unnamed
+    assert len(found.groups) < found.n_groups
+    assert f"{unnamed} features of large groups are not listed" in text
+    assert f"… and {found.groups[0].n_unnamed} more that are not listed" in text
+    for group in found.groups:
+        assert group.size == len(group.members) + len(group.others) + group.n_unnamed
+
+
+def test_nothing_is_said_to_be_cut_where_nothing_is(page):
+    assert not page.all("p", **{"class": "cut"})
+
+
+def test_constant_features_are_listed():
+    found = nasty_findings()
+    assert found.n_constant == len(NASTY)
+    text = Page(render(found)).text
+    assert "In no group: <script>alert(1)</script> still , " in text
+    cut = replace(found, constant=found.constant[:2])
+    assert f"… and {len(NASTY) - 2} more" in Page(render(cut)).text
+
+
+def test_pairs_that_stay_apart(findings, page):
+    near = findings.pairs.near
+    table = next(table for table in page.tables if table[0][-1] == "why they stay apart")
+    assert len(table) == 11
+    assert table[1][:2] == [near.first[0], near.second[0]]
+    assert re.fullmatch(r"correlated by \S+, it takes \S+ \(F = \S+\)", table[1][2])
+    assert f"F = {digits(near.f[0])}" in table[1][2]
+    assert f"The 10 nearest of {near.total} pairs" in page.text
+
+
+def test_pictures_have_captions_and_words(findings, page):
+    names = ["correlations", "thresholds", "path", "coefficients"]
+    assert [a["id"] for a in page.all("figure")] == [f"picture-{name}" for name in names]
+    assert len(page.all("figcaption")) == 4
+    assert findings.path.how in page.text
+    assert findings.pairs.note in page.text
+    drawings = [a for a in page.all("svg") if a.get("aria-hidden") != "true"]
+    assert len(drawings) == 4
+    assert all(a["role"] == "img" and a["aria-label"] for a in drawings)
+
+
+def test_what_there_are_no_data_for_is_left_out(bare):
+    page = Page(render(bare))
+    assert "model.report(path, X_test=…, y_test=…)" in page.text
+    assert "--test" in page.text
+    assert [a["id"] for a in page.all("figure")] == ["picture-thresholds"]
+    assert "stay apart" in page.text
+    assert "why they stay apart" not in page.text
+    assert page.tables[0][0][-1] == "r with target"  # and no weight
+
+
+def test_settings_and_recipe(findings, page):
+    for entries in (findings.settings, findings.data, findings.versions):
+        for key, value in entries.items():
+            assert f"{key} {value}" in page.text
+    assert " ".join(findings.recipe.split()) in page.text
+    assert 'model.report("report.json")' in page.text
+
+
+def test_names_are_text():
+    """Whatever a column is called, no tag comes of it, and what is not seen is spelled out."""
+    text = render(nasty_findings())
+    page, plain = Page(text), Page(render(make_findings()))
+    assert {tag for tag, _ in page.tags} <= {tag for tag, _ in plain.tags} | {"li", "ul"}
+    assert len(page.all("script")) == 3
+    assert not [a for _, a in page.tags if any(key.startswith("on") for key in a)]
+    assert "\u202e" not in text
+    assert "\u2028" not in text
+    for name in ("<script>alert(1)</script>", "a&b", "'left\\u202eright'", "🌧️ rain", "{{ 7 * 7 }}"):
+        assert name in page.text
+
+
+def test_halves_of_characters_are_written(tmp_path, findings):
+    broken = replace(findings, title="a\udc80", constant=("b\udc80",), n_constant=1)
+    broken = replace(broken, settings={"c": "d\udc80"})
+    for name in ("page.html", "page.json"):
+        write_report(broken, tmp_path / name)
+    assert json.loads((tmp_path / "page.json").read_text())["title"] == "a\udc80"
+    assert "a\\udc80" in (tmp_path / "page.html").read_text()
+
+
+def test_asks_for_nothing_from_outside(page):
+    text = render(nasty_findings())
+    assert "default-src 'none'" in text
+    for tag, attributes in page.tags:
+        for name in ("src", "href", "xlink:href", "action", "srcset", "data"):
+            assert re.match(r"#|data:image/png;base64,|$", attributes.get(name, "")), tag
+    assert not re.search(r"url\((?!#)|@import|fetch\(|XMLHttpRequest", render(make_findings()))
+
+
+def test_no_group_merges_and_a_search():
+    X, y = make_correlated(n_samples=60, n_features=12, random_state=1)
+    alone = LinCFA(min_correlation=1.0).fit(X, y)
+    assert "No two features merge" in Page(render(find(alone))).text
+    search = LinCFACV(**QUICK).fit(X, y)
+    assert "picture-path" in render(find(search))
+
+
+def test_method_writes_page_and_json(tmp_path):
+    X, y = make_correlated(n_samples=120, n_features=20, random_state=0)
+    for model in (LinCFA().fit(X[:60], y[:60]), LinCFACV(**QUICK).fit(X[:60], y[:60])):
+        path = tmp_path / "report.html"
+        assert model.report(path, X_test=X[60:], y_test=y[60:], title="Mine", ordered=True) is None
+        text = path.read_text(encoding="utf-8")
+        assert text.lstrip().startswith("<!DOCTYPE html>")
+        assert "Mine" in text
+        assert "cross-validated in 5 folds on 60 samples" in text
+        assert "runs of 4 consecutive ones" in text
+        model.report(str(tmp_path / "REPORT.JSON"))
+        written = json.loads((tmp_path / "REPORT.JSON").read_text(encoding="utf-8"))
+        assert written["n_groups"] == model.n_groups_
+        assert written["scores"] is None
+
+
+def test_a_failure_leaves_the_old_file(tmp_path, findings, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "full")))
+    with pytest.raises(OSError, match="full"):
+        write_report(findings, path)
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
+def test_missing_packages_are_named(findings, monkeypatch, tmp_path, package):
+    real = builtins.__import__
+
+    def missing(name, *args, **kwargs):
+        if name.split(".")[0] == package:
+            raise ImportError(f"No module named {name!r}")
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(ImportError, match=rf"needs {package}: pip install 'lincfa\[report\]'"):
+        write_report(findings, tmp_path / "report.html")
+    assert not list(tmp_path.iterdir())
+    write_report(findings, tmp_path / "report.json")
+
+
+def test_importing_the_report_is_light():
+    code = "import sys, lincfa.report; print({'jinja2', 'matplotlib'} & set(sys.modules))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "set()"
