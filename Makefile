@@ -53,7 +53,7 @@ $(VENV)/.installed-bench: $(VENV)/.created-$(VERSION) pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,report]" --group dev
 	@touch $@ $(VENV)/.installed-demo $(VENV)/.installed-bench
 
 clean:

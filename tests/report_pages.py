@@ -1,5 +1,7 @@
 """Findings and pages that the tests of the report share."""
 
+import warnings
+from functools import cache
 from html.parser import HTMLParser
 
 import numpy as np
@@ -43,10 +45,9 @@ class NastyFrame:
         self.names = [*NASTY, *(f"{name} copy" for name in NASTY), *(f"{n} still" for n in NASTY)]
 
 
+@cache
 def nasty_findings():
     """Findings on a frame whose columns have names that a careless page would run."""
-    import warnings
-
     import pandas as pd
 
     frame = NastyFrame()

@@ -27,6 +27,18 @@ def findings():
     return make_findings(title="Runoff", notes=["Two columns were passed by."])
 
 
+@pytest.fixture
+def drawn():
+    """For the tests that look at pictures."""
+
+
+@pytest.fixture(autouse=True)
+def without_pictures(request, monkeypatch):
+    """Drawing takes most of the time of a page."""
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr("lincfa.report._write.pictures", lambda findings: {})
+
+
 @pytest.fixture(scope="module")
 def page(findings):
     return Page(render(findings))
@@ -176,7 +188,7 @@ def test_pictures_have_captions_and_words(findings, page):
     assert all(a["role"] == "img" and a["aria-label"] for a in drawings)
 
 
-def test_what_there_are_no_data_for_is_left_out(bare):
+def test_what_there_are_no_data_for_is_left_out(bare, drawn):
     page = Page(render(bare))
     assert "model.report(path, X_test=…, y_test=…)" in page.text
     assert "--test" in page.text
@@ -194,10 +206,10 @@ def test_settings_and_recipe(findings, page):
     assert 'model.report("report.json")' in page.text
 
 
-def test_names_are_text():
+def test_names_are_text(page):
     """Whatever a column is called, no tag comes of it, and what is not seen is spelled out."""
     text = render(nasty_findings())
-    page, plain = Page(text), Page(render(make_findings()))
+    plain, page = page, Page(text)
     assert {tag for tag, _ in page.tags} <= {tag for tag, _ in plain.tags} | {"li", "ul"}
     assert len(page.all("script")) == 3
     assert not [a for _, a in page.tags if any(key.startswith("on") for key in a)]
@@ -216,16 +228,16 @@ def test_halves_of_characters_are_written(tmp_path, findings):
     assert "a\\udc80" in (tmp_path / "page.html").read_text()
 
 
-def test_asks_for_nothing_from_outside(page):
-    text = render(nasty_findings())
+def test_asks_for_nothing_from_outside(page, findings, drawn):
+    text = render(findings)
     assert "default-src 'none'" in text
     for tag, attributes in page.tags:
         for name in ("src", "href", "xlink:href", "action", "srcset", "data"):
             assert re.match(r"#|data:image/png;base64,|$", attributes.get(name, "")), tag
-    assert not re.search(r"url\((?!#)|@import|fetch\(|XMLHttpRequest", render(make_findings()))
+    assert not re.search(r"url\((?!#)|@import|fetch\(|XMLHttpRequest", text)
 
 
-def test_no_group_merges_and_a_search():
+def test_no_group_merges_and_a_search(drawn):
     X, y = make_correlated(n_samples=60, n_features=12, random_state=1)
     alone = LinCFA(min_correlation=1.0).fit(X, y)
     assert "No two features merge" in Page(render(find(alone))).text
@@ -260,7 +272,7 @@ def test_a_failure_leaves_the_old_file(tmp_path, findings, monkeypatch):
 
 
 @pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
-def test_missing_packages_are_named(findings, monkeypatch, tmp_path, package):
+def test_missing_packages_are_named(drawn, findings, monkeypatch, tmp_path, package):
     real = builtins.__import__
 
     def missing(name, *args, **kwargs):
