@@ -1,5 +1,5 @@
 """A report on a fitted model: one page of HTML that works offline, or JSON."""
 
-from ._write import render, write_report
+from ._write import render, report_text, write_report
 
-__all__ = ["render", "write_report"]
+__all__ = ["render", "report_text", "write_report"]

@@ -19,8 +19,13 @@ def write_report(findings: Findings, path: str | os.PathLike[str]) -> None:
 
     The file is written whole or not at all.
     """
+    write_atomically(path, report_text(findings, path))
+
+
+def report_text(findings: Findings, path: str | os.PathLike[str]) -> str:
+    """Give the text of the file that a path asks for."""
     as_json = Path(path).suffix.lower() == ".json"
-    write_atomically(path, _encodable(findings.to_json()) if as_json else render(findings))
+    return _encodable(findings.to_json()) if as_json else render(findings)
 
 
 def render(findings: Findings) -> str:
