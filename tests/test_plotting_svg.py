@@ -113,6 +113,14 @@ def test_names_in_legends_are_shown_as_they_are():
         assert f"group of {short} (2 features)" in found
 
 
+def test_labels_that_start_with_an_underscore_are_shown():
+    """matplotlib 3.9 would leave them out, with a warning."""
+    figure = new_figure(3, 3)
+    ax = figure.subplots()
+    _figures.legend_above(ax, ax.plot([1, 2]), ["_hidden"])
+    assert "_hidden" in texts(svg(figure, title="", salt="a"))
+
+
 def test_titles_are_escaped():
     page = svg(figure_of("path"), title="</title><script>&", salt="a")
     assert '<title id="a-title">&lt;/title&gt;&lt;script&gt;&amp;</title>' in page
