@@ -197,6 +197,16 @@ def test_nearly_merged_pairs_are_those_that_the_rule_keeps_apart(halves, noise):
         assert threshold == pytest.approx(told.threshold)
 
 
+def test_pairs_below_the_smallest_correlation_stay_apart(halves):
+    model = LinCFA(min_correlation=0.95).fit(halves["X"], halves["y"])
+    near = decide_pairs(model, Samples.of(model, halves["X"], halves["y"], "training")).near
+    blocked = near.f <= 1
+    assert blocked.any()
+    assert (near.correlation[blocked] < 0.95).all()
+    assert (near.threshold >= 0.95).all()
+    assert near.total == model.n_groups_ * (model.n_groups_ - 1) / 2
+
+
 def test_merged_pairs_are_those_of_the_evidence(model, halves):
     train = Samples.of(model, halves["X"], halves["y"], "training")
     pairs = decide_pairs(model, train)

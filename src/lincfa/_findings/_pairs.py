@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._criterion import Criterion, tolerance_value
+from .._evidence import threshold
 from .._statistics import ArrayStatistics, standardize_target
 from ..theory._arrays import FloatArray
 from ._samples import Samples
@@ -25,6 +26,7 @@ class PairTable:
     first, second : tuple of str
         Names; of groups, those of the reduced features.
     correlation, threshold, f : array of shape (len(first),)
+        The threshold of pairs that stay apart is at least the smallest correlation allowed.
     total : int
         How many there are, of which these are shown.
     """
@@ -113,20 +115,22 @@ def _with_near(reducer: Any, train: Samples, pairs: Pairs) -> Pairs:
 def _nearest(
     reducer: Any, values: npt.NDArray[Any], y: FloatArray, labels: list[str], tolerance: float
 ) -> PairTable:
-    """Give the pairs of columns with the smallest F above the tolerance."""
+    """Give the pairs of columns with the smallest F of those that stay apart."""
     statistics = ArrayStatistics.from_data(values, y)
     criterion = Criterion(statistics.n_samples, tolerance, _noise_ratio(reducer, y))
     first, second = np.triu_indices(len(labels), 1)
     rho = statistics.square(np.arange(len(labels)))[first, second]
     r = statistics.target_correlation
     f = criterion.plain_f(rho, r[first], r[second])
-    apart = np.flatnonzero((f > tolerance) & np.isfinite(f))
+    lowest = -1.0 if reducer.min_correlation is None else float(reducer.min_correlation)
+    apart = np.flatnonzero(((f > tolerance) | (rho < lowest)) & np.isfinite(f))
     nearest = apart[np.argsort(f[apart], kind="stable")[:NEAR_SHOWN]]
+    needed = threshold(tolerance, 1 - rho[nearest], f[nearest])
     return PairTable(
         tuple(labels[i] for i in first[nearest]),
         tuple(labels[i] for i in second[nearest]),
         rho[nearest],
-        1 - tolerance * (1 - rho[nearest]) / f[nearest],
+        np.maximum(needed, lowest),
         f[nearest],
         apart.size,
     )
