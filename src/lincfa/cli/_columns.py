@@ -75,9 +75,18 @@ def find_columns(
 
 
 def assign_roles(
-    table: TableFile, target: str, drop: Sequence[str], keep: Sequence[str], talk: Talk
+    table: TableFile,
+    target: str,
+    drop: Sequence[str],
+    keep: Sequence[str],
+    talk: Talk,
+    *,
+    fate: str = "passed on as it is",
 ) -> Roles:
-    """Say what each column is for, and note which are passed by though nobody asked for it."""
+    """Say what each column is for, and note which are no features though nobody said so.
+
+    ``fate`` is what becomes of such a column.
+    """
     names = table.frame.columns
     find_columns(names, [target], table.source, patterns=False)
     dropped = set(find_columns(names, drop, table.source))
@@ -95,22 +104,15 @@ def assign_roles(
             f"{name!r}: {table.remarks[name]}" for name in text if name in table.remarks
         )
         talk.note(
-            f"not numeric, passed on as {_it(text)}: {describe_columns(text, range(len(text)))}"
+            f"not numeric, {fate}: {describe_columns(text, range(len(text)))}"
             + (f" ({remarks})" if remarks else "")
         )
     if without:
-        talk.note(
-            f"without any value, passed on as {_it(without)}: "
-            f"{describe_columns(without, range(len(without)))}"
-        )
+        talk.note(f"without any value, {fate}: {describe_columns(without, range(len(without)))}")
     if not features:
         raise ValueError(f"{table.source} has no numeric column besides the target {target!r}")
     passed = [name for name in names if name not in dropped and name not in set(features)]
     return Roles(features, passed)
-
-
-def _it(names: Sequence[str]) -> str:
-    return "it is" if len(names) == 1 else "they are"
 
 
 def complete_rows(
@@ -178,7 +180,9 @@ def read_samples(options: argparse.Namespace, talk: Talk, only: Sequence[str] = 
     names = table.frame.columns
     features = find_columns(names, [options.target, *only], table.source, patterns=False)[1:]
     if not only:
-        features = assign_roles(table, options.target, options.drop, [], talk).features
+        features = assign_roles(
+            table, options.target, options.drop, [], talk, fate="left out"
+        ).features
     used = [options.target, *features]
     rows = np.flatnonzero(complete_rows(table, used, options.missing, talk))
     refuse_infinite(table, used)
