@@ -70,7 +70,8 @@ def _from_grid(
 ) -> xr.Dataset:
     """Take the data set as it was, without what is reduced."""
     kept = set(keep)
-    gone = [name for name in grid.others.data_vars if name in table.frame.columns]
+    columns = set(table.frame.columns)
+    gone = [name for name in grid.others.data_vars if name in columns]
     data = grid.others.drop_vars([name for name in gone if name not in kept])
     if rows is not None and grid.samples in data.dims:
         data = data.isel({grid.samples: rows})

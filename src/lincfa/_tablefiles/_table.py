@@ -78,7 +78,8 @@ class TableFile:
         """
         import polars as pl
 
-        single = len(names) > 0 and all(self.frame.schema[name] == pl.Float32 for name in names)
+        types = self.frame.schema  # once: it is made anew each time
+        single = len(names) > 0 and all(types[name] == pl.Float32 for name in names)
         result: npt.NDArray[np.floating[Any]] = np.empty(
             (self.frame.height if rows is None else rows.size, len(names)),
             dtype=np.float32 if single else np.float64,

@@ -80,8 +80,9 @@ def left_out(table: TableFile, keep: Sequence[str], form: Form) -> list[str]:
 
     cannot: list[str] = []
     if form.kind not in ("parquet", "feather"):
+        types = table.frame.schema  # once: it is made anew each time
         for name in keep:
-            dtype = table.frame.schema[name]
+            dtype = types[name]
             if dtype.is_nested() or isinstance(dtype, pl.Binary | pl.Object):
                 cannot.append(name)
     if form.flat and table.grid is not None:
