@@ -61,8 +61,9 @@ def test_csv(tmp_path, content, expected):
     assert said(path).startswith(expected)
 
 
-def test_place_of_a_byte_beyond_the_first_block(tmp_path, monkeypatch):
-    monkeypatch.setattr("lincfa._tablefiles._csv_checks._BLOCK", 7)
+@pytest.mark.parametrize("block", range(3, 12))
+def test_place_of_a_byte_beyond_the_first_block(tmp_path, monkeypatch, block):
+    monkeypatch.setattr("lincfa._tablefiles._csv_checks._BLOCK", block)
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,äöü\n2,ßßßßß\n", encoding="utf-8")
     assert read_table(path).frame["b"].to_list() == ["äöü", "ßßßßß"]
