@@ -9,7 +9,7 @@ VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 .PHONY: demo test paper bench quality lint clean help
 
 help:
-	@echo "make demo   run LinCFA on data it generates and print what came out"
+	@echo "make demo   run LinCFA on data it generates, print what came out and write a report"
 	@echo "make test   run the tests"
 	@echo "make paper  run the paper's experiments and set its figures beside ours (6 minutes)"
 	@echo "make bench  time and memory against other methods, and how they grow (15 minutes)"
@@ -18,7 +18,7 @@ help:
 	@echo "make clean  remove the virtual environment and the caches"
 
 demo: $(VENV)/.installed-demo
-	$(BIN)/lincfa demo
+	$(BIN)/lincfa demo --force
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(ARGS)

@@ -33,10 +33,11 @@ def test_demo():
 def test_demo_claims():
     """Far fewer features than the full regression, and a smaller error, on both kinds of data."""
     for experiment in run_demo(draws=3, seed=0):
-        full, reduced, pca = experiment.rows
+        full, reduced, agglomerative, pca = experiment.rows
         assert full.count.mean == experiment.n_features
         assert reduced.count.mean < experiment.n_features / 3
         assert reduced.mse.mean < full.mse.mean
+        assert agglomerative.mse.mean < full.mse.mean
         assert pca.count.mean < experiment.n_features
 
 

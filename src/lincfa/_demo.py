@@ -17,6 +17,8 @@ from ._findings import Findings, find
 from .datasets import make_correlated, make_field
 from .theory._arrays import FloatArray
 
+_SHAPE = (40, 60)
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -55,7 +57,7 @@ class Experiment:
 
 
 def _field(seed: int) -> tuple[FloatArray, FloatArray]:
-    return make_field(n_samples=600, shape=(40, 60), random_state=seed)[:2]
+    return make_field(n_samples=600, shape=_SHAPE, random_state=seed)[:2]
 
 
 def _paper(seed: int) -> tuple[FloatArray, FloatArray]:
@@ -95,15 +97,20 @@ def _reductions() -> dict[str, list[Any]]:
     return {
         "all features": [],
         "LinCFA": [LinCFA()],
+        "LinCFA, agglomerative": [LinCFA(strategy="agglomerative")],
         "PCA, 95 % of variance": [StandardScaler(), PCA(0.95)],
     }
 
 
 def field_findings(seed: int) -> Findings:
     """Fit the field of one draw, and gather what a report tells of it."""
+    import polars as pl
+
     X, y = _field(seed)
-    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, shuffle=False)
-    model = LinCFA().fit(X_train, y_train)
+    names = [f"cell {row}-{column}" for row in range(_SHAPE[0]) for column in range(_SHAPE[1])]
+    field = pl.DataFrame(X, schema=names)
+    X_train, X_test, y_train, y_test = train_test_split(field, y, test_size=0.5, shuffle=False)
+    model = LinCFA(strategy="agglomerative").fit(X_train, y_train)
     return find(
         model,
         X=X_train,
@@ -111,6 +118,6 @@ def field_findings(seed: int) -> Findings:
         X_test=X_test,
         y_test=y_test,
         title="A climate-like field",
-        data={"source": f"lincfa.datasets.make_field(600, shape=(40, 60), random_state={seed})"},
+        data={"source": f"lincfa.datasets.make_field(600, shape={_SHAPE}, random_state={seed})"},
         recipe=f"lincfa demo --seed {seed}",
     )

@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
         "--report",
         default="demo-report.html",
         metavar="FILE",
-        help="report on the first draw of the field (default: demo-report.html)",
+        help="report on the first draw of the field, agglomerative (default: demo-report.html)",
     )
     parser.add_argument("--force", action="store_true", help="replace the report if it exists")
 

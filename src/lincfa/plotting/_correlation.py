@@ -44,7 +44,7 @@ def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" 
     if len(values) < _FEWEST:
         raise ValueError(f"X has {len(values)} sample; correlations take at least {_FEWEST}.")
     check_finite(values, columns)
-    ax = axes_or_new(ax, 6.2, 5.2)
+    ax = axes_or_new(ax, 6.2, 5.2, square=True)
     draw_correlation(correlate_by_group(getattr(model, "reducer_", model), values, limit), ax)
     return ax
 

@@ -59,18 +59,18 @@ _STYLE = (
 )
 
 
-def new_figure(width: float, height: float) -> "Figure":
-    """Give an empty figure, in inches, that belongs to no window."""
+def new_figure(width: float, height: float, *, square: bool = False) -> "Figure":
+    """Give an empty figure, in inches, that belongs to no window; for square axes on request."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("Pictures need matplotlib: pip install 'lincfa[plot]'.") from error
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), layout="compressed" if square else "constrained")
 
 
-def axes_or_new(ax: "Axes | None", width: float, height: float) -> "Axes":
+def axes_or_new(ax: "Axes | None", width: float, height: float, *, square: bool = False) -> "Axes":
     """Give the axes, or those of a new figure."""
-    return new_figure(width, height).subplots() if ax is None else ax
+    return new_figure(width, height, square=square).subplots() if ax is None else ax
 
 
 @contextmanager

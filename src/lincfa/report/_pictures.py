@@ -25,7 +25,7 @@ def pictures(findings: Findings) -> dict[str, str]:
     texts = alternatives(findings)
     result = {}
     for name, (size, draw) in _drawings(findings).items():
-        figure = _figure(*size)
+        figure = _figure(*size, square=name == "correlations")
         with own_style():
             draw(figure.subplots())
         result[name] = svg(figure, title=texts[name], salt=name)
@@ -51,8 +51,8 @@ def _drawings(findings: Findings) -> dict[str, tuple[tuple[float, float], Callab
     return drawings
 
 
-def _figure(width: float, height: float) -> "Figure":
+def _figure(width: float, height: float, square: bool) -> "Figure":
     try:
-        return new_figure(width, height)
+        return new_figure(width, height, square=square)
     except ImportError as error:
         raise ImportError("A report needs matplotlib: pip install 'lincfa[report]'.") from error
