@@ -29,6 +29,7 @@ paper: $(VENV)/.installed-bench
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.engine $(ARGS)
 	$(BIN)/python -m benchmarks.strategies $(ARGS)
+	$(BIN)/python -m benchmarks.tables $(ARGS)
 
 quality: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.quality $(ARGS)
