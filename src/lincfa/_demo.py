@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.decomposition import PCA
@@ -16,6 +16,9 @@ from ._estimator import LinCFA
 from ._findings import Findings, find
 from .datasets import make_correlated, make_field
 from .theory._arrays import FloatArray
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _SHAPE = (40, 60)
 
@@ -121,3 +124,11 @@ def field_findings(seed: int) -> Findings:
         data={"source": f"lincfa.datasets.make_field(600, shape={_SHAPE}, random_state={seed})"},
         recipe=f"lincfa demo --seed {seed}",
     )
+
+
+def paper_table(seed: int) -> "pl.DataFrame":
+    """Give one draw of the paper's data as a table, the target last."""
+    import polars as pl
+
+    X, y = _paper(seed)
+    return pl.DataFrame(X, schema=[f"x{i}" for i in range(X.shape[1])]).with_columns(y=y)

@@ -38,7 +38,13 @@ def add(commands: Any) -> None:
         metavar="FILE",
         help="report on the first draw of the field, agglomerative (default: demo-report.html)",
     )
-    parser.add_argument("--force", action="store_true", help="replace the report if it exists")
+    parser.add_argument(
+        "--table",
+        metavar="FILE",
+        help="also write the first draw of the paper's data as a table, in the format of the "
+        "suffix, to try the other commands on",
+    )
+    parser.add_argument("--force", action="store_true", help="replace files that exist")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,11 +52,14 @@ def run(options: argparse.Namespace) -> int:
     talk = Talk()
     from rich.table import Table
 
-    from .._demo import field_findings, run_demo
+    from .._demo import field_findings, paper_table, run_demo
     from ..report import write_report
-    from ._outputs import check_outputs
+    from ._outputs import check_outputs, write_frame
 
-    check_outputs({"--report": options.report}, [], options.force)
+    outputs = {"--report": options.report}
+    if options.table is not None:
+        outputs["--table"] = options.table
+    check_outputs(outputs, [], options.force)
     draws = f"{options.draws} draws" if options.draws > 1 else "1 draw"
     talk.say(
         f"Linear regression on held-out samples: means over {draws} of the data"
@@ -76,6 +85,9 @@ def run(options: argparse.Namespace) -> int:
             )
         talk.say(table)
         talk.say()
+    if options.table is not None:
+        write_frame(options.table, paper_table(options.seed))
+        talk.say(f"The paper's data, target y: {Path(options.table).resolve()}")
     with talk.busy("drawing"):
         write_report(field_findings(options.seed), options.report)
     talk.say(f"Report on the field: {Path(options.report).resolve()}")

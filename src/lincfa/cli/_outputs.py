@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from .._files import replacing
 from .._names import describe_columns
 from .._tablefiles import Form, TableFile, form_of, left_out, write_table
 from ._talk import Talk
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def check_outputs(outputs: Mapping[str, str], inputs: Sequence[str], force: bool) -> None:
@@ -101,6 +104,15 @@ def write_reduced(
         _write_to_stdout(write)
     else:
         write(part)
+
+
+def write_frame(path: str, frame: "pl.DataFrame") -> None:
+    """Write a table of our own, in the format of the suffix."""
+    form = form_of(path)
+    table = TableFile(path, frame, form)
+    nothing = np.empty((frame.height, 0))
+    with replacing(path) as part:
+        write_table(part, table, frame.columns, None, nothing, [], form=form)
 
 
 def _unlike(names: list[str], taken: set[str], talk: Talk) -> list[str]:
