@@ -140,8 +140,8 @@ def test_cuts_are_said(monkeypatch):
 
 
 def test_texts_have_a_limit(monkeypatch):
-    """Half of it for members in full, a quarter for names; then single members, then no groups."""
-    monkeypatch.setattr(_groups, "TEXT_SHOWN", 1500)
+    """First evidence is left out, then names, then groups; every feature is counted."""
+    monkeypatch.setattr(_groups, "TEXT_SHOWN", 1000)
     monkeypatch.setattr(_groups, "MEMBERS_SHOWN", 1)
     found = make_findings()
     text = Page(render(found)).text
@@ -152,6 +152,21 @@ def test_texts_have_a_limit(monkeypatch):
     assert f"… and {found.groups[0].n_unnamed} more that are not listed" in text
     for group in found.groups:
         assert group.size == len(group.members) + len(group.others) + group.n_unnamed
+
+
+@pytest.mark.parametrize("letter", ["a", "<", "🌧"])
+def test_the_limit_is_that_of_the_page(monkeypatch, rng, letter):
+    """Whatever the names are made of: what the groups take on the page stays about the limit."""
+    pd = pytest.importorskip("pandas")
+    factors = rng.normal(size=(30, 500))
+    X = np.repeat(factors, 3, axis=1) + 0.01 * rng.normal(size=(30, 1500))
+    names = [f"{letter * 100}{i}" for i in range(1500)]
+    model = LinCFA(tolerance=1e6, min_correlation=0.9).fit(
+        pd.DataFrame(X, columns=names), factors[:, 0]
+    )
+    monkeypatch.setattr(_groups, "TEXT_SHOWN", 300_000)
+    groups = render(find(model)).split('id="group-table"')[1].split("</section>")[0]
+    assert 200_000 < len(groups.encode()) < 330_000
 
 
 def test_nothing_is_said_to_be_cut_where_nothing_is(page):

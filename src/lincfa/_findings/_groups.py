@@ -20,9 +20,11 @@ FEATURES_SHOWN = 12_000
 NAMED = 100_000
 """Of which the name alone is kept, to be searched for."""
 LONGEST_NAME = 120
-TEXT_SHOWN = 8_000_000
-"""Bytes of all texts together: half of them for members in full, a quarter for more names, the rest
-for more groups."""
+TEXT_SHOWN = 8_500_000
+"""Bytes of all groups on a page: a third of them for members in full, so that there is room for the
+names of all others, which can be searched for; the last eighth is for more groups."""
+_LINE = 300
+"""Bytes of the line of one group, without its texts."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def describe_groups(reducer: Any, weights: FloatArray | None) -> tuple[Group, ..
         if left <= 0:
             break
         features = reducer.groups_[number].tolist()
-        most = max(1, min(MEMBERS_SHOWN, in_full if left > TEXT_SHOWN / 2 else 0))
+        most = max(1, min(MEMBERS_SHOWN, in_full if left > 2 / 3 * TEXT_SHOWN else 0))
         members = [
             Member(
                 names[feature],
@@ -101,9 +103,9 @@ def describe_groups(reducer: Any, weights: FloatArray | None) -> tuple[Group, ..
         ]
         in_full -= len(members)
         left -= sum(_bytes(member.name) + _bytes(member.words) for member in members)
-        left -= _bytes(summary.names[number][:LONGEST_NAME])
+        left -= _bytes(summary.names[number][:LONGEST_NAME]) + _LINE
         others = [names[feature] for feature in features[most : most + max(named, 0)]]
-        others = _first(others, left - TEXT_SHOWN / 4)
+        others = _first(others, left - TEXT_SHOWN / 8)
         named -= len(others)
         left -= sum(map(_bytes, others))
         groups.append(
@@ -125,8 +127,8 @@ def describe_groups(reducer: Any, weights: FloatArray | None) -> tuple[Group, ..
 
 
 def _bytes(text: str) -> int:
-    """Size of a text on a page, with the tags around it."""
-    return len(escape(text).encode("utf-8", "replace")) + 40
+    """Size of a text on a page, with what stands between it and the next."""
+    return len(escape(text).encode("utf-8", "replace")) + 20
 
 
 def _first(names: list[str], most: float) -> list[str]:
