@@ -1,9 +1,10 @@
 """What a command says: results on standard output, everything else on standard error."""
 
 import json
+import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,6 +26,7 @@ class Talk:
         self.quiet = quiet
         self.as_json = as_json
         self.notes: list[str] = []
+        self._terminal: Console | None = None
         self._aside = Console(stderr=True, highlight=False, markup=False, emoji=False)
         self._output = Console(stderr=aside, highlight=False, markup=False, emoji=False)
 
@@ -44,7 +46,9 @@ class Talk:
         """Tell what a person should know, now and in the outcome."""
         self.notes.append(text)
         if not self.quiet:
-            self._aside.print(f"note: {text}", soft_wrap=True)
+            # While a bar is shown, above it.
+            console = self._aside if self._terminal is None else self._terminal
+            console.print(f"note: {text}", soft_wrap=True)
 
     @contextmanager
     def noting_warnings(self) -> Iterator[None]:
@@ -58,24 +62,21 @@ class Talk:
     @contextmanager
     def busy(self, what: str) -> Iterator[None]:
         """Show on a terminal what is being done."""
-        if self.quiet or not self._aside.is_terminal:
-            yield
-            return
-        with self._progress("{task.description} …") as bar:
-            bar.add_task(what, total=None)
+        with self._progress(f"{what} …"):
             yield
 
     @contextmanager
-    def counting(self, what: str) -> Iterator[Any]:
+    def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
         """Show on a terminal how much is done; gives a function of done and total."""
-        if self.quiet or not self._aside.is_terminal:
-            yield lambda done, total: None
-            return
-        with self._progress("{task.description}", counted=True) as bar:
-            task = bar.add_task(what, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+        with self._progress(what, counted=True) as update:
+            yield lambda done, total: update(completed=done, total=total)
 
-    def _progress(self, text: str, counted: bool = False) -> Any:
+    @contextmanager
+    def _progress(self, what: str, counted: bool = False) -> Iterator[Callable[..., None]]:
+        if self.quiet or not self._aside.is_terminal:
+            yield lambda **_: None
+            return
+        from rich.console import Console
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
@@ -86,13 +87,26 @@ class Talk:
             TimeRemainingColumn,
         )
 
-        columns: tuple[Any, ...] = (SpinnerColumn(), TextColumn(text), TimeElapsedColumn())
+        columns: tuple[Any, ...] = (SpinnerColumn(), _text(TextColumn), TimeElapsedColumn())
         if counted:
             columns = (
-                TextColumn(text),
+                _text(TextColumn),
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
                 TimeRemainingColumn(),
             )
-        return Progress(*columns, console=self._aside, transient=True)
+        # By a way of its own to the terminal: readers of tables may keep the usual one quiet.
+        with open(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding) as terminal:
+            self._terminal = Console(file=terminal, highlight=False, markup=False, emoji=False)
+            try:
+                with Progress(*columns, console=self._terminal, transient=True) as bar:
+                    task = bar.add_task(what, total=None)
+                    yield lambda **changes: bar.update(task, **changes)
+            finally:
+                self._terminal = None
+
+
+def _text(column: Any) -> Any:
+    """Show a description as it is: brackets in the name of a file are no markup."""
+    return column("{task.description}", markup=False)
