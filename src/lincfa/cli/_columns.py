@@ -81,7 +81,7 @@ def assign_roles(
     keep: Sequence[str],
     talk: Talk,
     *,
-    fate: str = "passed on as it is",
+    fate: str = "passed on untouched",
 ) -> Roles:
     """Say what each column is for, and note which are no features though nobody said so.
 

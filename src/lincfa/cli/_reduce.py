@@ -96,6 +96,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, learn, score, write."""
+    from .._names import describe_columns
     from .._tablefiles import form_of, read_table
     from ._columns import Meant, assign_roles, complete_rows, refuse_infinite
     from ._outputs import check_outputs, named_after
@@ -127,9 +128,15 @@ def run(options: argparse.Namespace) -> int:
         rows = complete_rows(table, used, options.missing, talk)
         refuse_infinite(table, used)
         split = Split.of(table, options.target, roles.features, rows, options, talk)
-    with talk.busy(f"merging {len(roles.features)} features"), talk.noting_warnings():
+    merging = f"merging {len(roles.features)} features"
+    with talk.busy(merging), talk.noting_warnings(but="LinCFA leaves out constant"):
         model.fit(split.X, split.y)
     reduction = Reduction(model, table, roles, rows, split)
+    if reduction.constant:
+        talk.note(
+            "constant in the rows to learn from, passed on untouched: "
+            f"{describe_columns(reduction.constant, range(len(reduction.constant)))}"
+        )
     with talk.busy("scoring"):
         findings = reduction.findings(options, talk)
     with talk.busy("writing"):

@@ -48,6 +48,11 @@ class Reduction:
         """What averages: a search keeps the one it chose."""
         return getattr(self.model, "reducer_", self.model)
 
+    @property
+    def constant(self) -> list[str]:
+        """Features that do not vary in the rows to learn from, and belong to no group."""
+        return [self.roles.features[i] for i in np.flatnonzero(self.reducer.labels_ < 0)]
+
     def findings(self, options: argparse.Namespace, talk: Talk) -> Findings:
         """Score the model and gather what a report tells."""
         held_out: dict[str, Any] = {}
@@ -78,8 +83,7 @@ class Reduction:
             if rows.size:
                 reduced[rows] = self.reducer._reduce(X)
         reduced = reduced[self.rows]
-        constant = [self.roles.features[i] for i in np.flatnonzero(self.reducer.labels_ < 0)]
-        kept = {*self.roles.passed, *constant}
+        kept = {*self.roles.passed, *self.constant}
         keep = [name for name in self.table.frame.columns if name in kept]
         files = [path for path in paths.values() if path != "-"]
         with writing(files) as parts:

@@ -51,13 +51,14 @@ class Talk:
             console.print(f"note: {text}", soft_wrap=True)
 
     @contextmanager
-    def noting_warnings(self) -> Iterator[None]:
-        """Turn warnings of the library into notes."""
+    def noting_warnings(self, but: str = "\0") -> Iterator[None]:
+        """Turn warnings of the library into notes, but those that begin in some way."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             yield
         for text in dict.fromkeys(str(warning.message) for warning in caught):
-            self.note(text)
+            if not text.startswith(but):
+                self.note(text)
 
     @contextmanager
     def busy(self, what: str) -> Iterator[None]:
