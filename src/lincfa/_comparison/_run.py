@@ -139,7 +139,8 @@ def compare(
     if note and SEARCH in names:
         notes.append(note)
     if n_constant:
-        notes.append(f"{n_constant} constant features were left out.")
+        features = "feature was" if n_constant == 1 else "features were"
+        notes.append(f"{n_constant} constant {features} left out.")
     # By folds, so that the time left can be told from the first ones.
     tasks = [Task(name, *fold, ordered, tried) for fold in folds for name in names]
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
