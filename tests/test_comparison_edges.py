@@ -88,7 +88,7 @@ def test_constant_features_are_warned_of_once():
     with pytest.warns(UserWarning, match="column 3") as warned:
         found = compare(X, y, n_repeats=1, methods=QUICK)
     assert len(warned) == 1
-    assert found.notes == ("1 constant features were left out.",)
+    assert found.notes == ("1 constant feature was left out.",)
     assert found.n_features_in == X.shape[1] - 1
     assert found.n_features[1] == X.shape[1] - 1
 

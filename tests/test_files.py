@@ -49,16 +49,13 @@ def test_a_folder_of_other_things_is_not_replaced(tmp_path):
 
 
 def test_of_several_files_the_one_that_failed_is_named(tmp_path):
-    def fill(part):
-        raise OSError(errno.ENOSPC, "No space left on device", str(part))
+    def write_both():
+        with replacing(tmp_path / "outer") as outer, replacing(tmp_path / "inner") as inner:
+            outer.write_text("whole")
+            raise OSError(errno.ENOSPC, "No space left on device", str(inner))
 
-    with (
-        pytest.raises(OSError, match=r"No space left on device: '.*inner'$"),
-        replacing(tmp_path / "outer") as outer,
-    ):
-        outer.write_text("whole")
-        with replacing(tmp_path / "inner") as inner:
-            fill(inner)
+    with pytest.raises(OSError, match=r"No space left on device: '.*inner'$"):
+        write_both()
     assert list(tmp_path.iterdir()) == []
 
 

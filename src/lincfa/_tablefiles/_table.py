@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,8 +79,7 @@ class TableFile:
         """
         import polars as pl
 
-        types = self.frame.schema  # once: it is made anew each time
-        single = len(names) > 0 and all(types[name] == pl.Float32 for name in names)
+        single = len(names) > 0 and all(self._columns[name].dtype == pl.Float32 for name in names)
         result: npt.NDArray[np.floating[Any]] = np.empty(
             (self.frame.height if rows is None else rows.size, len(names)),
             dtype=np.float32 if single else np.float64,
@@ -94,7 +94,7 @@ class TableFile:
         """Give one column as numbers; see :meth:`numbers`."""
         import polars as pl
 
-        column = self.frame.get_column(name)
+        column = self._columns[name]
         if isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
             text = column.cast(pl.String)
             column, bad = parse_numbers(text)
@@ -110,6 +110,11 @@ class TableFile:
         if column.null_count() or not isinstance(column.dtype, pl.Float64 | pl.Float32):
             column = column.cast(pl.Float64)
         return column.to_numpy()
+
+    @cached_property
+    def _columns(self) -> dict[str, pl.Series]:
+        """The columns by name; a frame looks through all of its names for each."""
+        return {column.name: column for column in self.frame.iter_columns()}
 
     def _is_data(self, name: str) -> bool:
         return self.grid is None or name not in self.grid.coordinates

@@ -17,6 +17,8 @@ from ._talk import Talk
 if TYPE_CHECKING:
     import polars as pl
 
+_REMARKS = 5
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -95,14 +97,14 @@ def assign_roles(
         role = "the target" if name == target else "to be kept"
         raise ValueError(f"column {name!r} is {role} and cannot be dropped")
     numeric, empty = set(table.numeric()), set(table.empty())
-    open_ = [name for name in names if name != target and name not in dropped | kept]
-    without = [name for name in open_ if name in empty]
-    features = [name for name in open_ if name in numeric]
-    text = [name for name in open_ if name not in empty and name not in numeric]
+    spoken_for = {target, *dropped, *kept}
+    others = [name for name in names if name not in spoken_for]
+    without = [name for name in others if name in empty]
+    features = [name for name in others if name in numeric]
+    text = [name for name in others if name not in empty and name not in numeric]
     if text:
-        remarks = "; ".join(
-            f"{name!r}: {table.remarks[name]}" for name in text if name in table.remarks
-        )
+        remarked = [name for name in text if name in table.remarks][:_REMARKS]
+        remarks = "; ".join(f"{name!r}: {table.remarks[name]}" for name in remarked)
         talk.note(
             f"not numeric, {fate}: {describe_columns(text, range(len(text)))}"
             + (f" ({remarks})" if remarks else "")
@@ -111,8 +113,8 @@ def assign_roles(
         talk.note(f"without any value, {fate}: {describe_columns(without, range(len(without)))}")
     if not features:
         raise ValueError(f"{table.source} has no numeric column besides the target {target!r}")
-    passed = [name for name in names if name not in dropped and name not in set(features)]
-    return Roles(features, passed)
+    gone = {*dropped, *features}
+    return Roles(features, [name for name in names if name not in gone])
 
 
 def complete_rows(
