@@ -18,10 +18,11 @@ _RESAMPLED_VALUES = 2**22
 _LEVEL = 95
 _FOLDS = 5
 _FEWEST_FOR_FOLDS = 20
-_LARGEST_PROBLEM = 3e10
+_LARGEST_PROBLEM = 3e9
 """Samples times features times the smaller of the two, up to which LAPACK's least squares take
 seconds."""
-_VANISHING = 1e-9
+_VANISHING = {8: 1e-11, 4: 1e-5}
+"""Share of a feature's variance that is above the rounding of sums, by the bytes of a number."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,11 @@ def score(
     )
     how = _method(estimator, n_train, len(test.y), train is None, ordered)
     if is_substituted(estimator, n_train, sizes["all features"]):
+        penalty = _VANISHING[test.X.dtype.itemsize]
         how += (
-            " Least squares on all features would take long here; it has a vanishing penalty, a "
-            "billionth of a feature's variance, which is much faster and predicts alike."
+            " Least squares on all features would take long here; they have a vanishing penalty, "
+            f"{penalty:g} of a feature's variance, which is much faster and predicts alike, unless "
+            "features nearly coincide."
         )
     elif estimator is None and sizes["all features"] >= n_train:
         how += (
@@ -112,7 +115,7 @@ def score(
 def fit_linear(estimator: Any, X: npt.NDArray[Any], y: FloatArray) -> Any:
     """Fit a clone of an estimator, by default least squares, to features of about equal scale."""
     if is_substituted(estimator, *X.shape):
-        return Ridge(_VANISHING * len(y), solver="cholesky").fit(X, y)
+        return Ridge(_VANISHING[X.dtype.itemsize] * len(y), solver="cholesky").fit(X, y)
     return clone(LinearRegression() if estimator is None else estimator).fit(X, y)
 
 
