@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincfa import LinCFACV
+from lincfa import LinCFA, LinCFACV
 from lincfa._comparison import _run
 from lincfa.datasets import make_correlated
 from reference import QUICK
@@ -58,3 +58,21 @@ def planned(monkeypatch):
 
     monkeypatch.setattr(_run, "_try", record)
     return seen
+
+
+@pytest.fixture(scope="module")
+def halves():
+    """Samples to fit, and others to score on, as a report takes them."""
+    X, y = make_correlated(n_samples=240, n_features=30, random_state=5)
+    return {"X": X[:120], "y": y[:120], "X_test": X[120:], "y_test": y[120:]}
+
+
+@pytest.fixture(scope="module", params=["sequential", "centroid", "agglomerative", "joint"])
+def model(request, halves):
+    """One of each strategy, fitted to the first half."""
+    return LinCFA(strategy=request.param).fit(halves["X"], halves["y"])
+
+
+@pytest.fixture(scope="module")
+def sequential(halves):
+    return LinCFA().fit(halves["X"], halves["y"])

@@ -50,7 +50,7 @@ def test_the_image_is_the_matrix_of_the_findings(data):
     X, y = data
     model = LinCFA().fit(X, y)
     ax = plot_correlation(model, X)
-    expected = correlate_by_group(model, X)
+    expected = correlate_by_group(model, Samples(X, np.zeros(len(X))))
     (image,) = ax.images
     np.testing.assert_array_equal(image.get_array(), expected.values)
     assert image.get_clim() == (-1, 1)
@@ -125,7 +125,7 @@ def test_limit(data):
 
 def test_a_search_draws_its_reducer(tree):
     model = LinCFACV(**QUICK).fit(*tree)
-    matrix = correlate_by_group(model.reducer_, tree[0])
+    matrix = correlate_by_group(model.reducer_, Samples(*tree))
     ax = plot_correlation(model, tree[0])
     np.testing.assert_array_equal(ax.images[0].get_array(), matrix.values)
 

@@ -23,7 +23,7 @@ def curve(strategy, n_groups, score, error=None):
 def drawn(*curves, chosen=None):
     ax = new_figure(5, 4).subplots()
     chosen = chosen or (curves[0].n_groups[0], curves[0].score[0])
-    draw_path(ScorePath(curves, chosen, "R²", ""), ax)
+    draw_path(ScorePath(curves, chosen, "the model", "R²", ""), ax)
     return ax
 
 
@@ -117,7 +117,8 @@ def test_a_search(fitted):
     results, best = fitted.cv_results_, fitted.best_index_
     assert ring == (results["mean_n_groups"][best], results["mean_test_score"][best])
     assert sum(line.get_xdata().size for line in lines) == results["strategy"].size
-    assert legend(ax) == [*fitted.strategies, "the model"]
+    marked = f"chosen, {fitted.n_groups_} groups on all samples"
+    assert legend(ax) == [*fitted.strategies, marked]
     assert ax.get_ylabel() == "neg_mean_absolute_error"
 
 

@@ -32,10 +32,10 @@ SIZE = len(NAMES)
 GROUPS = np.repeat(range(SIZE // 2), 2)
 PAIRS = PairTable(NAMES, NAMES, *np.linspace(0.1, 0.9, 3 * SIZE).reshape(3, -1), SIZE)
 CURVE = Curve("joint", np.array([1.0, 10.0]), np.array([0.2, 0.4]), np.array([0.1, 0.1]))
-PATH = ScorePath((CURVE, CURVE), (1.0, 0.2), "R²", "")
+PATH = ScorePath((CURVE, CURVE), (1.0, 0.2), "the model", "R²", "")
 PICTURES = {
     "correlation": (draw_correlation, CorrelationMatrix(NAMES, GROUPS, np.eye(SIZE), SIZE)),
-    "thresholds": (draw_thresholds, Pairs(1.0, PAIRS, PAIRS, "")),
+    "thresholds": (draw_thresholds, Pairs(1.0, PAIRS, PAIRS, "", None)),
     "path": (draw_path, PATH),
     "coefficients": (draw_coefficients, Coefficients(NAMES, GROUPS, np.arange(SIZE) - 3.0, SIZE)),
 }

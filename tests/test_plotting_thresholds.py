@@ -22,7 +22,7 @@ def table(correlation, threshold, total=None):
 
 def drawn(merged, near=None, min_correlation=None):
     ax = new_figure(5, 4).subplots()
-    draw_thresholds(Pairs(1.0, merged, near, ""), ax, min_correlation)
+    draw_thresholds(Pairs(1.0, merged, near, "", min_correlation), ax)
     return ax
 
 

@@ -113,6 +113,7 @@ class GroupReader(BaseEstimator):  # type: ignore[misc]
         *,
         X: Any = None,
         y: Any = None,
+        sample_weight: Any = None,
         X_test: Any = None,
         y_test: Any = None,
         ordered: bool = False,
@@ -131,8 +132,8 @@ class GroupReader(BaseEstimator):  # type: ignore[misc]
         path : path-like
             The file, which is written whole or not at all: JSON where it ends in ``.json``, else
             the page.
-        X, y : array-like, default=None
-            The data of the fit.
+        X, y, sample_weight : array-like, default=None
+            The data of the fit; others are refused.
         X_test, y_test : array-like, default=None
             Samples not used for fitting, on which regressions on all and on the reduced features
             are scored. They are fitted to ``X`` and ``y``; without these, they are cross-validated
@@ -159,7 +160,16 @@ class GroupReader(BaseEstimator):  # type: ignore[misc]
         # by name, when it is asked for, and loads its packages then.
         find = import_module("lincfa._findings").find
         write_report = import_module("lincfa.report").write_report
-        findings = find(self, X=X, y=y, X_test=X_test, y_test=y_test, ordered=ordered, title=title)
+        findings = find(
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            X_test=X_test,
+            y_test=y_test,
+            ordered=ordered,
+            title=title,
+        )
         write_report(findings, path)
 
     @property

@@ -19,7 +19,8 @@ def decimals(correlation: float, count: int = 3) -> str:
     if not -1 < correlation < 1:
         return digits(correlation, count)
     count = max(count, count - 2 - floor(log10(1 - abs(correlation))))
-    return f"{correlation:.{count}f}".replace("-", "−")
+    rounded = round(correlation, count) + 0.0  # of −0.0 no sign is left
+    return f"{rounded:.{count}f}".replace("-", "−")
 
 
 def apart(written: Callable[[float, int], str], one: float, other: float) -> tuple[str, str]:

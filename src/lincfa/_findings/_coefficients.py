@@ -8,9 +8,8 @@ import numpy.typing as npt
 
 from ..theory._arrays import FloatArray
 from ._samples import Samples
-from ._scores import fit_linear
 
-FEATURES_SHOWN = 20_000
+_SHOWN = 20_000
 
 
 @dataclass(frozen=True)
@@ -35,39 +34,31 @@ class Coefficients:
     n_features: int
 
 
-def reduced_weights(model: Any, reducer: Any, train: Samples | None) -> FloatArray | None:
-    """Coefficients of the reduced features; None where there is no linear model of them.
-
-    Those of the model's own estimator, or of a regression fitted to the data of the fit.
-    """
-    fitted = getattr(model, "estimator_", None)
-    if fitted is None and train is not None:
-        fitted = fit_linear(None, reducer._average(train.X), train.y)
-    coef = getattr(fitted, "coef_", None)
-    if coef is None or np.size(coef) != reducer.n_groups_:
-        return None
-    return np.ravel(coef).astype(np.float64)
-
-
 def spread_back(reducer: Any, coef: FloatArray) -> Coefficients:
     """Spread coefficients of the reduced features to all."""
     expanded, _ = reducer.expand_coefficients(coef)
-    names = reducer._names()[:FEATURES_SHOWN]
+    names = reducer._names()[:_SHOWN]
     return Coefficients(
         tuple(str(name) for name in names),
-        reducer.labels_[:FEATURES_SHOWN],
-        (expanded * reducer.scale_)[:FEATURES_SHOWN],
+        reducer.labels_[:_SHOWN],
+        (expanded * reducer.scale_)[:_SHOWN],
         reducer.n_features_in_,
     )
 
 
-def effect_of_groups(reducer: Any, coef: FloatArray) -> FloatArray | None:
+def effect_of_groups(reducer: Any, coef: FloatArray, train: Samples | None) -> FloatArray | None:
     """How far a prediction rises with one standard deviation of each reduced feature.
 
-    None for original units, in which that deviation is not known without the data.
+    None for original units without the data of the fit, which that deviation then takes.
     """
     if reducer.units != "standardized":
-        return None
+        if train is None:
+            return None
+        values = reducer._average(train.X).astype(np.float64)
+        center = np.average(values, axis=0, weights=train.weights)
+        square = np.average((values - center) ** 2, axis=0, weights=train.weights)
+        n = reducer.n_samples_
+        return np.asarray(coef * np.sqrt(square * n / (n - 1)))
     sizes = np.array([len(group) for group in reducer.groups_])
     correlation = np.nan_to_num(reducer.cohesion_["mean_correlation"])
     variance = (1 + (sizes - 1) * correlation) / sizes

@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..theory._arrays import FloatArray
+from ._samples import Samples
 
-FEATURES_SHOWN = 240
+_SHOWN = 240
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,7 @@ class CorrelationMatrix:
     n_features: int
 
 
-def correlate_by_group(
-    reducer: Any, X: npt.NDArray[Any], limit: int = FEATURES_SHOWN
-) -> CorrelationMatrix:
+def correlate_by_group(reducer: Any, samples: Samples, limit: int = _SHOWN) -> CorrelationMatrix:
     """Correlate the features, the largest group first; of many, every few-th in that order."""
     largest_first = sorted(reducer.groups_, key=len, reverse=True)
     order = np.concatenate(largest_first)
@@ -44,8 +43,11 @@ def correlate_by_group(
         chosen = order[places]
     else:
         chosen = order
-    values = np.asarray(X[:, chosen], dtype=np.float64)
-    values = values - values.mean(axis=0)
+    # Divided first: squares of extreme numbers would be 0 or infinite.
+    values = np.asarray(samples.X[:, chosen], dtype=np.float64) / reducer.scale_[chosen]
+    weights = np.ones(len(values)) if samples.weights is None else samples.weights
+    values = values - weights @ values / weights.sum()
+    values *= np.sqrt(weights)[:, None]
     norms = np.linalg.norm(values, axis=0)
     values /= np.where(norms > 0, norms, 1.0)  # of samples other than those of the fit, perhaps
     names = reducer._names()

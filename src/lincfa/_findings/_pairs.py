@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from .._criterion import Criterion, tolerance_value
 from .._evidence import threshold
-from .._statistics import ArrayStatistics, standardize_target
+from .._noise import full_noise_ratio
+from .._statistics import ArrayStatistics
 from ..theory._arrays import FloatArray
 from ._samples import Samples
 
@@ -50,16 +51,19 @@ class Pairs:
     merged : PairTable
         As the fit recorded them.
     near : PairTable or None
-        The pairs with the smallest F of those that stay apart, the nearest first; None where there
-        are no data to compute them from, or no rule for pairs.
+        The pairs of groups with the smallest F, the nearest first; None where there are no data to
+        compute them from, or no rule for pairs.
     note : str
         What ``near`` compares, or why there is none.
+    min_correlation : float or None
+        Pairs with a lower correlation stay apart, whatever their F.
     """
 
     tolerance: float
     merged: PairTable
     near: PairTable | None
     note: str
+    min_correlation: float | None
 
 
 def decide_pairs(reducer: Any, train: Samples | None) -> Pairs:
@@ -80,23 +84,30 @@ def decide_pairs(reducer: Any, train: Samples | None) -> Pairs:
         rows["f"],
         decided.size,
     )
-    tolerance = tolerance_value(reducer.tolerance)
-    if reducer.n_groups is not None and decided.size:
-        tolerance = float(decided["tolerance"].max())
+    lowest = None if reducer.min_correlation is None else float(reducer.min_correlation)
+    tolerance = _tolerance(reducer, decided)
+    near = None
     if reducer.strategy == "joint":
         note = "The joint strategy decides in the regression on all groups, not pair by pair."
-        return Pairs(tolerance, merged, None, note)
-    if train is None:
-        return Pairs(tolerance, merged, None, "Without the data of the fit, merged pairs alone.")
-    return _with_near(reducer, train, Pairs(tolerance, merged, None, ""))
+    elif train is None:
+        note = "Without the data of the fit, merged pairs alone."
+    else:
+        near, note = _of_groups(reducer, train, tolerance)
+    return Pairs(tolerance, merged, near, note, lowest)
 
 
-def _with_near(reducer: Any, train: Samples, pairs: Pairs) -> Pairs:
-    """Add the pairs of groups that came closest to merging."""
+def _tolerance(reducer: Any, decided: npt.NDArray[np.void]) -> float:
+    """Give the tolerance of the groups; where their number was asked for, the largest F made."""
+    if reducer.n_groups is None:
+        return tolerance_value(reducer.tolerance)
+    return float(decided["tolerance"].max()) if decided.size else 0.0
+
+
+def _of_groups(reducer: Any, train: Samples, tolerance: float) -> tuple[PairTable, str]:
+    """Give the pairs of groups that came closest to merging, and what was compared."""
     largest = sorted(range(reducer.n_groups_), key=lambda k: -len(reducer.groups_[k]))
     chosen = np.sort(largest[:_GROUPS_COMPARED]).astype(np.intp)
-    sequential = reducer.strategy == "sequential"
-    if sequential:
+    if reducer.strategy == "sequential":
         features = np.array([reducer.groups_[k][0] for k in chosen])
         representatives = train.X[:, features]
         labels = [str(reducer._names()[i]) for i in features]
@@ -106,25 +117,30 @@ def _with_near(reducer: Any, train: Samples, pairs: Pairs) -> Pairs:
         labels = [str(reducer.get_feature_names_out()[k]) for k in chosen]
         what = "the means of the groups"
     note = f"Kept apart: pairs of {what}, those with the smallest F."
+    if reducer.strategy == "centroid":
+        note += (
+            " Two groups may pass and yet stay apart, because single features are tested against "
+            "the mean of a group."
+        )
+    elif reducer.n_groups is not None:
+        note += " Pairs that pass stay apart where the number of groups was reached."
     if len(largest) > chosen.size:
         note += f" Compared are the {chosen.size} largest groups."
-    table = _nearest(reducer, representatives, train.y, labels, pairs.tolerance)
-    return Pairs(pairs.tolerance, pairs.merged, table, note)
+    return _nearest(reducer, representatives, train, labels, tolerance), note
 
 
 def _nearest(
-    reducer: Any, values: npt.NDArray[Any], y: FloatArray, labels: list[str], tolerance: float
+    reducer: Any, values: npt.NDArray[Any], train: Samples, labels: list[str], tolerance: float
 ) -> PairTable:
-    """Give the pairs of columns with the smallest F of those that stay apart."""
-    statistics = ArrayStatistics.from_data(values, y)
-    criterion = Criterion(statistics.n_samples, tolerance, _noise_ratio(reducer, y))
+    """Give the pairs of columns with the smallest F; the columns stand for groups."""
+    statistics = ArrayStatistics.from_data(values, train.y, None, train.weights)
+    criterion = Criterion(statistics.n_samples, tolerance, _noise_ratio(reducer, train))
     first, second = np.triu_indices(len(labels), 1)
     rho = statistics.square(np.arange(len(labels)))[first, second]
     r = statistics.target_correlation
     f = criterion.plain_f(rho, r[first], r[second])
     lowest = -1.0 if reducer.min_correlation is None else float(reducer.min_correlation)
-    apart = np.flatnonzero(((f > tolerance) | (rho < lowest)) & np.isfinite(f))
-    nearest = apart[np.argsort(f[apart], kind="stable")[:NEAR_SHOWN]]
+    nearest = np.argsort(f, kind="stable")[:NEAR_SHOWN]
     needed = threshold(tolerance, 1 - rho[nearest], f[nearest])
     return PairTable(
         tuple(labels[i] for i in first[nearest]),
@@ -132,16 +148,18 @@ def _nearest(
         rho[nearest],
         np.maximum(needed, lowest),
         f[nearest],
-        apart.size,
+        f.size,
     )
 
 
-def _noise_ratio(reducer: Any, y: FloatArray) -> float | None:
+def _noise_ratio(reducer: Any, train: Samples) -> float | None:
     """Variance of the noise over that of the target, as in the fit; None for each pair's own."""
     if reducer.noise == "pair":
         return None
     if not isinstance(reducer.noise, str):
-        return float(reducer.noise) / standardize_target(y)[1] ** 2
+        return float(reducer.noise / reducer.target_scale_**2)
     # That of the regression on all features is behind each drop of variance.
     drops = reducer.evidence_["variance_drop_share"]
-    return float(drops[0] * (reducer.n_samples_ - 1)) if drops.size else None
+    if drops.size:
+        return float(drops[0] * (reducer.n_samples_ - 1))
+    return full_noise_ratio(ArrayStatistics.from_data(train.X, train.y, None, train.weights))

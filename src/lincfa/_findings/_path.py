@@ -9,8 +9,8 @@ from sklearn.metrics import r2_score
 
 from .._choice import standard_errors
 from ..theory._arrays import FloatArray
+from ._regression import fit_linear
 from ._samples import Samples
-from ._scores import fit_linear
 
 _STEPS = 25
 _MOST_GROUPS = 500
@@ -34,7 +34,9 @@ class ScorePath:
     ----------
     curves : tuple of Curve
     chosen : tuple of float
-        Number of groups and score of the model.
+        Number of groups and score of the model; of a search, means over its folds.
+    chosen_name : str
+        What is marked there.
     score_name : str
         What the score is; larger is better.
     how : str
@@ -43,6 +45,7 @@ class ScorePath:
 
     curves: tuple[Curve, ...]
     chosen: tuple[float, float]
+    chosen_name: str
     score_name: str
     how: str
 
@@ -73,6 +76,7 @@ def _of_search(model: Any) -> ScorePath:
     return ScorePath(
         tuple(curves),
         chosen,
+        f"chosen, {model.n_groups_} groups on all samples",
         name,
         "Means over the folds of the cross-validation within the data of the fit, with bars of one "
         "standard error; the combination marked was chosen.",
@@ -96,12 +100,13 @@ def _of_merges(reducer: Any, train: Samples, test: Samples) -> ScorePath:
     for number in numbers.tolist():
         labels = reducer.cut(n_groups=number).labels_[firsts]
         X, X_test = (_merge_means(part, sizes, labels, number) for part in parts)
-        scores.append(r2_score(test.y, fit_linear(None, X, train.y).predict(X_test)))
+        scores.append(r2_score(test.y, fit_linear(None, X, train.y, train.weights).predict(X_test)))
     r2 = np.array(scores)
     chosen = float(r2[numbers == reducer.n_groups_][0])
     return ScorePath(
         (Curve(reducer.strategy, numbers.astype(float), r2, np.full(len(r2), np.nan)),),
         (float(reducer.n_groups_), chosen),
+        "the model",
         "R²",
         f"Linear regressions fitted to {len(train.y)} samples and scored on {len(test.y)} others, "
         "for other cuts of the path of merges. The model's own, marked, was not chosen by these "

@@ -4,6 +4,8 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from ._samples import Samples
+
 _PACKAGES = ("lincfa", "numpy", "scipy", "scikit-learn")
 
 
@@ -16,12 +18,25 @@ def settings_of(model: Any) -> dict[str, str]:
     return settings
 
 
-def code_of(model: Any) -> str:
+def code_of(
+    model: Any, title: str | None, train: Samples | None, test: Samples | None, ordered: bool
+) -> str:
     """Give the lines of Python that fit such a model and write such a report."""
-    return (
-        f"from lincfa import {type(model).__name__}\n\n"
-        f"model = {model!r}.fit(X, y)\n"
-        'model.report("report.html", X=X, y=y, X_test=X_test, y_test=y_test)'
+    lines = [f"from lincfa import {type(model).__name__}"]
+    estimator = getattr(model, "estimator", None)
+    if estimator is not None:
+        kind = type(estimator)
+        public = [part for part in kind.__module__.split(".") if not part.startswith("_")]
+        lines.append(f"from {'.'.join(public)} import {kind.__name__}")
+    weighted = train is not None and train.weights is not None
+    weights = ", sample_weight=sample_weight" if weighted else ""
+    given = [] if train is None else [f"X=X, y=y{weights}"]
+    given += [] if test is None else ["X_test=X_test, y_test=y_test"]
+    given += ["ordered=True"] if ordered else []
+    given += [] if title is None else [f"title={title!r}"]
+    report = ", ".join(['"report.html"', *given])
+    return "\n".join(
+        [*lines, "", f"model = {model!r}.fit(X, y{weights})", f"model.report({report})"]
     )
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from .._names import shown
-from ._coefficients import Coefficients, effect_of_groups, reduced_weights, spread_back
+from ._coefficients import Coefficients, effect_of_groups, spread_back
 from ._groups import LONGEST_NAME, Group, describe_groups
 from ._matrix import CorrelationMatrix, correlate_by_group
 from ._pairs import Pairs, decide_pairs
 from ._path import ScorePath, score_path
+from ._regression import reduced_weights
 from ._samples import Samples
 from ._scores import Scores, score
 from ._setting import code_of, settings_of, versions
@@ -95,6 +96,7 @@ def find(
     *,
     X: Any = None,
     y: Any = None,
+    sample_weight: Any = None,
     X_test: Any = None,
     y_test: Any = None,
     ordered: bool = False,
@@ -109,7 +111,7 @@ def find(
     ----------
     model : LinCFA or LinCFACV
         Fitted.
-    X, y
+    X, y, sample_weight
         The data of the fit, which the model does not keep, for what takes them.
     X_test, y_test
         Samples not used for fitting, to score on.
@@ -120,8 +122,8 @@ def find(
     """
     model._check_is_fitted()
     reducer = getattr(model, "reducer_", model)
-    train = Samples.of(model, X, y, "training")
-    test = Samples.of(model, X_test, y_test, "test")
+    train = Samples.of_fit(model, X, y, sample_weight)
+    test = Samples.of_test(model, X_test, y_test)
     known = train if train is not None else test
     coef = reduced_weights(model, reducer, train)
     names = reducer._names()
@@ -137,9 +139,11 @@ def find(
         n_groups=int(reducer.n_groups_),
         n_constant=int(constant.size),
         scores=score(model, reducer, train, test, ordered),
-        groups=describe_groups(reducer, None if coef is None else effect_of_groups(reducer, coef)),
+        groups=describe_groups(
+            reducer, None if coef is None else effect_of_groups(reducer, coef, train)
+        ),
         constant=tuple(shown(str(names[i]), LONGEST_NAME) for i in constant[:_CONSTANT_SHOWN]),
-        matrix=None if known is None else correlate_by_group(reducer, known.X),
+        matrix=None if known is None else correlate_by_group(reducer, known),
         matrix_source="the data of the fit" if train is not None else "the test samples",
         pairs=decide_pairs(reducer, train),
         path=score_path(model, reducer, train, test),
@@ -147,9 +151,18 @@ def find(
         settings=settings_of(model),
         data=described | dict(data or {}),
         versions=versions(),
-        recipe=recipe or code_of(model),
+        recipe=recipe or code_of(model, title, train, test, ordered),
         notes=tuple(notes),
     )
+
+
+def find_scores(
+    model: Any, *, X: Any, y: Any, X_test: Any, y_test: Any, ordered: bool = False
+) -> Scores | None:
+    """Score a fitted model and nothing else; see :func:`find`."""
+    train = Samples.of_fit(model, X, y)
+    test = Samples.of_test(model, X_test, y_test)
+    return score(model, getattr(model, "reducer_", model), train, test, ordered)
 
 
 def _plain(value: Any) -> Any:

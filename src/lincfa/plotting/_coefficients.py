@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._findings import Coefficients, spread_back
-from .._findings._coefficients import reduced_weights
+from .._findings import Coefficients, reduced_weights, spread_back
 from .._input import real_numbers
 from .._names import shown
 from ..theory._arrays import FloatArray

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._findings import CorrelationMatrix, correlate_by_group
+from .._findings import CorrelationMatrix, Samples, correlate_by_group
 from .._input import check_finite, validate_new
 from .._parameters import is_count
 from ._figures import NAMES_SHOWN, axes_or_new, name_ticks
@@ -44,8 +44,9 @@ def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" 
     if len(values) < _FEWEST:
         raise ValueError(f"X has {len(values)} sample; correlations take at least {_FEWEST}.")
     check_finite(values, columns)
+    samples = Samples(values, np.zeros(len(values)))
     ax = axes_or_new(ax, 6.2, 5.2, square=True)
-    draw_correlation(correlate_by_group(getattr(model, "reducer_", model), values, limit), ax)
+    draw_correlation(correlate_by_group(getattr(model, "reducer_", model), samples, limit), ax)
     return ax
 
 

@@ -47,8 +47,8 @@ def plot_path(
     """
     model._check_is_fitted()
     reducer = getattr(model, "reducer_", model)
-    train = Samples.of(model, X, y, "training")
-    test = Samples.of(model, X_test, y_test, "test")
+    train = Samples.of_fit(model, X, y)
+    test = Samples.of_test(model, X_test, y_test)
     path = score_path(model, reducer, train, test)
     if path is None and not hasattr(reducer, "merge_path_"):
         raise ValueError(
@@ -87,7 +87,7 @@ def draw_path(path: ScorePath, ax: "Axes") -> None:
     if len(handles) == 1:
         handles, labels = [], []  # nothing to tell apart
     (ring,) = ax.plot(*path.chosen, "o", markersize=14, mfc="none", mec=ink())
-    legend_above(ax, [*handles, ring], [*labels, "the model"])
+    legend_above(ax, [*handles, ring], [*labels, path.chosen_name])
     numbers = np.concatenate([curve.n_groups for curve in path.curves])
     focus(ax, np.concatenate([curve.score for curve in path.curves]), path.chosen[1])
     low, high = float(numbers.min()) / _MARGIN, float(numbers.max()) * _MARGIN

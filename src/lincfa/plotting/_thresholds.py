@@ -45,14 +45,15 @@ def plot_thresholds(
             "The joint strategy has no thresholds to draw: it decides in the regression on all "
             "groups, not pair by pair."
         )
-    pairs = decide_pairs(reducer, Samples.of(model, X, y, "training"))
+    pairs = decide_pairs(reducer, Samples.of_fit(model, X, y))
     ax = axes_or_new(ax, 6.4, 5)
-    draw_thresholds(pairs, ax, reducer.min_correlation)
+    draw_thresholds(pairs, ax)
     return ax
 
 
-def draw_thresholds(pairs: Pairs, ax: "Axes", min_correlation: float | None = None) -> None:
+def draw_thresholds(pairs: Pairs, ax: "Axes") -> None:
     """Draw merged pairs, and those that nearly merged."""
+    min_correlation = pairs.min_correlation
     tables = [("merged", pairs.merged, BLUE, "o")]
     if pairs.near is not None:
         tables.append(("kept apart, the nearest", pairs.near, VERMILION, "D"))

@@ -4,8 +4,7 @@ from datetime import datetime
 from math import isfinite, isnan
 from typing import Any
 
-from .._findings import Findings, PairTable, Scores
-from .._findings._groups import LONGEST_NAME
+from .._findings import LONGEST_NAME, Findings, PairTable, Scores
 from .._names import shown
 from .._words import apart, decimals, digits
 from . import _wording

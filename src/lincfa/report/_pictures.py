@@ -40,10 +40,7 @@ def _drawings(findings: Findings) -> dict[str, tuple[tuple[float, float], Callab
     if matrix is not None and matrix.names:
         drawings["correlations"] = (6.5, 5.4), partial(draw_correlation, matrix)
     if pairs.merged.first or (pairs.near is not None and pairs.near.first):
-        needed = findings.settings.get("min_correlation", "None")
-        lowest = None if needed == "None" else float(needed)
-        draw = partial(draw_thresholds, pairs, min_correlation=lowest)
-        drawings["thresholds"] = (6.5, 5.0), draw
+        drawings["thresholds"] = (6.5, 5.0), partial(draw_thresholds, pairs)
     if path is not None:
         drawings["path"] = (7.0, 4.0), partial(draw_path, path)
     if coefficients is not None and coefficients.names:

@@ -1,5 +1,7 @@
 """The sentences of the page."""
 
+from math import isnan
+
 from .._findings import Findings, Scores
 from .._words import decimals
 
@@ -8,17 +10,16 @@ def meaning(findings: Findings) -> str:
     """Say in plain words what the headline means."""
     varying = findings.n_features - findings.n_constant
     if findings.n_groups == varying:
-        text = (
-            "No two features merge: for each pair, one common weight would cost more in bias than "
-            "it saves in variance. Every feature stays as it is."
-        )
+        none = "There is one feature" if varying == 1 else "No two features merge"
+        text = f"{none}: each reduced feature is one feature by itself"
+        text += ", standardised." if findings.settings.get("units") == "standardized" else "."
     else:
         text = (
             f"Each group is replaced by one reduced feature, the plain mean of its members: "
-            f"{findings.n_groups} in place of {_count(varying, 'feature')}. Features share a group "
-            "where one common weight for them, in a linear regression on the target, saves more "
-            "variance than it adds bias."
+            f"{findings.n_groups} in place of {_count(varying, 'feature')}."
         )
+    if varying > 1:
+        text += f" {_rule(findings)}"
     if findings.n_constant:
         text += (
             f" {_count(findings.n_constant, 'feature')} {_are(findings.n_constant)} constant in "
@@ -27,9 +28,37 @@ def meaning(findings: Findings) -> str:
     return text
 
 
+def _rule(findings: Findings) -> str:
+    """Say when features merge, with the settings of the model."""
+    lowest, tolerance = findings.pairs.min_correlation, findings.pairs.tolerance
+    if findings.settings.get("n_groups", "None") != "None":
+        text = (
+            "The merges that add least bias for the variance they save are made first, until so "
+            "many groups are left"
+        )
+    elif tolerance == 1:
+        text = (
+            "Features share a group where one common weight for them, in a linear regression on "
+            "the target, saves at least as much variance as it adds squared bias"
+        )
+    else:
+        text = (
+            "Features share a group where one common weight for them, in a linear regression on "
+            f"the target, adds at most {tolerance:g} times as much squared bias as it saves "
+            "variance"
+        )
+    if lowest is not None:
+        text += f", and where they are correlated by at least {lowest:g}"
+    return f"{text}."
+
+
 def verdict(scores: Scores) -> str:
     """Say whether the reduced features predict better, as far as the samples can tell."""
     difference = scores.r2_difference
+    if isnan(difference.low):
+        return "The samples are too few to tell which predicts better."
+    if difference.low == difference.high == 0:
+        return "Both predict the same."
     if difference.low > 0:
         return "On these samples the reduced features predict better than all features."
     if difference.high < 0:
@@ -105,8 +134,8 @@ def _of_thresholds(findings: Findings) -> str:
     pairs = findings.pairs
     text = (
         "Each point is a decision on a pair: across, the correlation that it takes to merge; "
-        "upwards, the correlation that there is. Pairs on or above the diagonal merge (F up to "
-        f"{pairs.tolerance:g}), pairs below stay apart."
+        "upwards, the correlation that there is. Pairs on or above the diagonal pass (F up to "
+        f"{pairs.tolerance:g}), pairs below do not."
     )
     for table, kind in ((pairs.merged, "merged"), (pairs.near, "kept apart")):
         if table is not None and len(table.first) < table.total:
@@ -142,8 +171,8 @@ def alternatives(findings: Findings) -> dict[str, str]:
     if findings.path is not None:
         number, score = findings.path.chosen
         said["path"] = (
-            f"{findings.path.score_name} against the number of groups; the model has {number:g} "
-            f"groups and {decimals(score)}."
+            f"{findings.path.score_name} against the number of groups; marked are {number:g} "
+            f"groups with {decimals(score)} ({findings.path.chosen_name})."
         )
     if findings.coefficients is not None:
         values = findings.coefficients.values
