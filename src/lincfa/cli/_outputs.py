@@ -118,12 +118,12 @@ def write_frame(path: str, frame: "pl.DataFrame") -> None:
 def _unlike(names: list[str], taken: set[str], talk: Talk) -> list[str]:
     """Rename reduced features that are called like a column that is kept."""
     result = []
-    taken = taken | set(names)
+    used = taken | set(names)
     for name in names:
-        if name in taken - set(names):
-            new = next(f"{name} #{k}" for k in count(2) if f"{name} #{k}" not in taken)
+        if name in taken:
+            new = next(f"{name} #{k}" for k in count(2) if f"{name} #{k}" not in used)
             talk.note(f"the reduced feature {name!r} is written as {new!r}: the table has the name")
-            taken.add(new)
+            used.add(new)
             name = new
         result.append(name)
     return result
