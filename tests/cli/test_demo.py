@@ -1,33 +1,26 @@
-"""The command line, as a user runs it."""
+"""``lincfa demo``, and what all commands share: help, version, wrong usage."""
 
 import re
-import subprocess
 import sys
 
 import pytest
 
 import lincfa
 from lincfa._demo import run_demo
-from lincfa.cli import main
+
+COMMANDS = ("reduce", "apply", "explain", "compare", "demo", "paper")
 
 
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "lincfa.cli", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_demo():
-    result = run("demo", "--draws", "2", "--seed", "1")
-    assert result.returncode == 0, result.stderr
-    assert result.stderr == ""
+def test_demo(run, files, tmp_path):
+    result = run("demo", "--draws", "2", "--seed", "1", cwd=tmp_path)
+    assert result.code == 0, result.err
+    assert result.err == ""
     for words in ("Climate-like field", "2400 features", "The paper's experiment", "held out"):
-        assert words in result.stdout
+        assert words in result.out
     for method in ("all features", "LinCFA", "PCA, 95 % of variance"):
-        assert len(re.findall(rf"│ {method} .*│.*│.*│.*│", result.stdout)) == 2
+        assert len(re.findall(rf"│ {method} .*│.*│.*│.*│", result.out)) == 2
+    assert files(tmp_path) == ["demo-report.html"]
+    assert result.out.endswith(f"Report on the field: {tmp_path / 'demo-report.html'}\n")
 
 
 def test_demo_claims():
@@ -41,30 +34,91 @@ def test_demo_claims():
         assert pca.count.mean < experiment.n_features
 
 
-def test_version(capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main(["--version"])
-    assert capsys.readouterr().out == f"lincfa {lincfa.__version__}\n"
+def test_demo_replaces_no_report(fails, folder):
+    (folder / "demo-report.html").write_text("mine")
+    assert fails("demo").startswith("demo-report.html exists; --force replaces it")
+    assert (folder / "demo-report.html").read_text() == "mine"
+
+
+def test_version(done):
+    assert done("--version").out == f"lincfa {lincfa.__version__}\n"
+
+
+def test_help_names_the_commands_with_examples(done):
+    shown = done("--help").out
+    for command in COMMANDS:
+        assert re.search(rf"^    {command} +\w", shown, re.MULTILINE)
+    assert "examples:\n  lincfa reduce data.csv --target y  " in shown
+    assert "exit codes: 0 done, 1 the job failed, 2 wrong usage" in shown
+
+
+@pytest.mark.parametrize("command", ["reduce", "apply", "explain", "compare"])
+def test_help_of_a_command_has_examples_that_parse(command, done):
+    import shlex
+
+    from lincfa.cli._main import _parser
+
+    shown = done(command, "--help").out
+    lines = shown.split("examples:\n")[1].splitlines()
+    assert len(lines) >= 2
+    for line in lines:
+        words = shlex.split(line.split("|")[-1].split(">")[0])
+        assert words[:2] == ["lincfa", command]
+        assert _parser().parse_args(words[1:]).run
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "arguments are required: command"),
-        (["fly"], "invalid choice: 'fly'"),
-        (["demo", "--draws", "0"], "'0' is not a positive whole number"),
-        (["demo", "--draws", "-1"], "'-1' is not a positive whole number"),
-        (["demo", "--seed", "-3"], "'-3' is not a whole number"),
+        ("", "arguments are required: command"),
+        ("fly", "invalid choice: 'fly'"),
+        ("demo --draws 0", "'0' is not a positive whole number"),
+        ("demo --draws -1", "'-1' is not a positive whole number"),
+        ("demo --seed -3", "'-3' is not a whole number"),
+        ("reduce d.csv", "arguments are required: --target"),
+        ("reduce --target y", "arguments are required: data"),
+        ("reduce d.csv --target y --strategy best", "invalid choice: 'best'"),
+        ("reduce d.csv --target y --tolerance 0", "neither a positive number, nor 'unbiased', nor"),
+        ("reduce d.csv --target y --tolerance nan", "'nan' is neither a positive number"),
+        ("reduce d.csv --target y --tolerance inf", "'inf' is neither a positive number"),
+        ("reduce d.csv --target y --noise none", "neither 'pair', nor 'full', nor a positive"),
+        ("reduce d.csv --target y --min-correlation 1.5", "is not a correlation, from -1 to 1"),
+        ("reduce d.csv --target y --missing mean", "invalid choice: 'mean'"),
+        ("reduce d.csv --target y --split group", "invalid choice: 'group'"),
+        ("reduce d.csv --target y --test 1", "'1' is not a share from 0 to below 1"),
+        ("reduce d.csv --target y --test -0.1", "'-0.1' is not a share"),
+        ("reduce d.csv --target y --seed 2147483648", "not a whole number from 0 to 2147483647"),
+        ("reduce d.csv --target y --separator ab", "'ab' is not a single character"),
+        ("reduce d.csv --target y --units metres", "invalid choice: 'metres'"),
+        ("reduce d.csv --target y --n-groups 3", "goes with --strategy agglomerative or joint"),
+        (
+            "reduce d.csv --target y --n-groups 3 --strategy joint --tolerance 2",
+            "--n-groups takes the place of --tolerance",
+        ),
+        ("reduce d.csv --target y --report r.html --no-report", "not allowed with argument"),
+        ("reduce d.csv --target y --output - --json", "--json and --output - "),
+        ("reduce d.csv --target y --groups -", "--groups takes the name of a file"),
+        ("reduce d.csv --target y --report -", "--report takes the name of a file"),
+        ("apply groups.json", "arguments are required: data"),
+        ("apply groups.json d.csv --output - --json", "--json and --output - "),
+        ("explain d.csv --target y a", "arguments are required: B"),
+        ("explain d.csv --target y a a", "must be three different columns"),
+        ("explain d.csv --target a a b", "must be three different columns"),
+        ("explain d.csv --target y a b --tolerance cv", "neither a positive number nor 'unbiased'"),
+        ("compare d.csv --target y --folds 0", "'0' is not a positive whole number"),
     ],
 )
-def test_wrong_usage(capsys, arguments, message):
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments)
-    assert message in capsys.readouterr().err
+def test_wrong_usage(fails, files, folder, arguments, message):
+    assert message in fails(*arguments.split(), code=2)
+    assert files() == []
 
 
-def test_missing_package_is_named(monkeypatch, capsys):
+def test_missing_package_is_named(fails, monkeypatch, folder):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     monkeypatch.setitem(sys.modules, "rich", None)
-    assert main(["demo"]) == 1
-    assert "pip install rich" in capsys.readouterr().err
+    assert "pip install 'lincfa[cli]'" in fails("demo")
+
+
+def test_debug_shows_where_an_error_arose(call, folder):
+    with pytest.raises(FileNotFoundError, match=r"none\.csv"):
+        call("explain", "none.csv", "--target", "y", "a", "b", "--debug")

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from lincfa import cli, paper
-from lincfa.cli import main
+from lincfa import paper
+from lincfa.cli import _paper, main
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_table_and_path_of_the_page(capsys, tmp_path, few_methods):
 
 
 def test_experiments_are_those_of_the_package():
-    assert tuple(paper.EXPERIMENTS) == cli._EXPERIMENTS
+    assert tuple(paper.EXPERIMENTS) == _paper.EXPERIMENTS
 
 
 def test_defaults_are_those_of_the_paper(asked):
@@ -118,4 +118,4 @@ def test_missing_matplotlib_is_named(capsys, monkeypatch, tmp_path):
 def test_missing_rich_is_named(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     assert main(["paper"]) == 1
-    assert "pip install rich" in capsys.readouterr().err
+    assert "pip install 'lincfa[cli]'" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import mmap
 import os
 import sys
 import zlib
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -34,7 +34,12 @@ if TYPE_CHECKING:
 _QUICK = 100  # rows that the first guess of the types is made from
 
 
-def read_csv(path: str, form: Form, as_text: Container[str], separator: str | None) -> TableFile:
+def read_csv(
+    path: str,
+    form: Form,
+    as_text: Container[str] | Callable[[list[str]], Container[str]],
+    separator: str | None,
+) -> TableFile:
     """Read a CSV file, or standard input; text stays as it is, but for columns of numbers."""
     source = STANDARD_INPUT if path == "-" else path
     with ExitStack() as opened:
@@ -45,6 +50,8 @@ def read_csv(path: str, form: Form, as_text: Container[str], separator: str | No
         if separator is None:
             separator = "\t" if form.suffix == ".tsv" else find_separator(data)
         names = read_header(data, separator, source)
+        if callable(as_text):
+            as_text = as_text(names)
         # The reader of tables takes a file by its path without a copy in memory.
         origin = path if isinstance(data, mmap.mmap) else data
         frame = _parse(origin, data, names, as_text, separator, source)

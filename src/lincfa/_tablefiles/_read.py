@@ -1,7 +1,7 @@
 """A table read from a file of any known format."""
 
 import os
-from collections.abc import Container
+from collections.abc import Callable, Container
 
 from ._columnar import read_columnar
 from ._csv import read_csv
@@ -13,7 +13,7 @@ from ._table import TableFile
 def read_table(
     path: str | os.PathLike[str],
     *,
-    as_text: Container[str] = (),
+    as_text: Container[str] | Callable[[list[str]], Container[str]] = (),
     separator: str | None = None,
     samples: str | None = None,
 ) -> TableFile:
@@ -23,8 +23,9 @@ def read_table(
     ----------
     path : str or path
         The suffix tells the format.
-    as_text : container of str
-        Columns of a CSV file that stay text as it is written there, ``00123`` or ``1.10``.
+    as_text : container of str, or function
+        Columns of a CSV file that stay text as it is written there, ``00123`` or ``1.10``; a
+        function gives them from the names of all.
     separator : str or None
         Between the fields of a CSV file; None to find it in the header.
     samples : str or None

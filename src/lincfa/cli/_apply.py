@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
 
     from .. import load
     from .._tablefiles import form_of, read_table
-    from ._columns import Besides, complete_rows, find_columns, frame_of_rows, refuse_infinite
+    from ._columns import complete_rows, find_columns, frame_of_rows, refuse_infinite
     from ._outputs import check_outputs, named_after, write_reduced, writing
 
     talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
@@ -41,24 +41,23 @@ def run(options: argparse.Namespace) -> int:
     form_of(path)  # refuses an unknown suffix before any work
     model = load(options.groups)
     features = [str(name) for name in model._names()]
-    known = set(features)
+    averaged = {features[i] for i in np.flatnonzero(model.labels_ >= 0)}
     with talk.busy(f"reading {options.data}"):
         table = read_table(
             options.data,
-            as_text=Besides(known),
+            as_text=lambda names: set(names) - averaged,
             separator=options.separator,
             samples=options.samples,
         )
     names = table.frame.columns
     find_columns(names, features, table.source, patterns=False)
     dropped = set(find_columns(names, options.drop, table.source))
-    for name in sorted(dropped & known):
+    for name in sorted(dropped & set(features)):
         raise ValueError(f"column {name!r} is a feature of {options.groups} and cannot be dropped")
     rows = complete_rows(table, features, options.missing, talk)
     refuse_infinite(table, features)
     with talk.busy("averaging"):
         reduced = model._reduce(frame_of_rows(table, features, np.flatnonzero(rows)))
-    averaged = {features[i] for i in np.flatnonzero(model.labels_ >= 0)}
     keep = [name for name in names if name not in averaged and name not in dropped]
     with writing([path] if path != "-" else []) as parts:
         write_reduced(model, table, keep, rows, reduced, path, parts[0] if parts else None, talk)

@@ -1,7 +1,7 @@
 """Which columns of a table are features, and which of its rows are complete."""
 
 import argparse
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -36,26 +36,9 @@ class Roles:
     passed: list[str]
 
 
-@dataclass(frozen=True)
-class Meant:
-    """The columns that names or patterns mean, in whatever table."""
-
-    wanted: Sequence[str]
-
-    def __contains__(self, name: object) -> bool:
-        """Tell whether a column is meant."""
-        return any(name == each or fnmatchcase(str(name), each) for each in self.wanted)
-
-
-@dataclass(frozen=True)
-class Besides:
-    """All columns but some, in whatever table."""
-
-    known: Set[str]
-
-    def __contains__(self, name: object) -> bool:
-        """Tell whether a column is none of them."""
-        return name not in self.known
+def meant(names: Sequence[str], each: str) -> list[str]:
+    """Give the column called so; where there is none, those that match it as a pattern."""
+    return [each] if each in names else [name for name in names if fnmatchcase(name, each)]
 
 
 def find_columns(
@@ -65,9 +48,7 @@ def find_columns(
     found: dict[str, None] = {}
     known = set(names)
     for each in wanted:
-        matches = [each] if each in known else []
-        if not matches and patterns:
-            matches = [name for name in names if fnmatchcase(name, each)]
+        matches = [each] if each in known else meant(names, each) if patterns else []
         if not matches:
             close = get_close_matches(each, names, n=3)
             hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
@@ -175,7 +156,7 @@ def read_samples(options: argparse.Namespace, talk: Talk, only: Sequence[str] = 
     with talk.busy(f"reading {options.data}"):
         table = read_table(
             options.data,
-            as_text=Meant([options.target]),
+            as_text=lambda names: [options.target],
             separator=options.separator,
             samples=options.samples,
         )

@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, learn, score, write."""
     from .._names import describe_columns
     from .._tablefiles import form_of, read_table
-    from ._columns import Meant, assign_roles, complete_rows, refuse_infinite
+    from ._columns import assign_roles, complete_rows, meant, refuse_infinite
     from ._outputs import check_outputs, named_after
     from ._reduction import Reduction, tell
     from ._split import Split
@@ -118,7 +118,10 @@ def run(options: argparse.Namespace) -> int:
     with talk.busy(f"reading {options.data}"):
         table = read_table(
             options.data,
-            as_text=Meant([options.target, *options.keep]),
+            as_text=lambda names: {
+                options.target,
+                *(name for each in options.keep for name in meant(names, each)),
+            },
             separator=options.separator,
             samples=options.samples,
         )
