@@ -59,7 +59,14 @@ def read_csv(
     if blank and all(column.null_count() == blank for column in frame.tail(blank).iter_columns()):
         frame = frame.head(frame.height - blank)
     frame, remarks = settle_text(frame, as_text)
-    return TableFile(source, frame, replace(form, separator=separator), remarks)
+    held = None if os.path.isfile(path) else data  # what cannot be read twice
+
+    def again(columns: list[str]) -> pl.DataFrame:
+        with ExitStack() as opened:
+            text = _load(path, source, opened) if held is None else held
+            return _texts(path, text, names, columns, separator).head(frame.height)
+
+    return TableFile(source, frame, replace(form, separator=separator), remarks, again=again)
 
 
 def write_csv(path: str, frame: pl.DataFrame, form: Form) -> None:
@@ -120,6 +127,24 @@ def _parse(
         frame.columns = names
         return frame
     raise find_fault(data, separator, len(names), source)
+
+
+def _texts(
+    path: str, data: Buffer, names: list[str], wanted: list[str], separator: str
+) -> pl.DataFrame:
+    """Read some columns as they are written."""
+    import polars as pl
+
+    places = sorted(names.index(name) for name in wanted)
+    frame = pl.read_csv(
+        path if isinstance(data, mmap.mmap) else data,
+        separator=separator,
+        columns=places,
+        infer_schema=False,
+        glob=False,
+    )
+    frame.columns = [names[place] for place in places]
+    return frame
 
 
 def _load(path: str, source: str, opened: ExitStack) -> Buffer:

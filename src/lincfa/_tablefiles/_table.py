@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,17 @@ class TableFile:
     form: Form
     remarks: dict[str, str] = field(default_factory=dict)
     grid: Grid | None = None
+    again: Callable[[list[str]], pl.DataFrame] | None = None  # reads columns as they are written
+
+    def as_written(self, names: Sequence[str]) -> TableFile:
+        """Give the table with some columns as they are in the file, ``1.10`` and not 1.1."""
+        numbers = [name for name in names if self.frame.schema[name].is_numeric()]
+        if self.again is None or not numbers:
+            return self
+        texts = self.again(numbers)
+        if texts.height != self.frame.height:
+            raise ValueError(f"{self.source} has changed while it was read.")
+        return replace(self, frame=self.frame.with_columns(texts.get_columns()))
 
     def numeric(self) -> list[str]:
         """Name the columns that are numbers, and have at least one value."""

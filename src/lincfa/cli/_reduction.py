@@ -85,6 +85,7 @@ class Reduction:
         reduced = reduced[self.rows]
         kept = {*self.roles.passed, *self.constant}
         keep = [name for name in self.table.frame.columns if name in kept]
+        table = self.table.as_written(keep)
         files = [path for path in paths.values() if path != "-"]
         with writing(files) as parts:
             part = dict(zip(files, parts, strict=True))
@@ -94,7 +95,7 @@ class Reduction:
                 part[page].write_text(report_text(findings, page), encoding="utf-8", newline="\n")
             output = paths["--output"]
             write_reduced(
-                self.reducer, self.table, keep, self.rows, reduced, output, part.get(output), talk
+                self.reducer, table, keep, self.rows, reduced, output, part.get(output), talk
             )
         return {name.removeprefix("--"): path for name, path in paths.items()}
 
