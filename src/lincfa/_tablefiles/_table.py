@@ -64,6 +64,13 @@ class TableFile:
             raise ValueError(f"{self.source} has changed while it was read.")
         return replace(self, frame=self.frame.with_columns(texts.get_columns()))
 
+    def as_numbers(self, name: str) -> TableFile:
+        """Give the table with a column that was read as text as numbers, for formats with types."""
+        column = self.frame.get_column(name)
+        if self.again is None or column.dtype.is_numeric():
+            return self
+        return replace(self, frame=self.frame.with_columns(parse_numbers(column)[0]))
+
     def numeric(self) -> list[str]:
         """Name the columns that are numbers, and have at least one value."""
         return [

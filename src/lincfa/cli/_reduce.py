@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> int:
     merging = f"merging {len(roles.features)} features"
     with talk.busy(merging), talk.noting_warnings(but="LinCFA leaves out constant"):
         model.fit(split.X, split.y)
-    reduction = Reduction(model, table, roles, rows, split)
+    reduction = Reduction(model, table, options.target, roles, rows, split)
     if reduction.constant:
         talk.note(
             "constant in the rows to learn from, passed on untouched: "

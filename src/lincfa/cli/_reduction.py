@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._findings import Findings, find
-from .._tablefiles import TableFile
+from .._tablefiles import TableFile, form_of
 from ..report import report_text
 from ._columns import Roles
 from ._outputs import write_reduced, writing
@@ -39,6 +39,7 @@ class Reduction:
 
     model: Any
     table: TableFile
+    target: str
     roles: Roles
     rows: npt.NDArray[np.bool_]
     split: Split
@@ -85,7 +86,10 @@ class Reduction:
         reduced = reduced[self.rows]
         kept = {*self.roles.passed, *self.constant}
         keep = [name for name in self.table.frame.columns if name in kept]
-        table = self.table.as_written(keep)
+        if form_of(paths["--output"]).kind == "csv":
+            table = self.table.as_written(constant)
+        else:
+            table = self.table.as_numbers(self.target)
         files = [path for path in paths.values() if path != "-"]
         with writing(files) as parts:
             part = dict(zip(files, parts, strict=True))
