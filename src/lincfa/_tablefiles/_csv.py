@@ -149,6 +149,8 @@ def _texts(
 
 def _load(path: str, source: str, opened: ExitStack) -> Buffer:
     """Give the text of a file: mapped where it is plain, else read and decompressed."""
+    if path == "-" and sys.stdin is None:
+        raise ValueError("There is no standard input to read from.")
     if path == "-":
         return _decompress(sys.stdin.buffer.read(), source)
     with open(path, "rb") as file:

@@ -34,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _ended_as_interrupted():
             code = int(options.run(options))
-            sys.stdout.flush()
+            if sys.stdout is not None:  # it is None where standard output is closed
+                sys.stdout.flush()
             return code
     except BrokenPipeError:  # whoever read the output has enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -78,7 +79,8 @@ def _interrupt(*_: object) -> None:
 
 
 def _complain(message: str, code: int = 1) -> int:
-    sys.stderr.write(f"lincfa: {message}\n")
+    if sys.stderr is not None:
+        sys.stderr.write(f"lincfa: {message}\n")
     return code
 
 

@@ -131,6 +131,8 @@ def _unlike(names: list[str], taken: set[str], talk: Talk) -> list[str]:
 
 def _write_to_stdout(write: Callable[[str], None]) -> None:
     """Let something be written to a file, and pass it on to standard output."""
+    if sys.stdout is None:
+        raise ValueError("there is no standard output to write to")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "table"
         write(os.fspath(path))

@@ -38,7 +38,7 @@ class Talk:
 
     def give(self, outcome: Mapping[str, Any]) -> None:
         """Print the outcome for a program, if it is one that asked."""
-        if self.as_json:
+        if self.as_json and sys.stdout is not None:
             text = json.dumps(outcome, allow_nan=False, ensure_ascii=False, indent=1)
             sys.stdout.write(text + "\n")
 
