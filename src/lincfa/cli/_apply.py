@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from ._arguments import add_command, add_data, add_output, add_talk
+from ._arguments import add_command, add_data, add_output, add_talk, refuse_mixed_output
 from ._talk import Talk
 
 
@@ -35,6 +35,7 @@ def run(options: argparse.Namespace) -> int:
     from ._columns import complete_rows, find_columns, frame_of_rows, refuse_infinite
     from ._outputs import check_outputs, named_after, write_reduced, writing
 
+    refuse_mixed_output(options)
     talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
     path = options.output or named_after(options.data, form_of(options.data))
     check_outputs({"--output": path}, [options.groups, options.data], options.force)

@@ -77,6 +77,12 @@ def add_output(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--force", action="store_true", help="replace files that exist")
 
 
+def refuse_mixed_output(options: argparse.Namespace) -> None:
+    """Refuse to print a table and the outcome as JSON one behind the other."""
+    if options.json and options.output == "-":
+        options.refuse("--json and --output - both print to standard output; give one of the two")
+
+
 def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> None:
     """Add the rule by which features merge."""
     words = "'unbiased' (2)" + (", or 'cv' to choose by cross-validation" if search else "")

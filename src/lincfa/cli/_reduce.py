@@ -12,6 +12,7 @@ from ._arguments import (
     add_talk,
     natural,
     positive,
+    refuse_mixed_output,
     share,
 )
 from ._talk import Talk
@@ -104,6 +105,10 @@ def run(options: argparse.Namespace) -> int:
     from ._split import Split
 
     model = _model(options)
+    refuse_mixed_output(options)
+    for option, path in (("--groups", options.groups), ("--report", options.report)):
+        if path == "-":
+            options.refuse(f"{option} takes the name of a file, not standard output")
     talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
     paths = {
         "--output": options.output or named_after(options.data, form_of(options.data)),
