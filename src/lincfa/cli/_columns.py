@@ -1,7 +1,8 @@
 """Which columns of a table are features, and which of its rows are complete."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -143,16 +144,36 @@ def refuse_infinite(table: TableFile, names: Sequence[str]) -> None:
             raise ValueError(f"{table.source}: column {name!r} is infinite in row {row}")
 
 
+def refuse_constant(
+    table: TableFile, target: str, y: npt.NDArray[Any], where: str = "every row"
+) -> None:
+    """Refuse a target of equal values, naming it."""
+    if y.size and (y == y[0]).all():
+        raise ValueError(f"{table.source}: the target {target!r} is {y[0]:g} in {where}")
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Let what the library refuses in a table name the file."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error
+
+
 @dataclass(frozen=True)
 class TableSamples:
     """Complete rows of a table: features with their names, and the target."""
 
+    source: str
     X: "pl.DataFrame"
     y: npt.NDArray[Any]
 
 
-def read_samples(options: argparse.Namespace, talk: Talk, only: Sequence[str] = ()) -> TableSamples:
-    """Read all features of a table, or some, and the target; complete rows alone."""
+def read_samples(
+    options: argparse.Namespace, talk: Talk, needed: Sequence[str] = (), *, only: bool = False
+) -> TableSamples:
+    """Read the features of a table, or only those needed, and the target; complete rows alone."""
     with talk.busy(f"reading {options.data}"):
         table = read_table(
             options.data,
@@ -161,7 +182,11 @@ def read_samples(options: argparse.Namespace, talk: Talk, only: Sequence[str] = 
             samples=options.samples,
         )
     names = table.frame.columns
-    features = find_columns(names, [options.target, *only], table.source, patterns=False)[1:]
+    features = find_columns(names, [options.target, *needed], table.source, patterns=False)[1:]
+    for name in features:
+        table.column(name)  # refuses one that is not of numbers
+    for name in sorted({*find_columns(names, options.drop, table.source)} & {*features}):
+        raise ValueError(f"column {name!r} is to be explained and cannot be dropped")
     if not only:
         features = assign_roles(
             table, options.target, options.drop, [], talk, fate="left out"
@@ -169,9 +194,10 @@ def read_samples(options: argparse.Namespace, talk: Talk, only: Sequence[str] = 
     used = [options.target, *features]
     rows = np.flatnonzero(complete_rows(table, used, options.missing, talk))
     refuse_infinite(table, used)
-    return TableSamples(
-        frame_of_rows(table, features, rows), table.numbers([options.target], rows)[:, 0]
-    )
+    y = table.numbers([options.target], rows)[:, 0]
+    if rows.size > 1:
+        refuse_constant(table, options.target, y)
+    return TableSamples(table.source, frame_of_rows(table, features, rows), y)
 
 
 def frame_of_rows(table: TableFile, names: list[str], rows: npt.NDArray[np.intp]) -> "pl.DataFrame":

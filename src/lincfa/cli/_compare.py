@@ -57,11 +57,21 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, cross-validate, tabulate."""
     from .. import compare
-    from ._columns import read_samples
+    from .._comparison import METHODS
+    from ._columns import naming, read_samples
 
+    if options.folds < 2:
+        options.refuse("--folds takes at least 2")
+    for name in options.method or ():
+        if name not in METHODS:
+            options.refuse(f"--method {name!r} is none of: {', '.join(METHODS)}")
     talk = Talk(quiet=options.quiet, as_json=options.json)
     samples = read_samples(options, talk)
-    with talk.noting_warnings(), talk.counting("comparing") as progress:
+    with (
+        naming(samples.source),
+        talk.noting_warnings(),
+        talk.counting("comparing") as progress,
+    ):
         comparison = compare(
             samples.X,
             samples.y,

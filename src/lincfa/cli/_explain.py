@@ -31,22 +31,23 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, compare, explain."""
     from .. import explain_pair
-    from ._columns import read_samples
+    from ._columns import naming, read_samples
 
     talk = Talk(quiet=options.quiet, as_json=options.json)
     pair = (options.a, options.b)
     if len({*pair, options.target}) < 3:
         options.refuse("the two features and the target must be three different columns")
     # The noise of the regression on all features takes all of them, as a fit does.
-    samples = read_samples(options, talk, only=() if options.noise == "full" else pair)
-    explanation = explain_pair(
-        samples.X,
-        samples.y,
-        *pair,
-        tolerance=options.tolerance,
-        noise=options.noise,
-        min_correlation=options.min_correlation,
-    )
+    samples = read_samples(options, talk, pair, only=options.noise != "full")
+    with naming(samples.source):
+        explanation = explain_pair(
+            samples.X,
+            samples.y,
+            *pair,
+            tolerance=options.tolerance,
+            noise=options.noise,
+            min_correlation=options.min_correlation,
+        )
     talk.say(str(explanation), prose=True)
     figures = {
         name: value if not isinstance(value, float) or isfinite(value) else None

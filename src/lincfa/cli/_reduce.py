@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, learn, score, write."""
     from .._names import describe_columns
     from .._tablefiles import form_of, read_table
-    from ._columns import assign_roles, complete_rows, meant, refuse_infinite
+    from ._columns import assign_roles, complete_rows, meant, naming, refuse_infinite
     from ._outputs import check_outputs, named_after
     from ._reduction import Reduction, tell
     from ._split import Split
@@ -137,7 +137,8 @@ def run(options: argparse.Namespace) -> int:
         refuse_infinite(table, used)
         split = Split.of(table, options.target, roles.features, rows, options, talk)
     merging = f"merging {len(roles.features)} features"
-    with talk.busy(merging), talk.noting_warnings(but="LinCFA leaves out constant"):
+    noted = talk.noting_warnings(but="LinCFA leaves out constant")
+    with naming(table.source), talk.busy(merging), noted:
         model.fit(split.X, split.y)
     reduction = Reduction(model, table, options.target, roles, rows, split)
     if reduction.constant:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._tablefiles import TableFile
-from ._columns import frame_of_rows
+from ._columns import frame_of_rows, refuse_constant
 from ._talk import Talk
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ class Split:
             how = f"at random, seed {options.seed}"
         train, test = (np.sort(part) for part in np.split(order, [complete.size - count]))
         y = table.numbers([target])[:, 0]
+        refuse_constant(table, target, y[train], "every row to learn from")
+        refuse_constant(table, target, y[test], f"the {count} rows held out to score on")
         return cls(
             train,
             test,
