@@ -30,7 +30,6 @@ def run(options: argparse.Namespace) -> int:
     """Read, average, write."""
     import numpy as np
 
-    from .. import load
     from .._tablefiles import form_of, read_table
     from ._columns import complete_rows, find_columns, frame_of_rows, refuse_infinite
     from ._outputs import check_outputs, named_after, write_reduced, writing
@@ -40,6 +39,8 @@ def run(options: argparse.Namespace) -> int:
     path = options.output or named_after(options.data, form_of(options.data))
     check_outputs({"--output": path}, [options.groups, options.data], options.force)
     form_of(path)  # refuses an unknown suffix before any work
+    from .. import load  # takes a second, which errors should not
+
     model = load(options.groups)
     features = [str(name) for name in model._names()]
     averaged = {features[i] for i in np.flatnonzero(model.labels_ >= 0)}

@@ -56,17 +56,20 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, cross-validate, tabulate."""
-    from .. import compare
-    from .._comparison import METHODS
     from ._columns import naming, read_samples
 
     if options.folds < 2:
         options.refuse("--folds takes at least 2")
-    for name in options.method or ():
-        if name not in METHODS:
-            options.refuse(f"--method {name!r} is none of: {', '.join(METHODS)}")
+    if options.method:
+        from .._comparison import METHODS
+
+        for name in options.method:
+            if name not in METHODS:
+                options.refuse(f"--method {name!r} is none of: {', '.join(METHODS)}")
     talk = Talk(quiet=options.quiet, as_json=options.json)
     samples = read_samples(options, talk)
+    from .. import compare  # takes a second, which errors should not
+
     with (
         naming(samples.source),
         talk.noting_warnings(),

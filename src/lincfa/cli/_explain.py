@@ -30,7 +30,6 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, compare, explain."""
-    from .. import explain_pair
     from ._columns import naming, read_samples
 
     talk = Talk(quiet=options.quiet, as_json=options.json)
@@ -39,6 +38,8 @@ def run(options: argparse.Namespace) -> int:
         options.refuse("the two features and the target must be three different columns")
     # The noise of the regression on all features takes all of them, as a fit does.
     samples = read_samples(options, talk, pair, only=options.noise != "full")
+    from .. import explain_pair  # takes a second, which errors should not
+
     with naming(samples.source):
         explanation = explain_pair(
             samples.X,

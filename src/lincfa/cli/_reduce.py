@@ -101,10 +101,9 @@ def run(options: argparse.Namespace) -> int:
     from .._tablefiles import form_of, read_table
     from ._columns import assign_roles, complete_rows, meant, naming, refuse_infinite
     from ._outputs import check_outputs, named_after
-    from ._reduction import Reduction, tell
     from ._split import Split
 
-    model = _model(options)
+    _refuse_options(options)
     refuse_mixed_output(options)
     for option, path in (("--groups", options.groups), ("--report", options.report)):
         if path == "-":
@@ -136,6 +135,9 @@ def run(options: argparse.Namespace) -> int:
         rows = complete_rows(table, used, options.missing, talk)
         refuse_infinite(table, used)
         split = Split.of(table, options.target, roles.features, rows, options, talk)
+    from ._reduction import Reduction, tell  # takes a second, which errors should not
+
+    model = _model(options)
     merging = f"merging {len(roles.features)} features"
     noted = talk.noting_warnings(but="LinCFA leaves out constant")
     with naming(table.source), talk.busy(merging), noted:
@@ -154,14 +156,18 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _model(options: argparse.Namespace) -> Any:
-    """Make the estimator that the options ask for; refuse options that do not go together."""
-    from .. import LinCFA, LinCFACV
-
+def _refuse_options(options: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
     if options.n_groups is not None and options.strategy not in ("agglomerative", "joint"):
         options.refuse("--n-groups goes with --strategy agglomerative or joint")
     if options.n_groups is not None and options.tolerance != 1.0:
         options.refuse("--n-groups takes the place of --tolerance; give one of the two")
+
+
+def _model(options: argparse.Namespace) -> Any:
+    """Make the estimator that the options ask for."""
+    from .. import LinCFA, LinCFACV
+
     common = {
         "noise": options.noise,
         "min_correlation": options.min_correlation,
