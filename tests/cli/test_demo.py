@@ -105,6 +105,8 @@ def test_help_of_a_command_has_examples_that_parse(command, done):
         ("explain d.csv --target y a a", "must be three different columns"),
         ("explain d.csv --target a a b", "must be three different columns"),
         ("explain d.csv --target y a b --tolerance cv", "neither a positive number nor 'unbiased'"),
+        ("compare d.csv --target y --folds 1", "--folds takes at least 2"),
+        ("compare d.csv --target y --method magic", "--method 'magic' is none of: LinCFA, "),
         ("compare d.csv --target y --folds 0", "'0' is not a positive whole number"),
     ],
 )

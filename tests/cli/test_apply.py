@@ -1,0 +1,141 @@
+"""``lincfa apply`` averages new samples by a saved model."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lincfa import LinCFA
+
+pl = pytest.importorskip("polars")
+
+
+def table_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+
+
+@pytest.fixture
+def model(samples, folder):
+    """A saved model of the first forty samples, and the features of all."""
+    frame = pl.DataFrame(samples.X, schema=samples.names)
+    fitted = LinCFA().fit(frame.head(40), samples.y[:40])
+    fitted.save("groups.json")
+    return fitted, frame
+
+
+def check(path, model, rows=slice(None)):
+    fitted, frame = model
+    written = table_of(path)
+    means = np.array([written[name] for name in fitted.get_feature_names_out()], dtype=float).T
+    assert np.allclose(means, fitted.transform(frame)[rows], rtol=1e-12)
+    return written
+
+
+def test_new_samples(run, data, model, columns, files):
+    result = run("apply", "groups.json", data)
+    assert (result.code, result.err) == (0, "")
+    assert result.out == f"60 rows, {model[0].summary().headline}\noutput: data-reduced.csv\n"
+    assert files() == ["data-reduced.csv", "data.csv", "groups.json"]
+    written = check("data-reduced.csv", model)
+    assert list(written) == ["id", "word", "y", "day", *model[0].get_feature_names_out()]
+    for name in ("id", "word", "y", "day"):
+        assert written[name] == columns[name]
+
+
+@pytest.mark.parametrize("options", [[], ["--units", "original"], ["--tolerance", "0.1"]])
+def test_the_same_file_gives_the_same_table(done, data, options):
+    done("reduce", data, "--target", "y", "--keep", "id", "--no-report", *options)
+    done("apply", "groups.json", data, "--output", "again.csv")
+    assert Path("again.csv").read_bytes() == Path("data-reduced.csv").read_bytes()
+
+
+def test_columns_in_another_order_and_without_target(done, save, columns, model):
+    names = [name for name in reversed(columns) if name != "y"]
+    data = save({name: columns[name] for name in names}, "new.csv")
+    done("apply", "groups.json", data)
+    written = check("new-reduced.csv", model)
+    assert list(written)[:3] == ["day", "word", "id"]
+
+
+def test_other_columns_may_have_no_value(done, save, columns, model):
+    data = save(columns | {"y": [""] * 60, "new": ["1.10", ""] * 30}, "new.csv")
+    done("apply", "groups.json", data)
+    written = check("new-reduced.csv", model)
+    assert written["y"] == [""] * 60
+    assert written["new"] == ["1.10", ""] * 30
+
+
+def test_rows_with_missing_values(done, fails, save, columns, model):
+    holes = columns | {"b3": [*columns["b3"][:5], "NA", *columns["b3"][6:]]}
+    data = save(holes, "new.csv")
+    assert "new.csv: values are missing in column 'b3', in 1 of 60" in fails(
+        "apply", "groups.json", data
+    )
+    result = done("apply", "groups.json", data, "--missing", "drop")
+    assert result.err.startswith("note: 1 of 60 rows left out")
+    written = check("new-reduced.csv", model, rows=np.delete(np.arange(60), 5))
+    assert written["id"] == columns["id"][:5] + columns["id"][6:]
+
+
+def test_outcome_for_programs(done, data, model):
+    told = json.loads(done("apply", "groups.json", data, "--json").out)
+    assert told == {
+        "headline": model[0].summary().headline,
+        "n_samples": 60,
+        "n_features": 6,
+        "n_groups": model[0].n_groups_,
+        "notes": [],
+        "written": {"output": "data-reduced.csv"},
+    }
+
+
+def test_drop_leaves_out_what_is_no_feature(done, fails, data, model):
+    done("apply", "groups.json", data, "--drop", "[iw]*", "--output", "r.csv")
+    assert list(table_of("r.csv"))[:2] == ["y", "day"]
+    message = fails("apply", "groups.json", data, "--drop", "a*", "--output", "s.csv")
+    assert message == "column 'a1' is a feature of groups.json and cannot be dropped"
+
+
+def test_another_format(done, data, model):
+    done("apply", "groups.json", data, "--output", "r.parquet")
+    written = pl.read_parquet("r.parquet")
+    fitted, frame = model
+    means = written.select(fitted.get_feature_names_out()).to_numpy()
+    assert np.array_equal(means, fitted.transform(frame))
+
+
+def test_a_single_row(done, save, columns, model):
+    data = save({name: values[:1] for name, values in columns.items()}, "new.csv")
+    done("apply", "groups.json", data)
+    check("new-reduced.csv", model, rows=slice(1))
+
+
+def test_missing_features_are_named(fails, save, columns, model):
+    data = save({"B3" if name == "b3" else name: columns[name] for name in columns}, "new.csv")
+    assert fails("apply", "groups.json", data) == "new.csv has no column 'b3'"
+
+
+def test_text_in_a_feature_is_named(fails, save, columns, model):
+    data = save(columns | {"b3": [*columns["b3"][:5], "x", *columns["b3"][6:]]}, "new.csv")
+    message = fails("apply", "groups.json", data)
+    assert message == "new.csv: column 'b3' is not of numbers: row 6 is 'x'."
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", "id,a1\n1,2\n", '{"format": "lincfa"}'])
+def test_a_model_that_is_none_is_named(fails, data, files, content):
+    Path("groups.json").write_text(content)
+    assert "groups.json" in fails("apply", "groups.json", data)
+    assert files() == ["data.csv", "groups.json"]
+
+
+def test_files_that_are_not_there_are_named(fails, data, model):
+    assert fails("apply", "none.json", data) == "none.json: No such file or directory"
+    assert fails("apply", "groups.json", "n.csv") == "n.csv: No such file or directory"
+
+
+def test_model_and_data_in_the_wrong_order(fails, data, model):
+    assert "groups.json" in fails("apply", data, "groups.json")

@@ -1,0 +1,108 @@
+"""Files that hold no table: a line that names them, exit code 1, and nothing written."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pl = pytest.importorskip("polars")
+
+
+def broken_parquet():
+    pl.DataFrame({"a": np.arange(500.0), "y": np.arange(500.0)}).write_parquet("d.parquet")
+    content = Path("d.parquet").read_bytes()
+    return content[:50] + bytes(200) + content[250:]
+
+
+BAD = {
+    "no such column": ("d.csv", b"a,b,z\n1,2,3\n4,5,6\n", "d.csv has no column 'y'"),
+    "empty": ("d.csv", b"", "d.csv is empty."),
+    "header alone": ("d.csv", b"a,b,y\n", "d.csv has columns but no rows."),
+    "duplicate names": ("d.csv", b"a,a,y\n1,2,3\n", "d.csv: columns 1 and 2 are both named 'a'."),
+    "cut": ("d.csv.gz", gzip.compress(b"a,y\n1,2\n" * 99)[:-9], "d.csv.gz is a damaged compressed"),
+    "broken Parquet": (
+        "d.parquet",
+        broken_parquet,
+        "d.parquet is not a Parquet file, or a damaged",
+    ),
+    "no NetCDF": ("d.nc", b"CDF nonsense", "d.nc is not a NetCDF file, or a damaged one."),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_in_a_process_of_its_own(run, folder, files, kind):
+    name, content, message = BAD[kind]
+    Path(name).write_bytes(content() if callable(content) else content)
+    result = run("reduce", name, "--target", "y")
+    assert result.code == 1
+    assert result.out == ""
+    assert result.err.startswith(f"lincfa: {message}")
+    assert result.err.count("\n") == 1
+    assert files() == [name]
+
+
+@pytest.mark.parametrize("command", ["reduce", "explain", "compare"])
+def test_a_file_that_is_not_there(fails, folder, command):
+    pair = ["a", "b"] if command == "explain" else []
+    message = fails(command, "none.csv", "--target", "y", *pair)
+    assert message == "none.csv: No such file or directory"
+
+
+@pytest.mark.parametrize("command", ["reduce", "explain", "compare"])
+def test_a_single_row(fails, save, columns, command):
+    data = save({name: values[:1] for name, values in columns.items()})
+    pair = ["a1", "a2"] if command == "explain" else []
+    assert fails(command, data, "--target", "y", *pair).startswith("data.csv: ")
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        (3, [], "data.csv: 3 rows to learn from are too few; it takes 4"),
+        (5, ["--test", "0.5"], "data.csv: 3 rows to learn from are too few; it takes 4 besides"),
+        (20, ["--test", "0.05"], "data.csv: the target 'y' is "),
+    ],
+)
+def test_too_few_rows(fails, save, columns, rows, options, message):
+    data = save({name: values[:rows] for name, values in columns.items()})
+    assert fails("reduce", data, "--target", "y", *options).startswith(message)
+
+
+def test_four_rows_are_enough(done, save, columns):
+    data = save({name: values[:4] for name, values in columns.items()})
+    done("reduce", data, "--target", "y", "--keep", "id", "--no-report")
+
+
+def test_a_target_of_mixed_types(fails, save, columns):
+    data = save(columns | {"y": [*columns["y"][:8], "high", *columns["y"][9:]]})
+    for command in (["reduce"], ["compare"], ["explain", "a1", "a2"]):
+        message = fails(command[0], data, "--target", "y", *command[1:])
+        assert message == "data.csv: column 'y' is not of numbers: row 9 is 'high'."
+
+
+def test_a_target_of_dates(fails, folder):
+    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]}).with_columns(
+        y=pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 4)).alias("y")
+    )
+    frame.write_parquet("d.parquet")
+    message = fails("reduce", "d.parquet", "--target", "y")
+    assert message == "d.parquet: column 'y' is not of numbers: row 1 is 2020-01-01 (date)."
+
+
+def test_every_row_misses_a_value(fails, save, columns):
+    holes = columns | {"a1": ["", "1"] * 30, "a2": ["1", ""] * 30}
+    message = fails("reduce", save(holes), "--target", "y", "--missing", "drop")
+    assert message.startswith("data.csv: every row has a missing value, most in columns 'a1', 'a2'")
+
+
+def test_a_folder_is_no_csv(fails, folder):
+    (folder / "d.csv").mkdir()
+    assert fails("reduce", "d.csv", "--target", "y") == "d.csv: Is a directory"
+
+
+def test_all_features_constant(fails, save, columns, files):
+    flat = {name: ["1"] * 60 for name in ("a1", "a2")}
+    data = save({"y": columns["y"]} | flat)
+    assert fails("reduce", data, "--target", "y").startswith("data.csv: ")
+    assert files() == ["data.csv"]

@@ -1,0 +1,221 @@
+"""Columns of a table: nothing of it is lost, whatever the columns are called."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lincfa
+from lincfa import LinCFA
+
+pl = pytest.importorskip("polars")
+
+
+def table_of(path):
+    """Give the columns of a CSV as text."""
+    with open(path, encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def written(path, columns):
+    """Write columns of any text, quoted where they must be."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    Path(path).write_text(text.getvalue(), encoding="utf-8", newline="\n")
+    return path
+
+
+def features_of(path="groups.json"):
+    return list(lincfa.load(path)._names())
+
+
+def test_other_columns_pass_text_for_text_in_their_order(done, data, columns):
+    done("reduce", data, "--target", "y", "--keep", "id", "--no-report")
+    passed = table_of("data-reduced.csv")
+    names = ["id", "word", "y", "day"]
+    assert list(passed)[:4] == names
+    assert {name: passed[name] for name in names} == {name: columns[name] for name in names}
+    assert not {*passed} & {"a1", "a2", "a3", "b1", "b2", "b3"}
+    assert len(passed) == 4 + lincfa.load("groups.json").n_groups_
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["7.50"] * 60,
+        ["007"] * 60,
+        ["1e3"] * 30 + ["1000.0"] * 30,
+        ["NA"] * 60,
+        [""] * 60,
+        ["nan"] * 60,
+        ["true", "False"] * 30,
+        ["1.10"] * 59 + ["?"],
+        ["-", "1,5"] * 30,
+        ["12:30"] * 60,
+    ],
+    ids=lambda values: f"{values[0]}..{values[-1]}",
+)
+def test_whatever_is_no_feature_passes_text_for_text(done, folder, columns, values):
+    data = written("data.csv", {"odd": values} | columns)
+    result = done("reduce", data, "--target", "y", "--keep", "id", "--no-report")
+    assert "'odd'" in result.err
+    assert table_of("data-reduced.csv")["odd"] == values
+    done("apply", "groups.json", data, "--output", "again.csv")
+    assert Path("again.csv").read_bytes() == Path("data-reduced.csv").read_bytes()
+
+
+def test_constant_columns_pass_from_compressed_files_and_standard_input(
+    done, folder, columns, monkeypatch
+):
+    import gzip
+    import sys
+
+    data = written("data.csv", columns | {"flat": ["7.50"] * 60})
+    content = Path(data).read_bytes()
+    Path("data.csv.gz").write_bytes(gzip.compress(content))
+    done("reduce", "data.csv.gz", "--target", "y", "--no-report", "--output", "r.csv")
+    assert table_of("r.csv")["flat"] == ["7.50"] * 60
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    done("reduce", "-", "--target", "y", "--no-report", "--output", "s.csv", "--groups", "g.json")
+    assert Path("s.csv").read_bytes() == Path("r.csv").read_bytes()
+
+
+def test_columns_constant_where_it_is_learned_pass_on(done, folder, columns):
+    late = ["1.0"] * 42 + ["1.50"] * 18
+    data = written("data.csv", columns | {"late": late})
+    told = done("reduce", data, "--target", "y", "--split", "time", "--no-report", "--json")
+    assert json.loads(told.out)["constant"] == ["late"]
+    assert table_of("data-reduced.csv")["late"] == late
+
+
+def test_a_value_that_is_no_number_is_named(done, folder, columns):
+    data = written("data.csv", columns | {"mixed": ["1.5"] * 40 + ["n/a?"] + ["2"] * 18 + ["x"]})
+    noted = done("reduce", data, "--target", "y", "--no-report").err
+    assert "'mixed': row 41 is 'n/a?', and 1 more" in noted
+
+
+def test_ids_kept_stay(done, data, columns):
+    done("reduce", data, "--target", "y", "--keep", "id", "--no-report")
+    assert table_of("data-reduced.csv")["id"][:2] == ["00000", "00001"]
+    assert "id" not in features_of()
+
+
+def test_drop_leaves_out(done, data, samples):
+    done(
+        "reduce", data, "--target", "y", "--drop", "id", "--drop", "b*", "--test", 0, "--no-report"
+    )
+    passed = table_of("data-reduced.csv")
+    assert features_of() == ["a1", "a2", "a3"]
+    assert "id" not in passed
+    model = LinCFA().fit(pl.DataFrame(samples.X[:, :3], schema=samples.names[:3]), samples.y)
+    assert list(passed)[3:] == list(model.get_feature_names_out())
+
+
+def test_patterns_of_columns_to_keep(done, data, columns):
+    done("reduce", data, "--target", "y", "--keep", "[ab]2", "--keep", "i?", "--no-report")
+    assert features_of() == ["a1", "a3", "b1", "b3"]
+    passed = table_of("data-reduced.csv")
+    for name in ("a2", "b2", "id"):
+        assert passed[name] == columns[name]
+
+
+def test_a_name_is_no_pattern_where_a_column_has_it(done, folder, columns):
+    renamed = {{"a1": "a[23]", "y": "b*"}.get(name, name): columns[name] for name in columns}
+    data = written("data.csv", renamed)
+    done("reduce", data, "--target", "b*", "--keep", "id", "--keep", "a[23]", "--no-report")
+    assert features_of() == ["a2", "a3", "b1", "b2", "b3"]
+    passed = table_of("data-reduced.csv")
+    assert passed["b*"] == columns["y"]
+    assert passed["a[23]"] == columns["a1"]
+    done("compare", data, "--target", "b*", "--method", "all features", "--folds", 2)
+    done("explain", data, "--target", "b*", "b1", "b2")
+
+
+def test_names_of_all_kinds(done, folder, columns):
+    odd = ["-a", "=a+1", "a\nb", 'a "b", c', "é[red]", " a "]
+    renamed = dict(zip(["a1", "a2", "a3", "b1", "b2", "b3"], odd, strict=True)) | {"id": "-id"}
+    data = written("d.csv", {renamed.get(name, name): columns[name] for name in columns})
+    arguments = ["--target", "y", "--keep=-id", "--tolerance", "0.001", "--test", 0]
+    result = done("reduce", data, *arguments)
+    assert sorted(features_of()) == sorted(odd)
+    passed = table_of("d-reduced.csv")
+    assert passed["-id"] == columns["id"]
+    members = lincfa.load("groups.json").groups_by_name()
+    assert list(passed)[4:] == list(members)
+    assert "[red]" in result.out
+    words = done("explain", "--target", "y", data, "--", "-a", "a\nb").out
+    assert "'-a' and 'a\\nb'" in words
+    done("apply", "groups.json", data, "--output", "again.csv", "--drop=-id")
+    assert "-id" not in table_of("again.csv")
+
+
+def test_a_target_that_begins_with_a_dash(done, folder, columns):
+    data = written("d.csv", {"-y" if name == "y" else name: columns[name] for name in columns})
+    done("reduce", data, "--target=-y", "--no-report")
+    assert table_of("d-reduced.csv")["-y"] == columns["y"]
+
+
+def test_a_column_called_like_a_reduced_feature_stays(done, folder, columns):
+    plain = written("plain.csv", columns)
+    done("reduce", plain, "--target", "y", "--keep", "id", "--no-report")
+    (name, *_) = lincfa.load("groups.json").groups_by_name()
+    words = [f"w{row}" for row in range(60)]
+    data = written("data.csv", columns | {name: words, f"{name} #2": words})
+    options = ["--target", "y", "--keep", "id", "--no-report", "--force"]
+    result = done("reduce", data, *options)
+    passed, expected = table_of("data-reduced.csv"), table_of("plain-reduced.csv")
+    assert passed[name] == passed[f"{name} #2"] == words
+    assert passed[f"{name} #3"] == expected[name]
+    assert f"note: the reduced feature {name!r} is written as '{name} #3'" in result.err
+    done("apply", "groups.json", data, "--output", "again.csv")
+    assert Path("again.csv").read_bytes() == Path("data-reduced.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--target yy", "data.csv has no column 'yy'"),
+        ("--target b", "data.csv has no column 'b'; did you mean 'b"),
+        ("--target a*", "data.csv has no column 'a*'"),
+        ("--target y --drop x*", "data.csv has no column 'x*'"),
+        ("--target y --keep wrd", "data.csv has no column 'wrd'; did you mean 'word'?"),
+        ("--target y --drop y", "column 'y' is the target and cannot be dropped"),
+        ("--target y --drop i* --keep id", "column 'id' is to be kept and cannot be dropped"),
+        ("--target word", "data.csv: column 'word' is not of numbers: row 1 is 'é'"),
+        ("--target day", "data.csv: column 'day' is not of numbers: row 1 is '2020-01-01', and 59"),
+        ("--target y --drop [ab]? --drop id", "data.csv has no numeric column besides the target"),
+        ("--target y --keep *", "data.csv has no numeric column besides the target 'y'"),
+    ],
+)
+def test_columns_that_cannot_be(fails, data, files, options, message):
+    assert message in fails("reduce", data, *options.split())
+    assert files() == ["data.csv"]
+
+
+def test_infinite_values_are_named(fails, folder, columns):
+    a2 = [*columns["a2"][:9], "inf", *columns["a2"][10:]]
+    data = written("data.csv", columns | {"a2": a2})
+    assert fails("reduce", data, "--target", "y") == "data.csv: column 'a2' is infinite in row 10"
+
+
+def test_a_target_without_variation_is_named(fails, folder, columns):
+    data = written("data.csv", columns | {"y": ["1"] * 60})
+    for command in (["reduce"], ["explain", "a1", "a2"], ["compare"]):
+        message = fails(command[0], data, "--target", "y", *command[1:])
+        assert message.startswith("data.csv: ")
+        assert "'y'" in message
+
+
+def test_single_precision_stays(done, folder, samples):
+    frame = pl.DataFrame(samples.X.astype(np.float32), schema=samples.names)
+    frame.with_columns(pl.Series("y", samples.y)).write_parquet("d.parquet")
+    done("reduce", "d.parquet", "--target", "y", "--test", 0, "--no-report")
+    model = LinCFA().fit(frame, samples.y)
+    reduced = pl.read_parquet("d-reduced.parquet").drop("y")
+    assert np.allclose(reduced.to_numpy(), model.transform(frame), rtol=1e-6)

@@ -1,0 +1,157 @@
+"""``lincfa explain`` and ``lincfa compare`` say what the functions of the library give."""
+
+import json
+import re
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold, cross_val_score
+
+from lincfa import compare, explain_pair
+from lincfa._comparison import METHODS
+
+pl = pytest.importorskip("polars")
+
+
+@pytest.fixture(scope="module")
+def frame(samples, columns):
+    return pl.DataFrame(samples.X, schema=samples.names)
+
+
+def test_explain_in_words(run, data, frame, samples):
+    result = run("explain", data, "--target", "y", "a1", "a2")
+    assert (result.code, result.err) == (0, "")
+    assert result.out == f"{explain_pair(frame, samples.y, 'a1', 'a2')}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ("", {}),
+        ("--tolerance 0.01", {"tolerance": 0.01}),
+        ("--tolerance unbiased", {"tolerance": "unbiased"}),
+        ("--min-correlation 0.99", {"min_correlation": 0.99}),
+        ("--noise 2.5", {"noise": 2.5}),
+        ("--noise full --drop id", {"noise": "full"}),
+    ],
+)
+def test_explain_for_programs(done, data, frame, samples, options, parameters):
+    told = json.loads(
+        done("explain", data, "--target", "y", "b1", "a2", *options.split(), "--json").out
+    )
+    explanation = explain_pair(frame, samples.y, "b1", "a2", **parameters)
+    assert told.pop("words") == str(explanation)
+    told.pop("notes")
+    expected = json.loads(json.dumps(asdict(explanation)))
+    assert told.pop("names") == expected.pop("names") == ["b1", "a2"]
+    assert told.pop("noise") == expected.pop("noise")
+    correlations = expected.pop("target_correlations")
+    assert told.pop("target_correlations") == pytest.approx(correlations)
+    assert told == pytest.approx(expected)
+
+
+def test_explain_reads_the_two_columns_alone(done, save, columns, frame, samples):
+    holes = columns | {"b3": ["", *columns["b3"][1:]], "a3": ["inf", *columns["a3"][1:]]}
+    result = done("explain", save(holes), "--target", "y", "a1", "a2")
+    assert result.out == f"{explain_pair(frame, samples.y, 'a1', 'a2')}\n"
+    assert result.err == ""
+
+
+def test_explain_without_rows_that_miss_a_value(done, fails, save, columns, frame, samples):
+    data = save(columns | {"a1": ["", *columns["a1"][1:]]})
+    assert "values are missing in column 'a1'" in fails(
+        "explain", data, "--target", "y", "a1", "a2"
+    )
+    result = done("explain", data, "--target", "y", "a1", "a2", "--missing", "drop")
+    assert result.out == f"{explain_pair(frame[1:], samples.y[1:], 'a1', 'a2')}\n"
+
+
+def test_explain_quietly(done, data):
+    result = done("explain", data, "--target", "y", "a1", "a2", "--quiet")
+    assert (result.out, result.err) == ("", "")
+
+
+@pytest.mark.parametrize("noise", ["pair", "full"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("a1 wor", "data.csv has no column 'wor'; did you mean 'word'?"),
+        ("a1 a*", "data.csv has no column 'a*'"),
+        ("a1 word", "data.csv: column 'word' is not of numbers: row 1 is 'é'"),
+        ("a1 a2 --drop a?", "column 'a1' is to be explained and cannot be dropped"),
+        ("a1 a2 --drop nothing", "data.csv has no column 'nothing'"),
+    ],
+)
+def test_explain_columns_that_cannot_be(fails, data, noise, options, message):
+    options = [*options.split(), "--noise", noise]
+    assert fails("explain", data, "--target", "y", *options).startswith(message)
+
+
+def test_explain_a_constant_feature(fails, save, columns):
+    data = save(columns | {"flat": ["1"] * 60})
+    message = fails("explain", data, "--target", "y", "a1", "flat")
+    assert message.startswith("data.csv: ")
+    assert "flat" in message
+
+
+def test_compare(run, data, frame, samples):
+    methods = ["all features", "LinCFA"]
+    given = [word for name in methods for word in ("--method", name)]
+    result = run("compare", data, "--target", "y", "--drop", "id", "--folds", 3, *given)
+    assert result.code == 0, result.err
+    assert result.err == "note: not numeric, left out: columns 'word', 'day'\n"
+    expected = compare(frame, samples.y, methods=methods, cv=3, n_repeats=3, verbose=False)
+    for method in expected.to_dict()["methods"]:
+        (line,) = re.findall(rf"^{method['method']}  .*", result.out, re.MULTILINE)
+        assert f" {method['r2']:.3f}" in line
+
+
+def test_compare_with_all_methods_by_default(done, data, planned):
+    done("compare", data, "--target", "y", "--drop", "id")
+    assert {task.name for task in planned} == {*METHODS}
+    assert len(planned) == 15 * len(METHODS)
+
+
+@pytest.mark.parametrize(
+    ("options", "folds"),
+    [
+        ("--folds 4 --repeats 1 --seed 2", KFold(4, shuffle=True, random_state=None)),
+        ("--split time --folds 3", KFold(3)),
+    ],
+)
+def test_compare_for_programs(done, data, frame, samples, options, folds):
+    methods = ["--method", "all features", "--method", "LinCFA", "--drop", "id", "--json"]
+    told = json.loads(done("compare", data, "--target", "y", *methods, *options.split()).out)
+    assert told["notes"] == ["not numeric, left out: columns 'word', 'day'"]
+    full, lincfa = told["methods"]
+    assert [full["method"], lincfa["method"]] == ["all features", "LinCFA"]
+    assert len(full["folds"]["r2"]) == folds.n_splits
+    if told["ordered"]:
+        scores = cross_val_score(LinearRegression(), samples.X, samples.y, cv=folds)
+        assert np.allclose(full["folds"]["r2"], scores)
+    expected = compare(
+        frame,
+        samples.y,
+        methods=["all features", "LinCFA"],
+        cv=folds.n_splits,
+        n_repeats=1,
+        ordered="time" in options,
+        random_state=2 if "seed" in options else 0,
+        verbose=False,
+    ).to_dict()
+    for got, wanted in zip(told["methods"], expected["methods"], strict=True):
+        for name in ("r2", "r2_se", "rmse", "n_features", "difference"):
+            assert got[name] == pytest.approx(wanted[name])
+
+
+def test_compare_quietly(done, data):
+    options = ["--method", "all features", "--folds", 2, "--repeats", 1, "--quiet"]
+    result = done("compare", data, "--target", "y", *options)
+    assert (result.out, result.err) == ("", "")
+
+
+def test_compare_with_more_folds_than_rows(fails, save, columns):
+    data = save({name: values[:8] for name, values in columns.items()})
+    assert fails("compare", data, "--target", "y", "--folds", 9).startswith("data.csv: ")

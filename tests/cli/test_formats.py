@@ -1,0 +1,180 @@
+"""Formats of tables, chosen by suffix: the reduced table is in that of the input, or another."""
+
+import bz2
+import gzip
+import lzma
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lincfa import LinCFA
+
+pl = pytest.importorskip("polars")
+
+
+@pytest.fixture
+def frame(samples):
+    """A table with types."""
+    table = pl.DataFrame(samples.X, schema=samples.names)
+    return table.with_columns(
+        pl.Series("y", samples.y),
+        pl.Series("id", range(60), dtype=pl.Int16),
+        pl.Series("day", [date(2020, 1, 1 + row % 28) for row in range(60)]),
+        pl.Series("kind", ["a", "b", None] * 20, dtype=pl.Categorical),
+        pl.Series("list", [[1, row] for row in range(60)]),
+    )
+
+
+OPTIONS = ("--target", "y", "--test", 0, "--no-report", "--keep", "id")
+
+
+def expected(samples):
+    names = pl.DataFrame(samples.X, schema=samples.names)
+    model = LinCFA().fit(names, samples.y)
+    return pl.DataFrame(model.transform(names), schema=list(model.get_feature_names_out()))
+
+
+COMPRESSED = {"gz": gzip, "bz2": bz2, "xz": lzma}
+
+
+@pytest.mark.parametrize("compression", COMPRESSED)
+def test_compressed_csv(done, data, compression):
+    module = COMPRESSED[compression]
+    done("reduce", data, *OPTIONS)
+    name = f"other.csv.{compression}"
+    Path(name).write_bytes(module.compress(Path(data).read_bytes()))
+    done("reduce", name, *OPTIONS, "--groups", "g.json")
+    packed = Path(f"other-reduced.csv.{compression}").read_bytes()
+    assert module.decompress(packed) == Path("data-reduced.csv").read_bytes()
+
+
+@pytest.mark.parametrize(("name", "separator"), [("d.tsv", "\t"), ("d.csv", ";"), ("d.txt", "|")])
+def test_separators_stay(done, save, columns, name, separator):
+    save(columns, name, separator)
+    done("reduce", name, *OPTIONS)
+    stem, suffix = name.split(".")
+    written = Path(f"{stem}-reduced.{suffix}").read_text(encoding="utf-8").splitlines()
+    assert written[0].split(separator)[:4] == ["id", "word", "y", "day"]
+    assert written[1].split(separator)[0] == "00000"
+
+
+def test_separator_given(done, fails, save, columns):
+    data = save(columns, separator=":")
+    assert fails("reduce", data, *OPTIONS) == "data.csv has no column 'y'"
+    done("reduce", data, *OPTIONS, "--separator", ":")
+    assert Path("data-reduced.csv").read_text(encoding="utf-8").startswith("id:word:y:day:")
+
+
+def test_parquet_in_a_process_of_its_own(run, frame, folder, samples):
+    frame.write_parquet("d.parquet")
+    result = run("reduce", "d.parquet", *OPTIONS)
+    assert result.code == 0, result.err
+    assert "not numeric, passed on as it is: columns 'day', 'kind', 'list'" in result.err
+    written = pl.read_parquet("d-reduced.parquet")
+    kept = ["y", "id", "day", "kind", "list"]
+    assert written.select(kept).equals(frame.select(kept))
+    assert written.drop(kept).equals(expected(samples))
+
+
+@pytest.mark.parametrize("suffix", ["feather", "arrow"])
+def test_feather(done, frame, folder, samples, suffix):
+    frame.write_ipc(f"d.{suffix}")
+    done("reduce", f"d.{suffix}", *OPTIONS)
+    written = pl.read_ipc(f"d-reduced.{suffix}")
+    assert written.drop("y", "id", "day", "kind", "list").equals(expected(samples))
+    assert written["kind"].to_list() == frame["kind"].to_list()
+
+
+def test_a_csv_as_parquet_has_a_target_of_numbers(done, data, columns, samples):
+    done("reduce", data, *OPTIONS, "--output", "r.parquet")
+    written = pl.read_parquet("r.parquet")
+    assert written["id"].to_list() == columns["id"]
+    assert written["y"].dtype == pl.Float64
+    assert written["y"].to_list() == samples.y.tolist()
+
+
+def test_a_format_that_cannot_hold_lists_says_so(done, frame, folder):
+    frame.write_parquet("d.parquet")
+    result = done("reduce", "d.parquet", *OPTIONS, "--output", "r.csv.gz")
+    assert "note: r.csv.gz cannot hold column 'list'; a file in the format of" in result.err
+    with gzip.open("r.csv.gz", "rt") as file:
+        assert file.readline().startswith("y,id,day,kind,")
+
+
+def test_unknown_suffixes_are_refused_before_any_work(fails, data, files, folder):
+    (folder / "d.xlsx").write_text("x")
+    assert fails("reduce", "d.xlsx", *OPTIONS).startswith("d.xlsx is in no format known here: the")
+    message = fails("reduce", data, *OPTIONS, "--output", "r.xlsx")
+    assert message.startswith("r.xlsx is in no format known here")
+    assert files() == ["d.xlsx", "data.csv"]
+
+
+@pytest.fixture
+def field(samples):
+    """The features as cells of a grid along time, and the target."""
+    xr = pytest.importorskip("xarray")
+    days = np.arange("2020-01-01", "2020-03-01", dtype="M8[D]").astype("M8[ns]")
+    return xr.Dataset(
+        {
+            "t": (("time", "lat", "lon"), samples.X.reshape(60, 2, 3), {"units": "K"}),
+            "y": ("time", samples.y),
+            "note": ("time", np.array(["u", "w"] * 30, dtype=object)),
+        },
+        coords={"time": days, "lat": [45.0, 46.0], "lon": [7.0, 7.5, 8.0]},
+    )
+
+
+CELLS = [f"t[lat={lat}, lon={lon}]" for lat in (45.0, 46.0) for lon in (7.0, 7.5, 8.0)]
+
+
+def opened(path):
+    import xarray as xr
+
+    engine = "zarr" if path.endswith("zarr") else "netcdf4"
+    with xr.open_dataset(path, engine=engine) as data:
+        return data.load()
+
+
+@pytest.mark.parametrize("suffix", ["nc", "zarr"])
+def test_grids(done, fails, folder, field, samples, suffix):
+    pytest.importorskip("netCDF4" if suffix == "nc" else "zarr")
+    path = f"field.{suffix}"
+    if suffix == "nc":
+        field.to_netcdf(path, engine="netcdf4")
+    else:
+        field.to_zarr(path, zarr_format=2, consolidated=True)
+    done("reduce", path, "--target", "y", "--split", "time", "--no-report")
+    written = opened(f"field-reduced.{suffix}")
+    frame = pl.DataFrame(samples.X, schema=CELLS)
+    model = LinCFA().fit(frame.head(42), samples.y[:42])
+    assert written["reduced_feature"].values.tolist() == list(model.get_feature_names_out())
+    assert np.allclose(written["reduced"].values, model.transform(frame), rtol=1e-12)
+    assert written["t_group"].values.ravel().tolist() == model.labels_.tolist()
+    assert "t" not in written
+    for name in ("time", "lat", "lon", "y", "note"):
+        assert (written[name].values == field[name].values).all()
+    done("apply", "groups.json", path, "--output", f"again.{suffix}")
+    assert opened(f"again.{suffix}").equals(written)
+    assert "exists; --force" in fails("apply", "groups.json", path, "--output", f"again.{suffix}")
+    done("apply", "groups.json", path, "--output", f"again.{suffix}", "--force")
+    assert opened(f"again.{suffix}").equals(written)
+
+
+def test_samples_along_another_dimension(done, fails, folder, field):
+    pytest.importorskip("netCDF4")
+    field.rename(time="draw").to_netcdf("field.nc", engine="netcdf4")
+    options = ["--target", "y", "--no-report"]
+    assert "has no dimension 'case'" in fails("reduce", "field.nc", *options, "--samples", "case")
+    done("reduce", "field.nc", *options, "--samples", "draw")
+    assert opened("field-reduced.nc")["reduced"].dims == ("draw", "reduced_feature")
+
+
+def test_a_grid_as_csv(done, folder, field, samples):
+    pytest.importorskip("netCDF4")
+    field.to_netcdf("field.nc", engine="netcdf4")
+    done("reduce", "field.nc", "--target", "y", "--test", 0, "--no-report", "--output", "r.csv")
+    written = pl.read_csv("r.csv")
+    assert written.columns[:3] == ["time", "y", "note"]
+    assert np.allclose(written[:, 3:].to_numpy(), expected(samples).to_numpy())

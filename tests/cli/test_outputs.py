@@ -1,0 +1,188 @@
+"""Files are written whole or not at all, all of a command or none, and none is replaced unasked."""
+
+import os
+import resource
+import signal
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lincfa.cli import _outputs
+
+pytest.importorskip("polars")
+
+OPTIONS = ("--target", "y", "--keep", "id")
+SLOW = """
+import sys, time
+import lincfa.cli._outputs as outputs
+from lincfa.cli import main
+
+write = outputs.write_table
+
+def slowly(*arguments, **options):
+    write(*arguments, **options)
+    print("written in part", flush=True)
+    time.sleep(60)
+
+outputs.write_table = slowly
+sys.exit(main())
+"""
+
+
+@contextmanager
+def mounted(folder, *options):
+    """Mount a small file system of its own; skip where that is not allowed."""
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", ",".join(options), "lincfa-test", str(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"a file system of one's own cannot be mounted here: {error}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("name", ["data-reduced.csv", "groups.json", "report.html"])
+def test_no_file_is_replaced_without_force(fails, done, data, files, name):
+    Path(name).write_text("mine")
+    message = fails("reduce", data, *OPTIONS)
+    option = {"data-reduced.csv": "--output", "groups.json": "--groups"}.get(name, "--report")
+    assert message == f"{name} exists; --force replaces it, or name another with {option}"
+    assert files() == sorted(["data.csv", name])
+    assert Path(name).read_text() == "mine"
+    done("reduce", data, *OPTIONS, "--force")
+    assert Path(name).read_text() != "mine"
+
+
+def test_apply_replaces_no_file_without_force(fails, done, data):
+    done("reduce", data, *OPTIONS, "--no-report")
+    written = Path("data-reduced.csv").read_bytes()
+    Path("data-reduced.csv").write_text("mine")
+    assert "data-reduced.csv exists" in fails("apply", "groups.json", data)
+    done("apply", "groups.json", data, "--force")
+    assert Path("data-reduced.csv").read_bytes() == written
+
+
+def test_what_is_read_is_never_written_to(fails, data, files):
+    before = Path(data).read_bytes()
+    Path("link.csv").symlink_to(data)
+    for option, path in (("--output", data), ("--output", "link.csv"), ("--groups", f"./{data}")):
+        message = fails("reduce", data, *OPTIONS, option, path, "--force")
+        assert message == f"{path} is what is read; give another file with {option}"
+    assert Path(data).read_bytes() == before
+    assert files() == ["data.csv", "link.csv"]
+
+
+def test_apply_does_not_write_to_the_model(fails, done, data):
+    done("reduce", data, *OPTIONS, "--no-report", "--groups", "g.csv")
+    message = fails("apply", "g.csv", data, "--output", "g.csv", "--force")
+    assert message == "g.csv is what is read; give another file with --output"
+
+
+def test_one_file_for_two_purposes(fails, data, files):
+    message = fails("reduce", data, *OPTIONS, "--groups", "x", "--report", "./x")
+    assert message == "--report and --groups name the same file, ./x"
+    assert files() == ["data.csv"]
+
+
+def test_folders_that_are_not_there(fails, data):
+    assert "there is no folder" in fails("reduce", data, *OPTIONS, "--output", "there/r.csv")
+    assert "there is no folder" in fails("reduce", data, *OPTIONS, "--report", "there/r.html")
+
+
+def test_a_folder_in_place_of_a_file_stays(fails, data, files):
+    Path("groups.json").mkdir()
+    assert "groups.json" in fails("reduce", data, *OPTIONS, "--force")
+    assert files() == ["data.csv", "groups.json"]
+
+
+def test_names_given(done, data, files):
+    Path("out").mkdir()
+    options = ["--output", "out/r.tsv", "--groups", "out/g.json", "--report", "out/p.html"]
+    done("reduce", data, *OPTIONS, *options)
+    assert files() == ["data.csv", "out"]
+    assert files("out") == ["g.json", "p.html", "r.tsv"]
+
+
+def test_outputs_are_where_one_works(done, data, files, monkeypatch):
+    Path("here").mkdir()
+    monkeypatch.chdir("here")
+    done("reduce", f"../{data}", *OPTIONS, "--no-report")
+    assert files() == ["data-reduced.csv", "groups.json"]
+    assert files("..") == ["data.csv", "here"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left"), ValueError()])
+def test_an_error_at_the_end_leaves_what_was(call, data, files, monkeypatch, error):
+    for name in ("data-reduced.csv", "report.html"):
+        Path(name).write_text("mine")
+
+    def fail(place, *arguments, **options):
+        Path(place).write_text("half")
+        raise error
+
+    monkeypatch.setattr(_outputs, "write_table", fail)
+    result = call("reduce", data, *OPTIONS, "--force")
+    assert result.code == (130 if isinstance(error, KeyboardInterrupt) else 1)
+    assert files() == ["data-reduced.csv", "data.csv", "report.html"]
+    assert {Path(name).read_text() for name in ("data-reduced.csv", "report.html")} == {"mine"}
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_signals_leave_no_half_file(launch, data, files, end):
+    Path("report.html").write_text("mine")
+    process = launch("reduce", data, *OPTIONS, "--force", program=("-c", SLOW))
+    assert process.stdout.readline() == b"written in part\n"
+    assert any(name.startswith(".lincfa-") for name in files())
+    process.send_signal(end)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.decode().splitlines()[-1] == "lincfa: interrupted"
+    assert b"Traceback" not in err
+    assert files() == ["data.csv", "report.html"]
+    assert Path("report.html").read_text() == "mine"
+
+
+def test_a_read_only_folder(run, data, tmp_path):
+    with mounted(tmp_path / "fixed", "size=64k", "ro") as folder:
+        result = run("reduce", data, *OPTIONS, "--output", folder / "r.csv")
+        assert result.code == 1
+        path = folder / "r.csv"
+        assert result.err == f"lincfa: {path}: the folder {folder} cannot be written into\n"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind the superuser")
+def test_a_folder_without_permission(fails, data, tmp_path):
+    (tmp_path / "fixed").mkdir(mode=0o500)
+    message = fails("reduce", data, *OPTIONS, "--output", "fixed/r.csv")
+    assert message.endswith("cannot be written into")
+
+
+def test_a_full_disk(run, data, files, tmp_path):
+    with mounted(tmp_path / "small", "size=16k") as folder:
+        options = ["--output", folder / "r.csv", "--groups", folder / "g", "--report"]
+        result = run("reduce", data, *OPTIONS, *options, folder / "r.html")
+        assert result.code == 1
+        assert "No space left on device" in result.err.splitlines()[-1]
+        assert str(folder) in result.err.splitlines()[-1]
+        assert "Traceback" not in result.err
+        assert files(folder) == []
+
+
+@pytest.mark.parametrize("suffix", ["csv.gz", "parquet"])
+def test_a_file_that_grows_too_large(run, data, files, suffix):
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    options = ["--output", f"r.{suffix}", "--no-report", "--tolerance", "0.0001"]
+    result = run("reduce", data, *OPTIONS, *options, preexec_fn=limit)
+    assert result.code == 1
+    assert result.err.splitlines()[-1].startswith("lincfa: ")
+    assert "too large" in result.err.splitlines()[-1].lower()
+    assert "Traceback" not in result.err
+    assert files() == ["data.csv"]

@@ -1,0 +1,240 @@
+"""``lincfa reduce`` does what LinCFA does on the same rows, and writes all of it."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score, root_mean_squared_error
+
+import lincfa
+from lincfa import LinCFA, LinCFACV
+
+pl = pytest.importorskip("polars")
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    return header, rows
+
+
+def numbers(path, names):
+    """Give columns of a CSV as an array."""
+    header, rows = rows_of(path)
+    return np.array([[float(row[header.index(name)]) for name in names] for row in rows])
+
+
+def frame(samples, rows=slice(None)):
+    return pl.DataFrame(samples.X[rows], schema=samples.names)
+
+
+def random_split(n, held_out, seed):
+    order = np.random.default_rng(seed).permutation(n)
+    return np.sort(order[: n - held_out]), np.sort(order[n - held_out :])
+
+
+def check_reduced(model, samples, path="data-reduced.csv"):
+    """Assert that the table's reduced features are those of a model."""
+    names = list(model.get_feature_names_out())
+    header, _ = rows_of(path)
+    assert header[-len(names) :] == names
+    assert np.allclose(numbers(path, names), model.transform(frame(samples)), rtol=1e-12)
+
+
+def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples):
+    result = run("reduce", data, "--target", "y", "--keep", "id")
+    assert result.code == 0, result.err
+    assert files() == ["data-reduced.csv", "data.csv", "groups.json", "report.html"]
+    train, test = random_split(60, 18, seed=0)
+    model = LinCFA().fit(frame(samples, train), samples.y[train])
+    assert 1 < model.n_groups_ < 6
+    check_reduced(model, samples)
+    loaded = lincfa.load("groups.json")
+    assert loaded.groups_by_name() == model.groups_by_name()
+    assert np.array_equal(loaded.transform(frame(samples)), model.transform(frame(samples)))
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "lincfa reduce data.csv --target y --keep id" in page
+    assert result.err == "note: not numeric, passed on as it is: columns 'word', 'day'\n"
+    assert result.out.startswith(str(model.summary().headline))
+    r2 = (
+        LinearRegression()
+        .fit(samples.X[train], samples.y[train])
+        .score(samples.X[test], samples.y[test])
+    )
+    assert f"R² {r2:.3f} (" in result.out
+    assert result.out.endswith(
+        "output: data-reduced.csv\ngroups: groups.json\nreport: report.html\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ("", {}),
+        ("--tolerance 0.2", {"tolerance": 0.2}),
+        ("--tolerance unbiased", {"tolerance": "unbiased"}),
+        ("--strategy centroid", {"strategy": "centroid"}),
+        ("--strategy joint --tolerance 0.3", {"strategy": "joint", "tolerance": 0.3}),
+        ("--strategy agglomerative --n-groups 4", {"strategy": "agglomerative", "n_groups": 4}),
+        ("--min-correlation 0.93", {"min_correlation": 0.93}),
+        ("--noise full", {"noise": "full"}),
+        ("--noise 0.01", {"noise": 0.01}),
+        ("--units original", {"units": "original"}),
+    ],
+)
+def test_options_are_the_parameters(done, data, samples, options, parameters):
+    done(
+        "reduce",
+        data,
+        "--target",
+        "y",
+        "--keep",
+        "id",
+        "--test",
+        0,
+        "--no-report",
+        *options.split(),
+    )
+    model = LinCFA(**parameters).fit(frame(samples), samples.y)
+    check_reduced(model, samples)
+    assert lincfa.load("groups.json").get_params() == model.get_params()
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ("", {"strategies": ("sequential", "centroid", "agglomerative", "joint")}),
+        ("--strategy joint --split time", {"strategies": ("joint",), "cv": 5}),
+    ],
+)
+def test_tolerance_by_cross_validation(done, data, samples, options, parameters):
+    given = ["--target", "y", "--keep", "id", "--tolerance", "cv", "--test", 0, "--no-report"]
+    done("reduce", data, *given, *options.split())
+    from sklearn.model_selection import KFold
+
+    if "cv" in parameters:
+        parameters = parameters | {"cv": KFold(5)}
+    model = LinCFACV(**parameters).fit(frame(samples), samples.y)
+    check_reduced(model.reducer_, samples)
+
+
+def test_without_a_split_there_are_no_scores(done, data):
+    told = json.loads(done("reduce", data, "--target", "y", "--test", 0, "--json").out)
+    assert told["scores"] is None
+    assert told["n_samples"] == 60
+    assert told["data"]["held out for the scores"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("options", "split"),
+    [
+        (["--seed", 3], lambda: random_split(60, 18, 3)),
+        (["--test", 0.25], lambda: random_split(60, 15, 0)),
+        (["--split", "time"], lambda: (np.arange(42), np.arange(42, 60))),
+        (
+            ["--split", "time", "--test", 0.5, "--seed", 3],
+            lambda: (np.arange(30), np.arange(30, 60)),
+        ),
+    ],
+)
+def test_scores_are_of_the_rows_held_out(done, data, samples, options, split):
+    options = [*options, "--json", "--report", "r.json"]
+    told = json.loads(done("reduce", data, "--target", "y", "--keep", "id", *options).out)
+    train, test = split()
+    model = LinCFA().fit(frame(samples, train), samples.y[train])
+    check_reduced(model, samples)
+    everything = frame(samples).to_numpy(), model.transform(frame(samples))
+    for row, X in zip(told["scores"]["rows"], everything, strict=True):
+        predicted = LinearRegression().fit(X[train], samples.y[train]).predict(X[test])
+        assert row["n_features"] == X.shape[1]
+        assert row["r2"]["value"] == pytest.approx(r2_score(samples.y[test], predicted))
+        error = root_mean_squared_error(samples.y[test], predicted)
+        assert row["rmse"]["value"] == pytest.approx(error)
+        assert row["r2"]["low"] < row["r2"]["value"] < row["r2"]["high"]
+    report = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    for name in ("scores", "headline", "n_groups", "settings", "data", "notes", "n_samples"):
+        assert told[name] == report[name]
+    groups = [(group["name"], group["features"]) for group in told["groups"]]
+    assert dict(groups) == model.groups_by_name()
+    assert told["written"] == {
+        "output": "data-reduced.csv",
+        "groups": "groups.json",
+        "report": "r.json",
+    }
+
+
+def test_target_correlations_told(done, data, samples):
+    told = json.loads(done("reduce", data, "--target", "y", "--test", 0, "--json").out)
+    for group in told["groups"]:
+        mean = numbers("data-reduced.csv", [group["name"]])[:, 0]
+        r = np.corrcoef(mean, samples.y)[0, 1]
+        assert group["target_correlation"] == pytest.approx(r)
+
+
+def test_fingerprint_tells_the_file(done, data):
+    import hashlib
+
+    content = Path(data).read_bytes()
+    told = json.loads(done("reduce", data, "--target", "y", "--json", "--no-report").out)["data"]
+    assert told["SHA-256"] == hashlib.sha256(content).hexdigest()
+    assert told["size"] == f"{len(content)} bytes"
+    assert told["file"] == data
+    assert told["target"] == "y"
+
+
+def test_few_rows_are_all_learned_from(done, save, columns, samples):
+    data = save({name: values[:19] for name, values in columns.items()})
+    result = done("reduce", data, "--target", "y", "--keep", "id", "--no-report")
+    assert "note: 19 rows are too few to hold some out for scores; --test SHARE" in result.err
+    assert "R²" not in result.out
+    rows = slice(19)
+    model = LinCFA().fit(frame(samples, rows), samples.y[rows])
+    names = list(model.get_feature_names_out())
+    expected = model.transform(frame(samples, rows))
+    assert np.allclose(numbers("data-reduced.csv", names), expected, rtol=1e-12)
+
+
+def test_twenty_rows_are_shared(done, save, columns):
+    data = save({name: values[:20] for name, values in columns.items()})
+    told = json.loads(done("reduce", data, "--target", "y", "--json", "--no-report").out)
+    assert (told["scores"]["n_train"], told["scores"]["n_test"]) == (14, 6)
+
+
+def test_rows_with_missing_values(done, fails, save, columns, samples):
+    holes = dict(columns)
+    for name, row in (("a2", 3), ("b1", 3), ("b1", 50), ("y", 7)):
+        holes[name] = [*holes[name][:row], "NA" if row == 50 else "", *holes[name][row + 1 :]]
+    data = save(holes)
+    options = ["reduce", data, "--target", "y", "--keep", "id", "--no-report", "--split", "time"]
+    message = fails(*options)
+    assert message.startswith(f"{data}: values are missing in columns 'b1', 'y', 'a2'")
+    assert "in 3 of 60 rows (first in row 4); --missing drop" in message
+    result = done(*options, "--missing", "drop")
+    assert "note: 3 of 60 rows left out, because values are missing in columns 'b1'" in result.err
+    complete = np.setdiff1d(np.arange(60), [3, 7, 50])
+    train = complete[: 57 - 17]
+    model = LinCFA().fit(frame(samples, train), samples.y[train])
+    names = list(model.get_feature_names_out())
+    expected = model.transform(frame(samples, complete))
+    assert np.allclose(numbers("data-reduced.csv", names), expected, rtol=1e-12)
+    header, rows = rows_of("data-reduced.csv")
+    ids = [row[header.index("id")] for row in rows]
+    assert ids == [columns["id"][row] for row in complete]
+
+
+def test_quiet_says_nothing(done, data, files):
+    result = done("reduce", data, "--target", "y", "--quiet")
+    assert (result.out, result.err) == ("", "")
+    assert len(files()) == 4
+
+
+def test_json_alone_is_on_standard_output(done, data):
+    result = done("reduce", data, "--target", "y", "--json", "--quiet", "--no-report")
+    assert result.err == ""
+    assert json.loads(result.out)["notes"] == [
+        "not numeric, passed on as it is: columns 'word', 'day'"
+    ]
