@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,11 @@ def write_grid(
                 place = _free(f"{variable.name}_group", data)
                 data[place] = (dims, numbers, about)
     if form.kind == "netcdf":
-        data.to_netcdf(path, engine="netcdf4")
+        try:
+            data.to_netcdf(path, engine="netcdf4")
+        except RuntimeError as error:  # which is all that the library says of a full disk
+            reason = f"the NetCDF library cannot write it ({error}); is the disk full?"
+            raise OSError(errno.EIO, reason, path) from error
     else:
         # Format 2 is what every reader knows, text and gathered metadata included.
         data.to_zarr(path, mode="w", zarr_format=2, consolidated=True)

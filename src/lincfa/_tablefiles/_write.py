@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,10 +70,11 @@ def write_table(
     if double or len({*names}) < len(names):
         raise ValueError(f"A name would be written twice: {(double or ['reduced features'])[0]!r}.")
     frame = _beside(table, columns, chosen, reduced, names)
-    if form.kind == "csv":
-        write_csv(os.fspath(path), frame, form)
-    else:
-        write_columnar(os.fspath(path), frame, form)
+    with _errors_of_the_disk(os.fspath(path)):
+        if form.kind == "csv":
+            write_csv(os.fspath(path), frame, form)
+        else:
+            write_columnar(os.fspath(path), frame, form)
 
 
 def left_out(table: TableFile, keep: Sequence[str], form: Form) -> list[str]:
@@ -88,6 +91,20 @@ def left_out(table: TableFile, keep: Sequence[str], form: Form) -> list[str]:
     if form.flat and table.grid is not None:
         cannot.extend(table.grid.apart)
     return cannot
+
+
+@contextmanager
+def _errors_of_the_disk(path: str) -> Iterator[None]:
+    """Tell a full disk as what it is, where polars has but a text for it."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None or getattr(error, "errno", None) is not None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), path) from error
 
 
 def _beside(

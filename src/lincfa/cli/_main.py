@@ -53,7 +53,8 @@ def _told(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == "rich":
         return "this needs rich; install it with: pip install 'lincfa[cli]'"
     if isinstance(error, OSError) and error.errno is not None:
-        return f"{error.filename or 'file'}: {error.strerror or error}"
+        place = "" if error.filename is None else f"{error.filename}: "
+        return f"{place}{error.strerror or error}"
     if isinstance(error, ValueError | ImportError | OSError):  # ours, which say what to do
         return str(error)
     if isinstance(error, MemoryError):

@@ -58,6 +58,17 @@ def writing(paths: Sequence[str]) -> Iterator[list[Path]]:
         yield [stack.enter_context(replacing(path)) for path in paths]
 
 
+@contextmanager
+def blaming(part: Path) -> Iterator[None]:
+    """Let an error of a disk, which often names no file, name the one that is written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(part)) from error
+
+
 def named_after(data: str, form: Form) -> str:
     """Name the reduced table after the table: in the folder where one works."""
     if data == "-":
@@ -103,7 +114,8 @@ def write_reduced(
     if part is None:
         _write_to_stdout(write)
     else:
-        write(part)
+        with blaming(part):
+            write(part)
 
 
 def write_frame(path: str, frame: "pl.DataFrame") -> None:

@@ -15,7 +15,7 @@ from .._findings import Findings, find
 from .._tablefiles import TableFile, form_of
 from ..report import report_text
 from ._columns import Roles
-from ._outputs import write_reduced, writing
+from ._outputs import blaming, write_reduced, writing
 from ._split import Split
 from ._talk import Talk
 
@@ -96,7 +96,9 @@ class Reduction:
             self.reducer.save(part[paths["--groups"]])
             if "--report" in paths:
                 page = paths["--report"]
-                part[page].write_text(report_text(findings, page), encoding="utf-8", newline="\n")
+                text = report_text(findings, page)
+                with blaming(part[page]):
+                    part[page].write_text(text, encoding="utf-8", newline="\n")
             output = paths["--output"]
             write_reduced(
                 self.reducer, table, keep, self.rows, reduced, output, part.get(output), talk
