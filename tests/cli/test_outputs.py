@@ -7,6 +7,7 @@ import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lincfa.cli import _outputs
@@ -168,7 +169,7 @@ def test_a_full_disk(run, data, files, tmp_path):
         result = run("reduce", data, *OPTIONS, *options, folder / "r.html")
         assert result.code == 1
         assert "No space left on device" in result.err.splitlines()[-1]
-        assert str(folder) in result.err.splitlines()[-1]
+        assert f"{folder}/r.html: " in result.err.splitlines()[-1]
         assert "Traceback" not in result.err
         assert files(folder) == []
 
@@ -182,7 +183,22 @@ def test_a_file_that_grows_too_large(run, data, files, suffix):
     options = ["--output", f"r.{suffix}", "--no-report", "--tolerance", "0.0001"]
     result = run("reduce", data, *OPTIONS, *options, preexec_fn=limit)
     assert result.code == 1
-    assert result.err.splitlines()[-1].startswith("lincfa: ")
+    assert result.err.splitlines()[-1].startswith(f"lincfa: r.{suffix}: ")
     assert "too large" in result.err.splitlines()[-1].lower()
     assert "Traceback" not in result.err
     assert files() == ["data.csv"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.xz", "parquet", "feather", "nc", "zarr"])
+def test_a_table_too_large_for_the_disk_is_named(fails, save, columns, files, tmp_path, suffix):
+    if suffix in ("nc", "zarr"):
+        pytest.importorskip("xarray")
+        pytest.importorskip("netCDF4" if suffix == "nc" else "zarr")
+    random = np.random.default_rng(0)
+    data = save(columns | {"long": [random.bytes(500).hex() for _ in range(60)]})
+    with mounted(tmp_path / "small", "size=8k") as folder:
+        message = fails("reduce", data, *OPTIONS, "--no-report", "--output", f"small/r.{suffix}")
+        assert message.startswith(f"small/r.{suffix}: ")
+        assert "No space left" in message or "disk full" in message
+        assert files(folder) == []
+    assert files() == ["data.csv", "small"]

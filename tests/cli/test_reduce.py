@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score, root_mean_squared_error
+from sklearn.model_selection import KFold
 
 import lincfa
 from lincfa import LinCFA, LinCFACV
@@ -105,21 +106,19 @@ def test_options_are_the_parameters(done, data, samples, options, parameters):
 
 
 @pytest.mark.parametrize(
-    ("options", "parameters"),
+    ("options", "strategies", "folds"),
     [
-        ("", {"strategies": ("sequential", "centroid", "agglomerative", "joint")}),
-        ("--strategy joint --split time", {"strategies": ("joint",), "cv": 5}),
+        ("", ("sequential", "centroid", "agglomerative", "joint"), None),
+        ("--strategy joint --split time", ("joint",), KFold(5)),
     ],
 )
-def test_tolerance_by_cross_validation(done, data, samples, options, parameters):
+def test_tolerance_by_cross_validation(done, data, samples, options, strategies, folds):
     given = ["--target", "y", "--keep", "id", "--tolerance", "cv", "--test", 0, "--no-report"]
-    done("reduce", data, *given, *options.split())
-    from sklearn.model_selection import KFold
-
-    if "cv" in parameters:
-        parameters = parameters | {"cv": KFold(5)}
-    model = LinCFACV(**parameters).fit(frame(samples), samples.y)
+    told = json.loads(done("reduce", data, *given, *options.split(), "--json").out)
+    model = LinCFACV(strategies=strategies, cv=folds).fit(frame(samples), samples.y)
     check_reduced(model.reducer_, samples)
+    assert told["settings"]["cv"] == str(folds)
+    assert told["settings"]["strategies"] == str(strategies)
 
 
 def test_without_a_split_there_are_no_scores(done, data):
@@ -158,6 +157,7 @@ def test_scores_are_of_the_rows_held_out(done, data, samples, options, split):
     report = json.loads(Path("r.json").read_text(encoding="utf-8"))
     for name in ("scores", "headline", "n_groups", "settings", "data", "notes", "n_samples"):
         assert told[name] == report[name]
+    assert ("runs of 3 consecutive" in told["scores"]["how"]) == ("time" in options)
     groups = [(group["name"], group["features"]) for group in told["groups"]]
     assert dict(groups) == model.groups_by_name()
     assert told["written"] == {
