@@ -33,7 +33,7 @@ class Talk:
     def say(self, what: Any = "", *, prose: bool = False) -> None:
         """Print a result for a person; prose is wrapped at the width of a terminal."""
         if not (self.quiet or self.as_json):
-            wrapped = self._output.is_terminal if prose else not isinstance(what, str)
+            wrapped = _is_terminal(sys.stdout) if prose else not isinstance(what, str)
             self._output.print(what, soft_wrap=not wrapped)
 
     def give(self, outcome: Mapping[str, Any]) -> None:
@@ -74,7 +74,7 @@ class Talk:
 
     @contextmanager
     def _progress(self, what: str, counted: bool = False) -> Iterator[Callable[..., None]]:
-        if self.quiet or not self._aside.is_terminal:
+        if self.quiet or not _is_terminal(sys.stderr):
             yield lambda **_: None
             return
         from rich.console import Console
@@ -111,3 +111,8 @@ class Talk:
 def _text(column: Any) -> Any:
     """Show a description as it is: brackets in the name of a file are no markup."""
     return column("{task.description}", markup=False)
+
+
+def _is_terminal(stream: Any) -> bool:
+    """Whether a stream is a terminal, and not merely to be coloured like one (FORCE_COLOR)."""
+    return stream is not None and stream.isatty()
