@@ -20,7 +20,8 @@ def frame(samples, columns):
     return pl.DataFrame(samples.X, schema=samples.names)
 
 
-def test_explain_in_words(run, data, frame, samples):
+def test_explain_in_words(run, data, frame, samples, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # colours or not, a pipe is no terminal
     result = run("explain", data, "--target", "y", "a1", "a2")
     assert (result.code, result.err) == (0, "")
     assert result.out == f"{explain_pair(frame, samples.y, 'a1', 'a2')}\n"

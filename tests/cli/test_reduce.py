@@ -45,7 +45,8 @@ def check_reduced(model, samples, path="data-reduced.csv"):
     assert np.allclose(numbers(path, names), model.transform(frame(samples)), rtol=1e-12)
 
 
-def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples):
+def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
     result = run("reduce", data, "--target", "y", "--keep", "id")
     assert result.code == 0, result.err
     assert files() == ["data-reduced.csv", "data.csv", "groups.json", "report.html"]

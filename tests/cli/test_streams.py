@@ -49,6 +49,14 @@ def test_a_reader_that_has_enough(launch, save, columns):
     assert err == b""
 
 
+def test_a_reader_that_has_gone(run, data):
+    read, write = os.pipe()
+    os.close(read)
+    result = run("explain", data, "--target", "y", "a1", "a2", "--json", stdout=write)
+    os.close(write)
+    assert (result.code, result.err) == (1, "")
+
+
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_closed_streams(run, data, number):
     result = run(
@@ -89,7 +97,6 @@ def read_terminal(master):
 @pytest.mark.parametrize("quiet", [False, True])
 def test_progress_on_a_terminal(launch, data, monkeypatch, quiet):
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
     master, slave = pty.openpty()
     process = launch("reduce", data, *OPTIONS, *["--quiet"] * quiet, stderr=slave)
     os.close(slave)
