@@ -87,7 +87,7 @@ class Reduction:
         kept = {*self.roles.passed, *self.constant}
         keep = [name for name in self.table.frame.columns if name in kept]
         if form_of(paths["--output"]).kind == "csv":
-            table = self.table.as_written(constant)
+            table = self.table.as_written(self.constant)
         else:
             table = self.table.as_numbers(self.target)
         files = [path for path in paths.values() if path != "-"]
