@@ -218,7 +218,8 @@ def test_what_there_are_no_data_for_is_left_out(bare, drawn):
 def test_settings_and_recipe(findings, page):
     for entries in (findings.settings, findings.data, findings.versions):
         for key, value in entries.items():
-            assert f"{key} {value}" in page.text
+            written = "–" if value is None else f"{value:g}" if isinstance(value, float) else value
+            assert f"{key} {written}" in page.text
     assert " ".join(findings.recipe.split()) in page.text
     assert 'model.report("report.json")' in page.text
 

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
@@ -23,37 +23,65 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     This happens when all of it is on the disk; after an error or an interruption the old file is as
     it was, and the new one is gone. A folder may be written in place of a file.
     """
+    with replacing_all([path]) as (part,):
+        yield part
+
+
+@contextmanager
+def replacing_all(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[Path]]:
+    """Do the same for several files: none takes its place before all are on the disk."""
+    targets = [_place(path) for path in paths]
+    parts = [target.parent / f".lincfa-{token_hex(8)}.part" for target in targets]
+    try:
+        yield parts
+        for part in parts:
+            _onto_disk(part)
+        for part, target in zip(parts, targets, strict=True):
+            _take_place(part, target)
+    except OSError as error:
+        names = [os.fspath(path) for path in paths]
+        asked = dict(zip(map(str, parts), names, strict=True))
+        name = error.filename
+        if name is None and len(parts) == 1:
+            name = os.fspath(parts[0])
+        if error.errno is None or name not in asked:
+            raise
+        # In the name of the file that was asked for.
+        raise OSError(error.errno, error.strerror, asked[name]) from error
+    finally:
+        for part in parts:
+            remove(part)
+
+
+def _place(path: str | os.PathLike[str]) -> Path:
     target = Path(os.path.realpath(path))  # a link stays a link
     if not os.fspath(path) or (target.is_dir() and not is_store(target)):
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder; give the name of a file in it.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} into.")
-    part = target.parent / f".lincfa-{token_hex(8)}.part"
-    try:
-        yield part
-        _settle(part, target)
-    except OSError as error:
-        remove(part)
-        if error.errno is None or error.filename not in (None, os.fspath(part)):
-            raise
-        # In the name of the file that was asked for.
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-    except BaseException:
-        remove(part)
-        raise
+    return target
 
 
-def _settle(part: Path, target: Path) -> None:
+def _onto_disk(part: Path) -> None:
+    if part.is_file():
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+
+
+def _take_place(part: Path, target: Path) -> None:
     """Put what was written in the place of the target."""
     if part.is_dir():
         old = part.with_suffix(".old")
         if target.exists():
             target.rename(old)
-        part.rename(target)
+        try:
+            part.rename(target)
+        except BaseException:
+            if old.exists():
+                old.rename(target)
+            raise
         remove(old)
         return
-    with part.open("rb+") as file:
-        os.fsync(file.fileno())
     if target.exists():
         shutil.copymode(target, part)
     part.replace(target)

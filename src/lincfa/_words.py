@@ -8,10 +8,11 @@ def digits(value: float, count: int = 3) -> str:
     """Give a number with so many digits."""
     if value == 0:
         return "0"
-    if not 1e-3 <= abs(value) < 1e6:
-        return f"{value:.{count}g}"
-    places = max(0, count - 1 - floor(log10(abs(value))))
-    return f"{value:.{places}f}".replace("-", "−")
+    sign, size = "−" if value < 0 else "", abs(value)
+    if not 1e-3 <= size < 1e6:
+        return f"{sign}{size:.{count}g}"
+    places = max(0, count - 1 - floor(log10(size)))
+    return f"{sign}{size:.{places}f}"
 
 
 def decimals(correlation: float, count: int = 3) -> str:

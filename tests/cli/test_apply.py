@@ -116,7 +116,8 @@ def test_a_single_row(done, save, columns, model):
 
 def test_missing_features_are_named(fails, save, columns, model):
     data = save({"B3" if name == "b3" else name: columns[name] for name in columns}, "new.csv")
-    assert fails("apply", "groups.json", data) == "new.csv has no column 'b3'"
+    message = "new.csv lacks column 'b3', which groups.json averages"
+    assert fails("apply", "groups.json", data) == message
 
 
 def test_text_in_a_feature_is_named(fails, save, columns, model):
@@ -137,5 +138,7 @@ def test_files_that_are_not_there_are_named(fails, data, model):
     assert fails("apply", "groups.json", "n.csv") == "n.csv: No such file or directory"
 
 
-def test_model_and_data_in_the_wrong_order(fails, data, model):
-    assert "groups.json" in fails("apply", data, "groups.json")
+def test_model_and_data_in_the_wrong_order(call, data, model):
+    result = call("apply", data, "groups.json")
+    assert result.code == 2
+    assert "the model comes first, then the table" in result.err

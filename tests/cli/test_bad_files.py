@@ -61,12 +61,19 @@ def test_a_single_row(fails, save, columns, command):
     [
         (3, [], "data.csv: 3 rows to learn from are too few; it takes 4"),
         (5, ["--test", "0.5"], "data.csv: 3 rows to learn from are too few; it takes 4 besides"),
-        (20, ["--test", "0.05"], "data.csv: the target 'y' is "),
+        (20, ["--test", "0.01"], "data.csv: --test 0.01 of 20 rows is none"),
     ],
 )
 def test_too_few_rows(fails, save, columns, rows, options, message):
     data = save({name: values[:rows] for name, values in columns.items()})
     assert fails("reduce", data, "--target", "y", *options).startswith(message)
+
+
+def test_rows_that_cannot_be_scored(done, save, columns):
+    data = save({name: values[:20] for name, values in columns.items()})
+    result = done("reduce", data, "--target", "y", "--test", "0.05", "--no-report")
+    assert "note: no scores: the target 'y' is " in result.err
+    assert "R²" not in result.out
 
 
 def test_four_rows_are_enough(done, save, columns):

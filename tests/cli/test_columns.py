@@ -219,3 +219,51 @@ def test_single_precision_stays(done, folder, samples):
     model = LinCFA().fit(frame, samples.y)
     reduced = pl.read_parquet("d-reduced.parquet").drop("y")
     assert np.allclose(reduced.to_numpy(), model.transform(frame), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "__index_level_0__"])
+def test_labels_of_rows_are_no_feature(done, folder, columns, name):
+    """What pandas writes in front of a table, or among its columns."""
+    labels = [str(row) for row in range(60)]
+    data = written("data.csv", {name: labels, **columns})
+    result = done("reduce", data, "--target", "y", "--keep", "id", "--no-report")
+    assert f"note: labels of rows, passed on untouched: column {name!r}" in result.err
+    assert table_of("data-reduced.csv")[name] == labels
+    assert name not in features_of()
+    done("apply", "groups.json", data, "--output", "again.csv")
+    assert table_of("again.csv") == table_of("data-reduced.csv")
+
+
+def test_names_in_another_case_are_suggested(fails, data):
+    assert fails("reduce", data, "--target", "Y").endswith("did you mean 'y'?")
+
+
+def test_decimal_commas_are_told(fails, folder, columns):
+    comma = {name: [value.replace(".", ",") for value in columns[name]] for name in ("a1", "a2")}
+    data = written("data.csv", comma | {"y": columns["y"]})
+    message = fails("reduce", data, "--target", "y")
+    assert message.endswith("numbers must have a decimal point, not a comma")
+
+
+def test_a_time_axis_suggests_the_split_in_time(done, folder, samples):
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
+    cells = ("time", "cell"), samples.X
+    xr.Dataset({"t2m": cells, "y": ("time", samples.y)}).to_netcdf("d.nc")
+    options = ["reduce", "d.nc", "--target", "y", "--no-report", "--force"]
+    hint = "note: rows are held out at random; --split time"
+    assert hint in done(*options).err
+    assert hint not in done(*options, "--split", "time").err
+
+
+def test_a_variable_without_any_value_is_kept(done, folder, samples):
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
+    cells = ("time", "cell"), samples.X
+    dead = ("time", "cell"), np.full_like(samples.X, np.nan)
+    xr.Dataset({"t2m": cells, "dead": dead, "y": ("time", samples.y)}).to_netcdf("d.nc")
+    done("reduce", "d.nc", "--target", "y", "--no-report")
+    with xr.open_dataset("d-reduced.nc") as reduced:
+        assert reduced["dead"].dims == ("time", "cell")
+        assert reduced["dead"].isnull().all()
+        assert "t2m" not in reduced

@@ -90,7 +90,11 @@ def test_help_of_a_command_has_examples_that_parse(command, done):
         ("reduce d.csv --target y --seed 2147483648", "not a whole number from 0 to 2147483647"),
         ("reduce d.csv --target y --separator ab", "'ab' is not a single character"),
         ("reduce d.csv --target y --units metres", "invalid choice: 'metres'"),
-        ("reduce d.csv --target y --n-groups 3", "goes with --strategy agglomerative or joint"),
+        ("reduce d.csv --target y --n-groups 3 --strategy centroid", "goes with --strategy aggl"),
+        ("reduce d.csv --target y --report r.pdf", "--report writes .html or .json, not 'r.pdf'"),
+        ("reduce d.csv --target y --samples time", "--samples is for NetCDF files and Zarr"),
+        ("reduce d.parquet --target y --separator ;", "--separator is for CSV files"),
+        ("apply new.csv groups.json", "the model comes first, then the table"),
         (
             "reduce d.csv --target y --n-groups 3 --strategy joint --tolerance 2",
             "--n-groups takes the place of --tolerance",

@@ -9,8 +9,10 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, cross_val_score
 
+import lincfa
 from lincfa import compare, explain_pair
 from lincfa._comparison import METHODS
+from lincfa.cli import _compare
 
 pl = pytest.importorskip("polars")
 
@@ -20,11 +22,44 @@ def frame(samples, columns):
     return pl.DataFrame(samples.X, schema=samples.names)
 
 
+def words(frame, y, rows, **parameters):
+    told = explain_pair(frame[rows], y[rows], "a1", "a2", **parameters)
+    return f"{told} This is from {len(rows)} rows.\n"
+
+
+def learned_from(n=60, held_out=18, seed=0):
+    return np.sort(np.random.default_rng(seed).permutation(n)[: n - held_out])
+
+
 def test_explain_in_words(run, data, frame, samples, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # colours or not, a pipe is no terminal
     result = run("explain", data, "--target", "y", "a1", "a2")
     assert (result.code, result.err) == (0, "")
-    assert result.out == f"{explain_pair(frame, samples.y, 'a1', 'a2')}\n"
+    assert result.out == words(frame, samples.y, learned_from())
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [
+        (["--test", 0], np.arange(60)),
+        (["--seed", 3], learned_from(seed=3)),
+        (["--split", "time", "--test", 0.5], np.arange(30)),
+    ],
+)
+def test_explain_on_the_rows_that_reduce_learns_from(done, data, frame, samples, options, rows):
+    result = done("explain", data, "--target", "y", "a1", "a2", *options)
+    assert result.out == words(frame, samples.y, rows)
+
+
+def test_explain_agrees_with_the_report(done, data):
+    """The decision in the report's evidence is the one that is explained, with its figures."""
+    done("reduce", data, "--target", "y", "--keep", "id", "--no-report")
+    evidence = lincfa.load("groups.json").evidence_frame("polars").row(0, named=True)
+    pair = evidence["partner"], evidence["feature"]
+    told = json.loads(done("explain", data, "--target", "y", *pair, "--json").out)
+    assert told["merges"]
+    assert told["f"] == pytest.approx(evidence["f"])
+    assert told["threshold"] == pytest.approx(evidence["threshold"])
 
 
 @pytest.mark.parametrize(
@@ -40,7 +75,9 @@ def test_explain_in_words(run, data, frame, samples, monkeypatch):
 )
 def test_explain_for_programs(done, data, frame, samples, options, parameters):
     told = json.loads(
-        done("explain", data, "--target", "y", "b1", "a2", *options.split(), "--json").out
+        done(
+            "explain", data, "--target", "y", "b1", "a2", *options.split(), "--json", "--test", 0
+        ).out
     )
     explanation = explain_pair(frame, samples.y, "b1", "a2", **parameters)
     assert told.pop("words") == str(explanation)
@@ -53,20 +90,15 @@ def test_explain_for_programs(done, data, frame, samples, options, parameters):
     assert told == pytest.approx(expected)
 
 
-def test_explain_reads_the_two_columns_alone(done, save, columns, frame, samples):
-    holes = columns | {"b3": ["", *columns["b3"][1:]], "a3": ["inf", *columns["a3"][1:]]}
-    result = done("explain", save(holes), "--target", "y", "a1", "a2")
-    assert result.out == f"{explain_pair(frame, samples.y, 'a1', 'a2')}\n"
-    assert result.err == ""
-
-
 def test_explain_without_rows_that_miss_a_value(done, fails, save, columns, frame, samples):
-    data = save(columns | {"a1": ["", *columns["a1"][1:]]})
-    assert "values are missing in column 'a1'" in fails(
-        "explain", data, "--target", "y", "a1", "a2"
-    )
-    result = done("explain", data, "--target", "y", "a1", "a2", "--missing", "drop")
-    assert result.out == f"{explain_pair(frame[1:], samples.y[1:], 'a1', 'a2')}\n"
+    """As in a reduction, a value that any feature lacks counts."""
+    data = save(columns | {"b3": ["", *columns["b3"][1:]]})
+    options = ["explain", data, "--target", "y", "a1", "a2", "--test", 0]
+    assert "values are missing in column 'b3'" in fails(*options)
+    result = done(*options, "--missing", "drop")
+    assert result.out == words(frame, samples.y, np.arange(1, 60))
+    result = done(*options, "--drop", "b3")
+    assert result.out == words(frame, samples.y, np.arange(60))
 
 
 def test_explain_quietly(done, data):
@@ -156,3 +188,7 @@ def test_compare_quietly(done, data):
 def test_compare_with_more_folds_than_rows(fails, save, columns):
     data = save({name: values[:8] for name, values in columns.items()})
     assert fails("compare", data, "--target", "y", "--folds", 9).startswith("data.csv: ")
+
+
+def test_methods_named_in_the_help_are_those_of_the_library():
+    assert tuple(METHODS) == _compare.METHODS

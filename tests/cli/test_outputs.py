@@ -85,8 +85,8 @@ def test_apply_does_not_write_to_the_model(fails, done, data):
 
 
 def test_one_file_for_two_purposes(fails, data, files):
-    message = fails("reduce", data, *OPTIONS, "--groups", "x", "--report", "./x")
-    assert message == "--report and --groups name the same file, ./x"
+    message = fails("reduce", data, *OPTIONS, "--groups", "x.json", "--report", "./x.json")
+    assert message == "--report and --groups name the same file, ./x.json"
     assert files() == ["data.csv"]
 
 

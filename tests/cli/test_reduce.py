@@ -60,7 +60,7 @@ def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples, monk
     page = Path("report.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "lincfa reduce data.csv --target y --keep id" in page
-    assert result.err == "note: not numeric, passed on as it is: columns 'word', 'day'\n"
+    assert result.err == "note: not numeric, passed on untouched: columns 'word', 'day'\n"
     assert result.out.startswith(str(model.summary().headline))
     r2 = (
         LinearRegression()
@@ -81,7 +81,8 @@ def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples, monk
         ("--tolerance unbiased", {"tolerance": "unbiased"}),
         ("--strategy centroid", {"strategy": "centroid"}),
         ("--strategy joint --tolerance 0.3", {"strategy": "joint", "tolerance": 0.3}),
-        ("--strategy agglomerative --n-groups 4", {"strategy": "agglomerative", "n_groups": 4}),
+        ("--n-groups 4", {"strategy": "agglomerative", "n_groups": 4}),
+        ("--strategy joint --n-groups 3", {"strategy": "joint", "n_groups": 3}),
         ("--min-correlation 0.93", {"min_correlation": 0.93}),
         ("--noise full", {"noise": "full"}),
         ("--noise 0.01", {"noise": 0.01}),
@@ -118,8 +119,10 @@ def test_tolerance_by_cross_validation(done, data, samples, options, strategies,
     told = json.loads(done("reduce", data, *given, *options.split(), "--json").out)
     model = LinCFACV(strategies=strategies, cv=folds).fit(frame(samples), samples.y)
     check_reduced(model.reducer_, samples)
-    assert told["settings"]["cv"] == str(folds)
-    assert told["settings"]["strategies"] == str(strategies)
+    assert told["settings"]["cv"] == (None if folds is None else str(folds))
+    assert told["settings"]["strategies"] == list(strategies)
+    assert told["settings"]["chosen strategy"] == model.strategy_
+    assert told["settings"]["chosen tolerance"] == model.tolerance_
 
 
 def test_without_a_split_there_are_no_scores(done, data):
@@ -182,7 +185,7 @@ def test_fingerprint_tells_the_file(done, data):
     content = Path(data).read_bytes()
     told = json.loads(done("reduce", data, "--target", "y", "--json", "--no-report").out)["data"]
     assert told["SHA-256"] == hashlib.sha256(content).hexdigest()
-    assert told["size"] == f"{len(content)} bytes"
+    assert told["bytes"] == len(content)
     assert told["file"] == data
     assert told["target"] == "y"
 
@@ -237,5 +240,5 @@ def test_json_alone_is_on_standard_output(done, data):
     result = done("reduce", data, "--target", "y", "--json", "--quiet", "--no-report")
     assert result.err == ""
     assert json.loads(result.out)["notes"] == [
-        "not numeric, passed on as it is: columns 'word', 'day'"
+        "not numeric, passed on untouched: columns 'word', 'day'"
     ]

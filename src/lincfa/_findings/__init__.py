@@ -8,7 +8,8 @@ from ._path import Curve, ScorePath, score_path
 from ._regression import reduced_weights
 from ._samples import Samples
 from ._scores import Scores
-from ._whole import Findings, find, find_scores
+from ._setting import settings_of, versions
+from ._whole import Findings, find, find_scores, plain
 
 __all__ = [
     "LONGEST_NAME",
@@ -25,7 +26,10 @@ __all__ = [
     "decide_pairs",
     "find",
     "find_scores",
+    "plain",
     "reduced_weights",
     "score_path",
+    "settings_of",
     "spread_back",
+    "versions",
 ]

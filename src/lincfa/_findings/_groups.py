@@ -156,8 +156,8 @@ def merge_words(row: npt.NDArray[np.void], partner: str, strategy: str) -> str:
     >>> X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
     >>> model = LinCFA().fit(X, y)
     >>> merge_words(model.evidence_[0], "x0", "sequential")
-    "with x0: correlated by 0.923, and 0.727 is enough; lowers the error by 0.173 % of the target's
-    variance (F = 0.282, up to 1)"
+    "with x0: correlated by 0.923, and 0.727 is enough; lowers the mean squared error by 0.173 % of
+    the target's variance (F = 0.282, up to 1)"
     """
     against = f"with {partner}" if strategy == "sequential" else f"with the group of {partner}"
     rho, f, tolerance = (float(row[name]) for name in ("correlation", "f", "tolerance"))
@@ -174,8 +174,9 @@ def merge_words(row: npt.NDArray[np.void], partner: str, strategy: str) -> str:
         needed = f"correlated by {ours}, and {enough} is enough"
     gain = float(row["gain_share"])
     written, limit = apart(digits, f, tolerance)
+    short = f"{tolerance:g}"
     return (
-        f"{against}: {needed}; {'lowers' if gain >= 0 else 'raises'} the error by "
+        f"{against}: {needed}; {'lowers' if gain >= 0 else 'raises'} the mean squared error by "
         f"{digits(100 * abs(gain))} % of the target's variance (F = {written}, up to "
-        f"{f'{tolerance:g}' if len(limit) < 6 else limit})"
+        f"{short if len(short) <= len(limit) else limit})"
     )

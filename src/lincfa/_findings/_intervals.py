@@ -8,7 +8,7 @@ import numpy as np
 from ..theory._arrays import FloatArray
 
 RESAMPLES = 1000
-FEWEST = 20
+FEWEST = 10
 """Samples below which draws of them tell too little."""
 _RESAMPLED_VALUES = 2**22
 _LEVEL = 95

@@ -73,6 +73,7 @@ def _of_search(model: Any) -> ScorePath:
     best = model.best_index_
     chosen = float(results["mean_n_groups"][best]), float(results["mean_test_score"][best])
     name = model.scoring if isinstance(model.scoring, str) else "score"
+    name = name.replace("neg_", "negative ").replace("_", " ")
     return ScorePath(
         tuple(curves),
         chosen,

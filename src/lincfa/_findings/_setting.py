@@ -4,17 +4,24 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import numpy as np
+
 from ._samples import Samples
 
+_OF_NO_INFLUENCE = ("n_jobs", "verbose")
 _PACKAGES = ("lincfa", "numpy", "scipy", "scikit-learn")
 
 
-def settings_of(model: Any) -> dict[str, str]:
-    """Give the parameters of a model, and what a search chose."""
-    settings = {name: _written(value) for name, value in model.get_params(deep=False).items()}
+def settings_of(model: Any) -> dict[str, Any]:
+    """Give what a search chose, and the parameters of a model that shape its result."""
+    settings: dict[str, Any] = {}
     if hasattr(model, "strategy_"):
-        settings["chosen strategy"] = str(model.strategy_)
-        settings["chosen tolerance"] = _written(model.tolerance_)
+        settings |= {"chosen strategy": model.strategy_, "chosen tolerance": model.tolerance_}
+    for name, value in model.get_params(deep=False).items():
+        if name not in _OF_NO_INFLUENCE:
+            settings[name] = _simple(value)
+    if settings.get("n_groups") is not None:
+        del settings["tolerance"]  # whose place it takes
     return settings
 
 
@@ -52,5 +59,10 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _written(value: Any) -> str:
-    return value if isinstance(value, str) else repr(value)
+def _simple(value: Any) -> Any:
+    """Give numbers, words and lists of them as they are, anything else as it is written."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, tuple | list):
+        return [_simple(entry) for entry in value]
+    return value if value is None or isinstance(value, str | int | float) else repr(value)

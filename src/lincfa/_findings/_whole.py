@@ -53,7 +53,7 @@ class Findings:
         None for a strategy without a path, or without data to score it on.
     coefficients : Coefficients or None
         None where there is no linear model on the reduced features.
-    settings, data, versions : mapping of str to str
+    settings, data, versions : mapping
         What it takes to judge the figures.
     recipe : str
         What it takes to repeat them: a command, or lines of Python.
@@ -76,15 +76,15 @@ class Findings:
     pairs: Pairs
     path: ScorePath | None
     coefficients: Coefficients | None
-    settings: Mapping[str, str]
-    data: Mapping[str, str]
+    settings: Mapping[str, Any]
+    data: Mapping[str, Any]
     versions: Mapping[str, str]
     recipe: str
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Give lists, numbers, strings and None; also None for what is not finite."""
-        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}
 
     def to_json(self) -> str:
         """Give the findings as the text of a JSON file."""
@@ -101,7 +101,7 @@ def find(
     y_test: Any = None,
     ordered: bool = False,
     title: str | None = None,
-    data: Mapping[str, str] | None = None,
+    data: Mapping[str, Any] | None = None,
     recipe: str | None = None,
     notes: Sequence[str] = (),
 ) -> Findings:
@@ -129,12 +129,12 @@ def find(
     names = reducer._names()
     constant = np.flatnonzero(reducer.labels_ < 0)
     summary = reducer.summary()
-    described = {"samples of the fit": f"{reducer.n_samples_:g}"}
+    described = {"samples of the fit": _whole(reducer.n_samples_)}
     return Findings(
         title=title or "Reduced features",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         headline=summary.headline,
-        n_samples=float(reducer.n_samples_),
+        n_samples=_whole(reducer.n_samples_),
         n_features=int(reducer.n_features_in_),
         n_groups=int(reducer.n_groups_),
         n_constant=int(constant.size),
@@ -165,16 +165,21 @@ def find_scores(
     return score(model, getattr(model, "reducer_", model), train, test, ordered)
 
 
-def _plain(value: Any) -> Any:
+def _whole(number: float) -> float:
+    """Give a whole number as such; weights may add up to others."""
+    return int(number) if float(number).is_integer() else float(number)
+
+
+def plain(value: Any) -> Any:
     """Turn dataclasses, arrays and tuples into what JSON knows."""
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, float):
         return value if isfinite(value) else None
     return value

@@ -51,7 +51,10 @@ def find_separator(data: Buffer) -> str:
 
 
 def read_header(data: Buffer, separator: str, source: str) -> list[str]:
-    """Read the names of the columns; each must be there, and there once."""
+    """Read the names of the columns; each must be there once.
+
+    One column may have no name: the labels of rows that other programs write in front.
+    """
     try:
         names = next(csv.reader(lines(data), delimiter=separator, strict=True), [])
     except csv.Error as error:
@@ -64,10 +67,9 @@ def read_header(data: Buffer, separator: str, source: str) -> list[str]:
         raise ValueError(f"{source}: line 1 is empty; it should name the columns.")
     seen: dict[str, int] = {}
     for place, name in enumerate(names, start=1):
-        if not name.strip():
-            raise ValueError(f"{source}: column {place} has no name in the header, line 1.")
         if name in seen:
-            raise ValueError(f"{source}: columns {seen[name]} and {place} are both named {name!r}.")
+            what = f"are both named {name!r}" if name else "have no name in the header, line 1"
+            raise ValueError(f"{source}: columns {seen[name]} and {place} {what}.")
         seen[name] = place
     return names
 

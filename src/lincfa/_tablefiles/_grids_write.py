@@ -83,9 +83,9 @@ def _from_grid(
     empty = set(table.empty())
     for variable in grid.variables:
         here = [place for place, name in enumerate(variable.columns) if name in kept]
-        if all(variable.columns[place] in empty for place in here):
-            continue
         whole = len(here) == len(variable.columns)
+        if not whole and all(variable.columns[place] in empty for place in here):
+            continue  # cells that a mask leaves out, of a variable that is reduced
         dtype = variable.dtype if whole or variable.dtype.kind == "f" else np.dtype(np.float64)
         values = np.full((table.frame.height, len(variable.columns)), 0 if whole else np.nan, dtype)
         for place in here:

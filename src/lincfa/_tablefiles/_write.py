@@ -122,4 +122,5 @@ def _beside(
     features = [
         pl.Series(name, np.ascontiguousarray(reduced[:, place])) for place, name in enumerate(names)
     ]
-    return pl.DataFrame([*kept.get_columns(), *features])
+    # A frame made of columns would invent a name for one that has none.
+    return kept.hstack(features) if kept.width else pl.DataFrame(features)

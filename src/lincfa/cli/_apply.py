@@ -30,11 +30,18 @@ def run(options: argparse.Namespace) -> int:
     """Read, average, write."""
     import numpy as np
 
-    from .._tablefiles import form_of, read_table
-    from ._columns import complete_rows, find_columns, frame_of_rows, refuse_infinite
-    from ._outputs import check_outputs, named_after, write_reduced, writing
+    from .._files import replacing_all
+    from .._names import describe_columns
+    from .._tablefiles import form_of
+    from ._columns import find_columns
+    from ._outputs import check_outputs, named_after, write_reduced
+    from ._reading import open_table, refuse_foreign_options
+    from ._rows import complete_rows, frame_of_rows, refuse_infinite
 
     refuse_mixed_output(options)
+    if options.data.endswith(".json"):
+        options.refuse("the model comes first, then the table")
+    refuse_foreign_options(options)
     talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
     path = options.output or named_after(options.data, form_of(options.data))
     check_outputs({"--output": path}, [options.groups, options.data], options.force)
@@ -44,24 +51,24 @@ def run(options: argparse.Namespace) -> int:
     model = load(options.groups)
     features = [str(name) for name in model._names()]
     averaged = {features[i] for i in np.flatnonzero(model.labels_ >= 0)}
-    with talk.busy(f"reading {options.data}"):
-        table = read_table(
-            options.data,
-            as_text=lambda names: set(names) - averaged,
-            separator=options.separator,
-            samples=options.samples,
-        )
+    table = open_table(options, talk, lambda names: set(names) - averaged)
     names = table.frame.columns
-    find_columns(names, features, table.source, patterns=False)
+    present = set(names)
+    lacking = [name for name in features if name not in present]
+    if lacking:
+        raise ValueError(
+            f"{table.source} lacks {describe_columns(lacking, range(len(lacking)), limit=3)}, "
+            f"which {options.groups} averages"
+        )
     dropped = set(find_columns(names, options.drop, table.source))
     for name in sorted(dropped & set(features)):
         raise ValueError(f"column {name!r} is a feature of {options.groups} and cannot be dropped")
-    rows = complete_rows(table, features, options.missing, talk)
+    rows = complete_rows(table, features, options.missing, talk, advice="")
     refuse_infinite(table, features)
     with talk.busy("averaging"):
         reduced = model._reduce(frame_of_rows(table, features, np.flatnonzero(rows)))
     keep = [name for name in names if name not in averaged and name not in dropped]
-    with writing([path] if path != "-" else []) as parts:
+    with replacing_all([path] if path != "-" else []) as parts:
         write_reduced(model, table, keep, rows, reduced, path, parts[0] if parts else None, talk)
     talk.say(f"{len(reduced)} rows, {model.summary().headline}")
     talk.say(f"output: {path}" if path != "-" else "output: standard output")

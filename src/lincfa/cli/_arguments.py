@@ -1,9 +1,17 @@
 """Options that several commands share, and the values they take."""
 
 import argparse
-from typing import Any
+from typing import Any, NoReturn
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are a line that says where to read more, not all options."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and end with the code for wrong usage."""
+        self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help)\n")
 
 
 def add_command(
@@ -81,6 +89,24 @@ def refuse_mixed_output(options: argparse.Namespace) -> None:
     """Refuse to print a table and the outcome as JSON one behind the other."""
     if options.json and options.output == "-":
         options.refuse("--json and --output - both print to standard output; give one of the two")
+
+
+def add_split(parser: argparse._ActionsContainer) -> None:
+    """Add which rows are learned from."""
+    parser.add_argument(
+        "--test",
+        type=share,
+        metavar="SHARE",
+        help="share of the rows that the groups are not learned from but scored on (default: 0.3, "
+        "or 0 with fewer than 20 rows); 0 learns from all and scores nothing",
+    )
+    parser.add_argument(
+        "--split",
+        choices=("random", "time"),
+        default="random",
+        help="hold out rows at random (default), or the last ones, for rows in the order of time",
+    )
+    parser.add_argument("--seed", type=natural, default=0, help="seed of the split (default: 0)")
 
 
 def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> None:

@@ -1,24 +1,19 @@
-"""Which columns of a table are features, and which of its rows are complete."""
+"""Which columns of a table are features."""
 
-import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from re import fullmatch
 
 from .._names import describe_columns
-from .._tablefiles import TableFile, read_table
+from .._tablefiles import TableFile
 from ._talk import Talk
 
-if TYPE_CHECKING:
-    import polars as pl
-
 _REMARKS = 5
+_MOST_TO_GUESS = 20_000
+_INDEX = r"|Unnamed: \d+|__index_level_\d+__"
+"""Names under which pandas writes the labels of rows."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +46,19 @@ def find_columns(
     for each in wanted:
         matches = [each] if each in known else meant(names, each) if patterns else []
         if not matches:
-            close = get_close_matches(each, names, n=3)
-            hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-            raise ValueError(f"{source} has no column {each!r}{hint}")
+            raise ValueError(f"{source} has no column {each!r}{_hint(names, each)}")
         found.update(dict.fromkeys(matches))
     return list(found)
+
+
+def _hint(names: Sequence[str], wanted: str) -> str:
+    """Say which columns may have been meant."""
+    if len(names) == 1:
+        return f"; it has one column, {names[0]!r}: is it separated by something else?"
+    close = [name for name in names if name.strip().lower() == wanted.strip().lower()]
+    if not close and len(names) <= _MOST_TO_GUESS:
+        close = get_close_matches(wanted, names, n=3)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def assign_roles(
@@ -63,13 +66,13 @@ def assign_roles(
     target: str,
     drop: Sequence[str],
     keep: Sequence[str],
-    talk: Talk,
+    talk: Talk | None,
     *,
     fate: str = "passed on untouched",
 ) -> Roles:
     """Say what each column is for, and note which are no features though nobody said so.
 
-    ``fate`` is what becomes of such a column.
+    ``fate`` is what becomes of such a column. Without ``talk`` nothing is noted.
     """
     names = table.frame.columns
     find_columns(names, [target], table.source, patterns=False)
@@ -80,132 +83,38 @@ def assign_roles(
         raise ValueError(f"column {name!r} is {role} and cannot be dropped")
     numeric, empty = set(table.numeric()), set(table.empty())
     spoken_for = {target, *dropped, *kept}
+    labels = [name for name in names if name not in spoken_for and fullmatch(_INDEX, name)]
+    spoken_for |= set(labels)
     others = [name for name in names if name not in spoken_for]
     without = [name for name in others if name in empty]
     features = [name for name in others if name in numeric]
     text = [name for name in others if name not in empty and name not in numeric]
-    if text:
-        remarked = [name for name in text if name in table.remarks][:_REMARKS]
-        remarks = "; ".join(f"{name!r}: {table.remarks[name]}" for name in remarked)
-        talk.note(
-            f"not numeric, {fate}: {describe_columns(text, range(len(text)))}"
-            + (f" ({remarks})" if remarks else "")
-        )
-    if without:
-        talk.note(f"without any value, {fate}: {describe_columns(without, range(len(without)))}")
+    if talk is not None:
+        _note(talk, f"not numeric, {fate}", text, table.remarks)
+        _note(talk, f"without any value, {fate}", without)
+        _note(talk, f"labels of rows, {fate}", labels)
     if not features:
-        raise ValueError(f"{table.source} has no numeric column besides the target {target!r}")
+        comma = any(_has_decimal_comma(table, name) for name in text[:_REMARKS])
+        raise ValueError(
+            f"{table.source} has no numeric column besides the target {target!r}"
+            + ("; numbers must have a decimal point, not a comma" if comma else "")
+        )
     gone = {*dropped, *features}
     return Roles(features, [name for name in names if name not in gone])
 
 
-def complete_rows(
-    table: TableFile, names: Sequence[str], missing: str, talk: Talk
-) -> npt.NDArray[np.bool_]:
-    """Say which rows have a value in each of some columns.
-
-    Refuses missing values, unless such rows are to be dropped.
-    """
-    complete = np.ones(table.frame.height, dtype=bool)
-    count = np.zeros(len(names), dtype=np.intp)
-    for place, name in enumerate(names):
-        absent = np.isnan(table.column(name))
-        count[place] = absent.sum()
-        if count[place]:
-            complete &= ~absent
-    concerned = np.flatnonzero(count)
-    if not concerned.size:
-        return complete
-    worst = concerned[np.argsort(-count[concerned], kind="stable")].tolist()
-    where = describe_columns(names, worst, limit=5)
-    lost = int((~complete).sum())
-    rows = f"{lost} of {complete.size} rows"
-    if missing == "error":
-        first = int(np.flatnonzero(~complete)[0])
-        raise ValueError(
-            f"{table.source}: values are missing in {where}, in {rows} (first in row {first + 1}); "
-            "--missing drop leaves these rows out, --drop COLUMN a column"
-        )
-    if lost == complete.size:
-        raise ValueError(
-            f"{table.source}: every row has a missing value, most in {where}; --drop COLUMN leaves "
-            "a column out"
-        )
-    talk.note(f"{rows} left out, because values are missing in {where}")
-    return complete
-
-
-def refuse_infinite(table: TableFile, names: Sequence[str]) -> None:
-    """Refuse infinite values, naming column and row."""
-    for name in names:
-        infinite = np.isinf(table.column(name))
-        if infinite.any():
-            row = int(np.flatnonzero(infinite)[0]) + 1
-            raise ValueError(f"{table.source}: column {name!r} is infinite in row {row}")
-
-
-def refuse_constant(
-    table: TableFile, target: str, y: npt.NDArray[Any], where: str = "every row"
+def _note(
+    talk: Talk, what: str, names: Sequence[str], remarks: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse a target of equal values, naming it."""
-    if y.size and (y == y[0]).all():
-        raise ValueError(f"{table.source}: the target {target!r} is {y[0]:g} in {where}")
+    """Name columns in a note, if there are any, with remarks on the first of them."""
+    if not names:
+        return
+    remarked = [name for name in names if name in (remarks or {})][:_REMARKS]
+    said = "; ".join(f"{name!r}: {(remarks or {})[name]}" for name in remarked)
+    listed = describe_columns(names, range(len(names)))
+    talk.note(f"{what}: {listed}" + (f" ({said})" if said else ""))
 
 
-@contextmanager
-def naming(source: str) -> Iterator[None]:
-    """Let what the library refuses in a table name the file."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{source}: {error}") from error
-
-
-@dataclass(frozen=True)
-class TableSamples:
-    """Complete rows of a table: features with their names, and the target."""
-
-    source: str
-    X: "pl.DataFrame"
-    y: npt.NDArray[Any]
-
-
-def read_samples(
-    options: argparse.Namespace, talk: Talk, needed: Sequence[str] = (), *, only: bool = False
-) -> TableSamples:
-    """Read the features of a table, or only those needed, and the target; complete rows alone."""
-    with talk.busy(f"reading {options.data}"):
-        table = read_table(
-            options.data,
-            as_text=lambda names: [options.target],
-            separator=options.separator,
-            samples=options.samples,
-        )
-    names = table.frame.columns
-    features = find_columns(names, [options.target, *needed], table.source, patterns=False)[1:]
-    for name in features:
-        table.column(name)  # refuses one that is not of numbers
-    for name in sorted({*find_columns(names, options.drop, table.source)} & {*features}):
-        raise ValueError(f"column {name!r} is to be explained and cannot be dropped")
-    if not only:
-        features = assign_roles(
-            table, options.target, options.drop, [], talk, fate="left out"
-        ).features
-    used = [options.target, *features]
-    rows = np.flatnonzero(complete_rows(table, used, options.missing, talk))
-    refuse_infinite(table, used)
-    y = table.numbers([options.target], rows)[:, 0]
-    if rows.size > 1:
-        refuse_constant(table, options.target, y)
-    return TableSamples(table.source, frame_of_rows(table, features, rows), y)
-
-
-def frame_of_rows(table: TableFile, names: list[str], rows: npt.NDArray[np.intp]) -> "pl.DataFrame":
-    """Give rows of features with their names.
-
-    Of columns one behind the other in memory polars makes a frame without copying them, and of such
-    a frame NumPy an array.
-    """
-    import polars as pl
-
-    return pl.DataFrame(table.numbers(names, rows), schema=names)
+def _has_decimal_comma(table: TableFile, name: str) -> bool:
+    value = table.frame.get_column(name)[0]
+    return isinstance(value, str) and fullmatch(r"\s*-?\d+,\d+\s*", value) is not None

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import __version__
 from . import _apply, _compare, _demo, _explain, _paper, _reduce
+from ._arguments import Parser
 
 _EXAMPLES = """\
 examples:
@@ -86,7 +87,7 @@ def _complain(message: str, code: int = 1) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="lincfa",
         description="Reduce many correlated features to few plain means, supervised by a target.",
         epilog=_EXAMPLES,

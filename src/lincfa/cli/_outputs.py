@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._files import replacing
+from .._files import is_store, replacing
 from .._names import describe_columns
 from .._tablefiles import Form, TableFile, form_of, left_out, write_table
 from ._talk import Talk
@@ -47,15 +47,10 @@ def check_outputs(outputs: Mapping[str, str], inputs: Sequence[str], force: bool
             raise ValueError(f"{path}: there is no folder {folder} to write into")
         if not os.access(folder, os.W_OK):
             raise ValueError(f"{path}: the folder {folder} cannot be written into")
+        if Path(place).is_dir() and not is_store(Path(place)):
+            raise ValueError(f"{path} is a folder; give the name of a file with {option}")
         if Path(place).exists() and not force:
             raise ValueError(f"{path} exists; --force replaces it, or name another with {option}")
-
-
-@contextmanager
-def writing(paths: Sequence[str]) -> Iterator[list[Path]]:
-    """Give a name to write to for each path; all take their places at the end, or none does."""
-    with ExitStack() as stack:
-        yield [stack.enter_context(replacing(path)) for path in paths]
 
 
 @contextmanager

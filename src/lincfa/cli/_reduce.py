@@ -9,11 +9,10 @@ from ._arguments import (
     add_data,
     add_merging,
     add_output,
+    add_split,
     add_talk,
-    natural,
     positive,
     refuse_mixed_output,
-    share,
 )
 from ._talk import Talk
 
@@ -48,15 +47,15 @@ def add(commands: Any) -> None:
     merging.add_argument(
         "--strategy",
         choices=STRATEGIES,
-        help="how groups are formed (default: sequential, the paper's; with --tolerance cv all are "
-        "tried)",
+        help="how groups are formed (default: sequential, the paper's; with --n-groups "
+        "agglomerative; with --tolerance cv all are tried)",
     )
     add_merging(merging)
     merging.add_argument(
         "--n-groups",
         type=positive,
         metavar="N",
-        help="number of groups instead of a tolerance, for agglomerative and joint",
+        help="number of groups instead of a tolerance, by --strategy agglomerative or joint",
     )
     merging.add_argument(
         "--units",
@@ -65,20 +64,7 @@ def add(commands: Any) -> None:
         help="average standardised columns (default), or columns as they are, for like units",
     )
     scores = parser.add_argument_group("rows held out for the scores")
-    scores.add_argument(
-        "--test",
-        type=share,
-        metavar="SHARE",
-        help="share of the rows that the groups are not learned from but scored on (default: 0.3, "
-        "or 0 with fewer than 20 rows); 0 learns from all and scores nothing",
-    )
-    scores.add_argument(
-        "--split",
-        choices=("random", "time"),
-        default="random",
-        help="hold out rows at random (default), or the last ones, for rows in the order of time",
-    )
-    scores.add_argument("--seed", type=natural, default=0, help="seed of the split (default: 0)")
+    add_split(scores)
     output = parser.add_argument_group("what to write")
     add_output(output)
     output.add_argument(
@@ -98,16 +84,20 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, learn, score, write."""
     from .._names import describe_columns
-    from .._tablefiles import form_of, read_table
-    from ._columns import assign_roles, complete_rows, meant, naming, refuse_infinite
+    from .._tablefiles import form_of
+    from ._columns import assign_roles, meant
     from ._outputs import check_outputs, named_after
-    from ._split import Split
+    from ._reading import naming, open_table, refuse_foreign_options
+    from ._rows import Split, complete_rows, refuse_infinite
 
     _refuse_options(options)
     refuse_mixed_output(options)
+    refuse_foreign_options(options)
     for option, path in (("--groups", options.groups), ("--report", options.report)):
         if path == "-":
             options.refuse(f"{option} takes the name of a file, not standard output")
+    if not options.report.lower().endswith((".html", ".htm", ".json")):
+        options.refuse(f"--report writes .html or .json, not {options.report!r}")
     talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
     paths = {
         "--output": options.output or named_after(options.data, form_of(options.data)),
@@ -119,16 +109,16 @@ def run(options: argparse.Namespace) -> int:
     check_outputs(paths, [options.data], options.force)
     form_of(paths["--output"])  # refuses an unknown suffix before any work
 
-    with talk.busy(f"reading {options.data}"):
-        table = read_table(
-            options.data,
-            as_text=lambda names: {
-                options.target,
-                *(name for each in options.keep for name in meant(names, each)),
-            },
-            separator=options.separator,
-            samples=options.samples,
-        )
+    table = open_table(
+        options,
+        talk,
+        lambda names: {
+            options.target,
+            *(name for each in options.keep for name in meant(names, each)),
+        },
+    )
+    if table.grid is not None and table.grid.samples == "time" and options.split == "random":
+        talk.note("rows are held out at random; --split time holds out the last ones")
     roles = assign_roles(table, options.target, options.drop, options.keep, talk)
     used = [options.target, *roles.features]
     with talk.busy("looking for missing values"):
@@ -149,16 +139,17 @@ def run(options: argparse.Namespace) -> int:
             f"{describe_columns(reduction.constant, range(len(reduction.constant)))}"
         )
     with talk.busy("scoring"):
-        findings = reduction.findings(options, talk)
+        findings = None if options.no_report else reduction.findings(options, talk)
+        scores = reduction.scores(options) if findings is None else findings.scores
     with talk.busy("writing"):
         written = reduction.write(paths, findings, talk)
-    tell(findings, reduction.reducer.summary(), written, talk)
+    tell(reduction, scores, options, written, talk)
     return 0
 
 
 def _refuse_options(options: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
-    if options.n_groups is not None and options.strategy not in ("agglomerative", "joint"):
+    if options.n_groups is not None and options.strategy in ("sequential", "centroid"):
         options.refuse("--n-groups goes with --strategy agglomerative or joint")
     if options.n_groups is not None and options.tolerance != 1.0:
         options.refuse("--n-groups takes the place of --tolerance; give one of the two")
@@ -180,7 +171,8 @@ def _model(options: argparse.Namespace) -> Any:
         folds = KFold(5) if options.split == "time" else None
         return LinCFACV(strategies=strategies, cv=folds, **common)
     return LinCFA(
-        strategy=options.strategy or "sequential",
+        strategy=options.strategy
+        or ("sequential" if options.n_groups is None else "agglomerative"),
         tolerance=options.tolerance,
         n_groups=options.n_groups,
         **common,

@@ -5,32 +5,21 @@ import hashlib
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._findings import Findings, find
+from .._files import replacing_all
+from .._findings import Findings, Scores, find, find_scores, plain, settings_of, versions
 from .._tablefiles import TableFile, form_of
 from ..report import report_text
 from ._columns import Roles
-from ._outputs import blaming, write_reduced, writing
-from ._split import Split
+from ._outputs import blaming, write_reduced
+from ._rows import Split
 from ._talk import Talk
-
-_TOLD = (
-    "headline",
-    "n_samples",
-    "n_features",
-    "n_groups",
-    "scores",
-    "settings",
-    "data",
-    "versions",
-    "notes",
-)
-"""What of the findings is told to a program."""
 
 
 @dataclass(frozen=True)
@@ -56,28 +45,42 @@ class Reduction:
 
     def findings(self, options: argparse.Namespace, talk: Talk) -> Findings:
         """Score the model and gather what a report tells."""
-        held_out: dict[str, Any] = {}
-        if self.split.test.size:
-            held_out = {"X_test": self.split.X_test, "y_test": self.split.y_test}
         return find(
             self.model,
             X=self.split.X,
             y=self.split.y,
-            **held_out,
+            **self.split.scored,
             ordered=options.split == "time",
-            title=f"{Path(options.data).name if options.data != '-' else 'Table'}, reduced",
-            data={
-                "file": self.table.source,
-                **_fingerprint(options.data),
-                "target": options.target,
-                "rows": f"{int(self.rows.sum())} of {self.rows.size}",
-                "held out for the scores": self.split.how,
-            },
+            title=f"{Path(self.table.source).name}, target {self.target}",
+            data=self.data(options),
             recipe=shlex.join(["lincfa", *options.arguments]),
             notes=talk.notes,
         )
 
-    def write(self, paths: Mapping[str, str], findings: Findings, talk: Talk) -> dict[str, str]:
+    def scores(self, options: argparse.Namespace) -> Scores | None:
+        """Score the model and nothing else."""
+        if not self.split.scored:
+            return None
+        ordered = options.split == "time"
+        given: dict[str, Any] = {"X": self.split.X, "y": self.split.y, **self.split.scored}
+        return find_scores(self.model, ordered=ordered, **given)
+
+    def data(self, options: argparse.Namespace) -> dict[str, str | int]:
+        """Describe the table."""
+        complete = int(self.rows.sum())
+        return {
+            "file": self.table.source,
+            **_fingerprint(options.data),
+            "target": self.target,
+            "samples of the fit": len(self.split.y),
+            "rows": complete,
+            "rows left out": self.rows.size - complete,
+            "held out for the scores": self.split.how,
+        }
+
+    def write(
+        self, paths: Mapping[str, str], findings: Findings | None, talk: Talk
+    ) -> dict[str, str]:
         """Write the table, the model and the report: all of them or none."""
         reduced = np.empty((self.rows.size, self.reducer.n_groups_))
         for rows, X in ((self.split.train, self.split.X), (self.split.test, self.split.X_test)):
@@ -91,10 +94,10 @@ class Reduction:
         else:
             table = self.table.as_numbers(self.target)
         files = [path for path in paths.values() if path != "-"]
-        with writing(files) as parts:
+        with replacing_all(files) as parts:
             part = dict(zip(files, parts, strict=True))
             self.reducer.save(part[paths["--groups"]])
-            if "--report" in paths:
+            if findings is not None:
                 page = paths["--report"]
                 text = report_text(findings, page)
                 with blaming(part[page]):
@@ -106,40 +109,62 @@ class Reduction:
         return {name.removeprefix("--"): path for name, path in paths.items()}
 
 
-def _fingerprint(path: str) -> dict[str, str]:
+def _fingerprint(path: str) -> dict[str, str | int]:
     """Size and checksum of a file, by which to know it again."""
     if path == "-" or not Path(path).is_file():
         return {}
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"size": f"{Path(path).stat().st_size} bytes", "SHA-256": digest}
+    return {"bytes": Path(path).stat().st_size, "SHA-256": digest}
 
 
-def tell(findings: Findings, summary: Any, written: Mapping[str, str], talk: Talk) -> None:
+def tell(
+    reduction: Reduction,
+    scores: Scores | None,
+    options: argparse.Namespace,
+    written: Mapping[str, str],
+    talk: Talk,
+) -> None:
     """Say what came out, for a person or a program."""
+    summary = reduction.reducer.summary()
+    if hasattr(reduction.model, "strategy_"):
+        talk.say(
+            f"chosen by cross-validation: {reduction.model.strategy_}, tolerance "
+            f"{reduction.model.tolerance_:g}"
+        )
     talk.say(str(summary.table(5)))
-    if findings.scores is not None:
+    if reduction.reducer.units == "standardized":
+        talk.say("in standard deviations, single features too (--units original: as they are)")
+    if scores is not None:
         talk.say()
-        for row in findings.scores.rows:
+        for row in scores.rows:
             r2 = row.r2
+            range_ = "" if isnan(r2.low) else f" ({r2.low:.3f} to {r2.high:.3f})"
             talk.say(
-                f"R² {r2.value:.3f} ({r2.low:.3f} to {r2.high:.3f}) on {findings.scores.n_test} "
-                f"held-out rows, regression on {row.features} ({row.n_features})"
+                f"R² {r2.value:.3f}{range_} on {scores.n_test} held-out rows, regression on "
+                f"{row.features} ({row.n_features})"
             )
     talk.say()
     for what, path in written.items():
         talk.say(f"{what}: {path}" if path != "-" else f"{what}: standard output")
-    told = findings.to_dict()
     talk.give(
-        {name: told[name] for name in _TOLD}
-        | {
+        {
+            "headline": summary.headline,
+            "n_samples": len(reduction.split.y),
+            "n_features": summary.n_features,
+            "n_groups": summary.n_groups,
+            "scores": plain(scores),
+            "settings": settings_of(reduction.model),
+            "data": reduction.data(options),
+            "versions": versions(),
+            "notes": talk.notes,
             "groups": [
                 {"name": name, "features": list(features), "target_correlation": float(r)}
                 for name, features, r in zip(
                     summary.names, summary.members, summary.target_correlation, strict=True
                 )
             ],
-            "constant": list(findings.constant),
+            "constant": reduction.constant,
             "written": dict(written),
         }
     )

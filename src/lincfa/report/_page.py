@@ -27,7 +27,7 @@ def context(findings: Findings) -> dict[str, Any]:
         "cuts": _wording.cuts(findings),
         "constant": _wording.constant(findings),
         "captions": _wording.captions(findings),
-        "nearest": [] if near is None else nearest(near),
+        "nearest": [] if near is None else nearest(near, findings.pairs.tolerance),
         "longest_name": LONGEST_NAME,
     }
 
@@ -43,13 +43,18 @@ def _short(value: float) -> float | None:
     return float(f"{value:.7g}") if isfinite(value) else None
 
 
-def nearest(table: PairTable) -> list[tuple[str, str, str]]:
+def nearest(table: PairTable, tolerance: float) -> list[tuple[str, str, str]]:
     """Give the pairs that came closest to merging: two names, and what kept them apart."""
     rows = zip(table.first, table.second, table.correlation, table.threshold, table.f, strict=True)
     result = []
     for first, second, rho, threshold, f in list(rows)[:_NEAREST_SHOWN]:
         ours, needed = apart(decimals, float(rho), float(threshold))
         words = f"correlated by {ours}, it takes {needed} (F = {digits(float(f))})"
+        if rho >= threshold:
+            written, limit = apart(digits, float(f), tolerance)
+            words = (
+                f"correlated by {ours}; as a pair they would pass (F = {written}, up to {limit})"
+            )
         result.append((shown(first, LONGEST_NAME), shown(second, LONGEST_NAME), words))
     return result
 
@@ -75,6 +80,15 @@ def figure(value: float, kind: str = "decimals") -> str:
     if isnan(value):
         return "–"
     return decimals(value) if kind == "decimals" else digits(value)
+
+
+def setting(value: Any) -> str:
+    """Write a setting, or what describes the data, for a reader."""
+    if value is None:
+        return "–"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(setting, value))
+    return f"{value:g}" if isinstance(value, float) else visible(str(value))
 
 
 def visible(text: str) -> str:

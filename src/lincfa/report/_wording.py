@@ -31,7 +31,7 @@ def meaning(findings: Findings) -> str:
 def _rule(findings: Findings) -> str:
     """Say when features merge, with the settings of the model."""
     lowest, tolerance = findings.pairs.min_correlation, findings.pairs.tolerance
-    if findings.settings.get("n_groups", "None") != "None":
+    if findings.settings.get("n_groups") is not None:
         text = (
             "The merges that add least bias for the variance they save are made first, until so "
             "many groups are left"

@@ -10,7 +10,7 @@ from typing import Any
 from .._files import write_atomically
 from .._findings import Findings
 from .._words import decimals, digits
-from ._page import context, figure, visible
+from ._page import context, figure, setting, visible
 from ._pictures import pictures
 
 
@@ -56,6 +56,7 @@ def _environment() -> Any:
         "decimals": decimals,
         "digits": digits,
         "figure": figure,
+        "setting": setting,
         "visible": visible,
     }
     return environment

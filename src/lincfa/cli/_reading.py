@@ -1,0 +1,109 @@
+"""Tables as the commands read them."""
+
+import argparse
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._tablefiles import TableFile, form_of, read_table
+from ._columns import assign_roles, find_columns
+from ._rows import (
+    complete_rows,
+    frame_of_rows,
+    refuse_constant,
+    refuse_infinite,
+    split_rows,
+)
+from ._talk import Talk
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def refuse_foreign_options(options: argparse.Namespace) -> None:
+    """Refuse options that are for tables in another format."""
+    form = form_of(options.data)
+    if options.samples is not None and form.flat:
+        options.refuse("--samples is for NetCDF files and Zarr stores")
+    if options.separator is not None and form.kind != "csv":
+        options.refuse("--separator is for CSV files")
+
+
+def open_table(
+    options: argparse.Namespace,
+    talk: Talk,
+    as_text: Callable[[Sequence[str]], Collection[str]],
+) -> TableFile:
+    """Read the table that the options name; ``as_text`` says which columns of a CSV stay text."""
+    with talk.busy(f"reading {options.data}"):
+        return read_table(
+            options.data,
+            as_text=as_text,
+            separator=options.separator,
+            samples=options.samples,
+        )
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Let what the library refuses in a table name the file."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error
+
+
+@dataclass(frozen=True)
+class TableSamples:
+    """Complete rows of a table: features with their names, and the target."""
+
+    source: str
+    X: "pl.DataFrame"
+    y: npt.NDArray[Any]
+
+
+def read_samples(options: argparse.Namespace, talk: Talk) -> TableSamples:
+    """Read the features of a table and the target; complete rows alone."""
+    table = open_table(options, talk, lambda names: [options.target])
+    features = assign_roles(table, options.target, options.drop, [], talk, fate="left out").features
+    used = [options.target, *features]
+    rows = np.flatnonzero(complete_rows(table, used, options.missing, talk))
+    refuse_infinite(table, used)
+    return _samples(table, options.target, features, rows)
+
+
+def read_pair(
+    options: argparse.Namespace, talk: Talk, pair: Sequence[str], *, only: bool
+) -> TableSamples:
+    """Read two features, or all with them, and the target; the rows that a reduction learns from.
+
+    Which these are depends on all features, because rows that lack a value are left out.
+    """
+    table = open_table(options, talk, lambda names: [options.target])
+    names = table.frame.columns
+    find_columns(names, [options.target, *pair], table.source, patterns=False)
+    for name in pair:
+        table.column(name)  # refuses one that is not of numbers
+    for name in sorted({*find_columns(names, options.drop, table.source)} & {*pair}):
+        raise ValueError(f"column {name!r} is to be explained and cannot be dropped")
+    features = assign_roles(
+        table, options.target, options.drop, [], None if only else talk, fate="left out"
+    ).features
+    used = list(dict.fromkeys([options.target, *features, *pair]))
+    complete = complete_rows(table, used, options.missing, talk)
+    refuse_infinite(table, used)
+    rows, _, _ = split_rows(table.source, complete, options, talk)
+    return _samples(table, options.target, list(pair) if only else features, rows)
+
+
+def _samples(
+    table: TableFile, target: str, features: list[str], rows: npt.NDArray[np.intp]
+) -> TableSamples:
+    y = table.numbers([target], rows)[:, 0]
+    if rows.size > 1:
+        refuse_constant(table, target, y)
+    return TableSamples(table.source, frame_of_rows(table, features, rows), y)
