@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -53,6 +53,13 @@ class TableFile:
     remarks: dict[str, str] = field(default_factory=dict)
     grid: Grid | None = None
     again: Callable[[list[str]], pl.DataFrame] | None = None  # reads columns as they are written
+
+    def only(self, names: Collection[str]) -> TableFile:
+        """Let go of all columns but some, for the memory; a grid is written from all of them."""
+        if self.grid is not None:
+            return self
+        kept = [name for name in self.frame.columns if name in names]
+        return replace(self, frame=self.frame.select(kept))
 
     def as_written(self, names: Sequence[str]) -> TableFile:
         """Give the table with some columns as they are in the file, ``1.10`` and not 1.1."""

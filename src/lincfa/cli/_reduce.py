@@ -1,6 +1,7 @@
 """``lincfa reduce``: from a table to reduced features, a model and a report."""
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from ._arguments import (
@@ -133,6 +134,8 @@ def run(options: argparse.Namespace) -> int:
     with naming(table.source), talk.busy(merging), noted:
         model.fit(split.X, split.y)
     reduction = Reduction(model, table, options.target, roles, rows, split)
+    reduction = replace(reduction, table=table.only(reduction.kept))
+    del table  # what scores and pictures take has room again
     if reduction.constant:
         talk.note(
             "constant in the rows to learn from, passed on untouched: "

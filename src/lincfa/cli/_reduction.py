@@ -43,6 +43,11 @@ class Reduction:
         """Features that do not vary in the rows to learn from, and belong to no group."""
         return [self.roles.features[i] for i in np.flatnonzero(self.reducer.labels_ < 0)]
 
+    @property
+    def kept(self) -> set[str]:
+        """Columns that are written as they are."""
+        return {*self.roles.passed, *self.constant}
+
     def findings(self, options: argparse.Namespace, talk: Talk) -> Findings:
         """Score the model and gather what a report tells."""
         return find(
@@ -87,7 +92,7 @@ class Reduction:
             if rows.size:
                 reduced[rows] = self.reducer._reduce(X)
         reduced = reduced[self.rows]
-        kept = {*self.roles.passed, *self.constant}
+        kept = self.kept
         keep = [name for name in self.table.frame.columns if name in kept]
         if form_of(paths["--output"]).kind == "csv":
             table = self.table.as_written(self.constant)
