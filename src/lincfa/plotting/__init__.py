@@ -4,6 +4,7 @@ from ._coefficients import draw_coefficients as draw_coefficients
 from ._coefficients import plot_coefficients
 from ._correlation import draw_correlation as draw_correlation
 from ._correlation import plot_correlation
+from ._figures import NAMES_SHOWN as NAMES_SHOWN
 from ._figures import new_figure as new_figure
 from ._figures import own_style as own_style
 from ._path import draw_path as draw_path

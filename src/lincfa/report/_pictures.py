@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._findings import Findings
 from ..plotting import (
+    NAMES_SHOWN,
     draw_coefficients,
     draw_correlation,
     draw_path,
@@ -44,7 +45,9 @@ def _drawings(findings: Findings) -> dict[str, tuple[tuple[float, float], Callab
     if path is not None:
         drawings["path"] = (7.0, 4.0), partial(draw_path, path)
     if coefficients is not None and coefficients.names:
-        drawings["coefficients"] = (8.0, 3.6), partial(draw_coefficients, coefficients)
+        # Names below the axis take as much room as the picture.
+        height = 5.6 if len(coefficients.names) <= NAMES_SHOWN else 3.6
+        drawings["coefficients"] = (8.0, height), partial(draw_coefficients, coefficients)
     return drawings
 
 
