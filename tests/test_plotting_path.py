@@ -119,7 +119,7 @@ def test_a_search(fitted):
     assert sum(line.get_xdata().size for line in lines) == results["strategy"].size
     marked = f"chosen, {fitted.n_groups_} groups on all samples"
     assert legend(ax) == [*fitted.strategies, marked]
-    assert ax.get_ylabel() == "neg_mean_absolute_error"
+    assert ax.get_ylabel() == "negative mean absolute error"
 
 
 @pytest.mark.parametrize("strategy", ["agglomerative", "joint"])
