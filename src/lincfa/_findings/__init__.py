@@ -5,7 +5,7 @@ from ._groups import LONGEST_NAME
 from ._matrix import CorrelationMatrix, correlate_by_group
 from ._pairs import Pairs, PairTable, decide_pairs
 from ._path import Curve, ScorePath, score_path
-from ._regression import reduced_weights
+from ._regression import linear_weights
 from ._samples import Samples
 from ._scores import Scores
 from ._setting import settings_of, versions
@@ -26,8 +26,8 @@ __all__ = [
     "decide_pairs",
     "find",
     "find_scores",
+    "linear_weights",
     "plain",
-    "reduced_weights",
     "score_path",
     "settings_of",
     "spread_back",

@@ -59,15 +59,21 @@ def explain_substitution(n: int, width: int, X: npt.NDArray[Any]) -> str:
     return ""
 
 
-def reduced_weights(model: Any, reducer: Any, train: Samples | None) -> FloatArray | None:
-    """Coefficients of the reduced features; None where there is no linear model of them.
+def fit_reduced(model: Any, reducer: Any, train: Samples | None) -> Any:
+    """Give a regression on the reduced features, fitted to the data of the fit; None without them.
 
-    Those of the model's own estimator, or of a regression fitted to the data of the fit.
+    That of a search, which is the model's own, needs no data.
     """
-    fitted = getattr(model, "estimator_", None)
-    if fitted is None and train is not None:
-        fitted = fit_linear(None, reducer._average(train.X), train.y, train.weights)
-    if fitted is None or np.size(getattr(fitted, "coef_", ())) != reducer.n_groups_:
+    if hasattr(model, "estimator_"):
+        return model.estimator_
+    if train is None:
+        return None
+    return fit_linear(None, reducer._average(train.X), train.y, train.weights)
+
+
+def linear_weights(fitted: Any, n_groups: int) -> FloatArray | None:
+    """Coefficients of a regression on the reduced features; None where it is not linear."""
+    if fitted is None or np.size(getattr(fitted, "coef_", ())) != n_groups:
         return None
     coef = np.ravel(fitted.coef_).astype(np.float64)
     # A coefficient may be on another scale than the prediction, as in a Poisson regression.

@@ -50,10 +50,16 @@ class Scores:
 
 
 def score(
-    model: Any, reducer: Any, train: Samples | None, test: Samples | None, ordered: bool
+    model: Any,
+    reducer: Any,
+    fitted: Any,
+    train: Samples | None,
+    test: Samples | None,
+    ordered: bool,
 ) -> Scores | None:
     """Score on the test samples; None where there are none.
 
+    ``fitted`` is the regression on the reduced features that was fitted to the training samples.
     Without training samples the regressions are cross-validated within the test samples: the groups
     have not seen them, and no regression has seen those that it is scored on.
     """
@@ -72,7 +78,7 @@ def score(
     }
     predictions = [
         _predict_from_all(model, reducer, train, test, ordered),
-        _predict_from_reduced(model, reducer, train, test, ordered),
+        _predict_from_reduced(model, reducer, train, fitted, test, ordered),
     ]
     r2, rmse = score_predictions(test.y, predictions, ordered)
     rows = tuple(
@@ -104,14 +110,11 @@ def _predict_from_all(
 
 
 def _predict_from_reduced(
-    model: Any, reducer: Any, train: Samples | None, test: Samples, ordered: bool
+    model: Any, reducer: Any, train: Samples | None, fitted: Any, test: Samples, ordered: bool
 ) -> FloatArray:
     X_test = reducer._average(test.X)
     if train is None:
         return _cross_predict(_estimator(model), X_test, test.y, ordered)
-    fitted = getattr(model, "estimator_", None)  # of a search, fitted to the same samples
-    if fitted is None:
-        fitted = fit_linear(None, reducer._average(train.X), train.y, train.weights)
     return np.ravel(fitted.predict(X_test))
 
 

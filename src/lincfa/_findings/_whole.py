@@ -15,7 +15,7 @@ from ._groups import LONGEST_NAME, Group, describe_groups
 from ._matrix import CorrelationMatrix, correlate_by_group
 from ._pairs import Pairs, decide_pairs
 from ._path import ScorePath, score_path
-from ._regression import reduced_weights
+from ._regression import fit_reduced, linear_weights
 from ._samples import Samples
 from ._scores import Scores, score
 from ._setting import code_of, settings_of, versions
@@ -84,7 +84,8 @@ class Findings:
 
     def to_dict(self) -> dict[str, Any]:
         """Give lists, numbers, strings and None; also None for what is not finite."""
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}
+        told: dict[str, Any] = plain(self)
+        return told
 
     def to_json(self) -> str:
         """Give the findings as the text of a JSON file."""
@@ -125,7 +126,8 @@ def find(
     train = Samples.of_fit(model, X, y, sample_weight)
     test = Samples.of_test(model, X_test, y_test)
     known = train if train is not None else test
-    coef = reduced_weights(model, reducer, train)
+    fitted = fit_reduced(model, reducer, train)
+    coef = linear_weights(fitted, reducer.n_groups_)
     names = reducer._names()
     constant = np.flatnonzero(reducer.labels_ < 0)
     summary = reducer.summary()
@@ -138,7 +140,7 @@ def find(
         n_features=int(reducer.n_features_in_),
         n_groups=int(reducer.n_groups_),
         n_constant=int(constant.size),
-        scores=score(model, reducer, train, test, ordered),
+        scores=score(model, reducer, fitted, train, test, ordered),
         groups=describe_groups(
             reducer, None if coef is None else effect_of_groups(reducer, coef, train)
         ),
@@ -162,7 +164,8 @@ def find_scores(
     """Score a fitted model and nothing else; see :func:`find`."""
     train = Samples.of_fit(model, X, y)
     test = Samples.of_test(model, X_test, y_test)
-    return score(model, getattr(model, "reducer_", model), train, test, ordered)
+    reducer = getattr(model, "reducer_", model)
+    return score(model, reducer, fit_reduced(model, reducer, train), train, test, ordered)
 
 
 def _whole(number: float) -> float:

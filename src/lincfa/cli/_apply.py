@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     from ._columns import find_columns
     from ._outputs import check_outputs, named_after, write_reduced
     from ._reading import open_table, refuse_foreign_options
-    from ._rows import complete_rows, frame_of_rows, refuse_infinite
+    from ._rows import complete_rows, frame_of_rows
 
     refuse_mixed_output(options)
     if options.data.endswith(".json"):
@@ -64,7 +64,6 @@ def run(options: argparse.Namespace) -> int:
     for name in sorted(dropped & set(features)):
         raise ValueError(f"column {name!r} is a feature of {options.groups} and cannot be dropped")
     rows = complete_rows(table, features, options.missing, talk, advice="")
-    refuse_infinite(table, features)
     with talk.busy("averaging"):
         reduced = model._reduce(frame_of_rows(table, features, np.flatnonzero(rows)))
     keep = [name for name in names if name not in averaged and name not in dropped]

@@ -11,13 +11,7 @@ import numpy.typing as npt
 
 from .._tablefiles import TableFile, form_of, read_table
 from ._columns import assign_roles, find_columns
-from ._rows import (
-    complete_rows,
-    frame_of_rows,
-    refuse_constant,
-    refuse_infinite,
-    split_rows,
-)
+from ._rows import complete_rows, frame_of_rows, refuse_constant, split_rows
 from ._talk import Talk
 
 if TYPE_CHECKING:
@@ -72,7 +66,6 @@ def read_samples(options: argparse.Namespace, talk: Talk) -> TableSamples:
     features = assign_roles(table, options.target, options.drop, [], talk, fate="left out").features
     used = [options.target, *features]
     rows = np.flatnonzero(complete_rows(table, used, options.missing, talk))
-    refuse_infinite(table, used)
     return _samples(table, options.target, features, rows)
 
 
@@ -95,7 +88,6 @@ def read_pair(
     ).features
     used = list(dict.fromkeys([options.target, *features, *pair]))
     complete = complete_rows(table, used, options.missing, talk)
-    refuse_infinite(table, used)
     rows, _, _ = split_rows(table.source, complete, options, talk)
     return _samples(table, options.target, list(pair) if only else features, rows)
 

@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     from ._columns import assign_roles, meant
     from ._outputs import check_outputs, named_after
     from ._reading import naming, open_table, refuse_foreign_options
-    from ._rows import Split, complete_rows, refuse_infinite
+    from ._rows import Split, complete_rows
 
     _refuse_options(options)
     refuse_mixed_output(options)
@@ -124,7 +124,6 @@ def run(options: argparse.Namespace) -> int:
     used = [options.target, *roles.features]
     with talk.busy("looking for missing values"):
         rows = complete_rows(table, used, options.missing, talk)
-        refuse_infinite(table, used)
         split = Split.of(table, options.target, roles.features, rows, options, talk)
     from ._reduction import Reduction, tell  # takes a second, which errors should not
 

@@ -112,12 +112,19 @@ def complete_rows(
 ) -> npt.NDArray[np.bool_]:
     """Say which rows have a value in each of some columns.
 
-    Refuses missing values, unless such rows are to be dropped; the advice is what else can be done.
+    Refuses missing values, unless such rows are to be dropped (the advice is what else can be
+    done), and infinite ones.
     """
     complete = np.ones(table.frame.height, dtype=bool)
     count = np.zeros(len(names), dtype=np.intp)
     for place, name in enumerate(names):
-        absent = np.isnan(table.column(name))
+        values = table.column(name)
+        infinite = np.flatnonzero(np.isinf(values))
+        if infinite.size:
+            raise ValueError(
+                f"{table.source}: column {name!r} is infinite in row {infinite[0] + 1}"
+            )
+        absent = np.isnan(values)
         count[place] = absent.sum()
         if count[place]:
             complete &= ~absent
@@ -141,15 +148,6 @@ def complete_rows(
         )
     talk.note(f"{rows} left out, because values are missing in {where}")
     return complete
-
-
-def refuse_infinite(table: TableFile, names: Sequence[str]) -> None:
-    """Refuse infinite values, naming column and row."""
-    for name in names:
-        infinite = np.isinf(table.column(name))
-        if infinite.any():
-            row = int(np.flatnonzero(infinite)[0]) + 1
-            raise ValueError(f"{table.source}: column {name!r} is infinite in row {row}")
 
 
 def refuse_constant(

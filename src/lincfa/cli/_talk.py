@@ -51,13 +51,13 @@ class Talk:
             console.print(f"note: {text}", soft_wrap=True)
 
     @contextmanager
-    def noting_warnings(self, but: str = "\0") -> Iterator[None]:
+    def noting_warnings(self, but: str | None = None) -> Iterator[None]:
         """Turn warnings of the library into notes, but those that begin in some way."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             yield
         for text in dict.fromkeys(str(warning.message) for warning in caught):
-            if not text.startswith(but):
+            if but is None or not text.startswith(but):
                 self.note(text)
 
     @contextmanager

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._findings import Coefficients, reduced_weights, spread_back
+from .._findings import Coefficients, linear_weights, spread_back
 from .._input import real_numbers
 from .._names import shown
 from ..theory._arrays import FloatArray
@@ -70,7 +70,7 @@ def plot_coefficients(model: Any, coef: Any = None, *, ax: "Axes | None" = None)
     model._check_is_fitted()
     reducer = getattr(model, "reducer_", model)
     if coef is None:
-        weights = reduced_weights(model, reducer, None)
+        weights = linear_weights(getattr(model, "estimator_", None), reducer.n_groups_)
         if weights is None:
             raise ValueError(
                 "coef is needed: the coefficients of a linear model on the reduced features. Only "
