@@ -25,11 +25,11 @@ BAD = {
     "infinity": (lambda X, y: (table(spoil(X, 4, 7, -np.inf)), y), r"infinity in column 't7'"),
     "too large": (
         lambda X, y: (table(spoil(X, 4, 7, 1e200)), y),
-        r"too large for partial_fit in column 't7'; rescale",
+        r"too large for sums of squares in column 't7'; rescale",
     ),
     "too large everywhere": (
         lambda X, y: (table(X * np.where(np.arange(15) == 7, 1e200, 1)), y),
-        r"too large for partial_fit in column 't7'; rescale",
+        r"too large for sums of squares in column 't7'; rescale",
     ),
     "constant but too large": (
         lambda X, y: (table(np.where(np.arange(15) == 7, 1.7e308, X)), y),
@@ -114,7 +114,7 @@ def test_chunk_of_too_small_values_leaves_no_trace(after):
         if after:
             model.partial_fit(X[:after], y[:after])
             never.partial_fit(X[:after], y[:after])
-    with pytest.raises(ValueError, match="too small for partial_fit in column 3; rescale"):
+    with pytest.raises(ValueError, match="too small for sums of squares in column 3; rescale"):
         model.partial_fit(tiny, y[20:40])
     model.partial_fit(X[40:], y[40:])
     never.partial_fit(X[40:], y[40:])

@@ -114,7 +114,7 @@ def test_the_path_holds_the_cohesion_of_every_group_on_it(data, strategy):
 def test_of_large_groups_outlying_members_are_compared(rng, monkeypatch, strategy, units):
     """All but the minimum are exact; that is one over fewer pairs, and never too low."""
     monkeypatch.setattr("lincfa._cohesion.COMPARED", 4)
-    monkeypatch.setattr("lincfa._cohesion._TOGETHER", 5)
+    monkeypatch.setattr("lincfa._statistics._square._TOGETHER", 5)
     X, y = skewed(rng)
     model = LinCFA(strategy=strategy, units=units, tolerance=20.0).fit(X, y)
     sizes = [len(group) for group in model.groups_]

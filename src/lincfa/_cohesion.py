@@ -1,6 +1,6 @@
 """How well groups hang together: correlations within a group, and of its mean with the target."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -26,9 +26,6 @@ COMPARED = 64
 """Members of a group of which all pairs are compared. The cost grows with the square of the size,
 and a group may be all of a million features."""
 
-_TOGETHER = 64
-"""Features of small groups whose correlations are computed at once."""
-
 
 def group_cohesion(
     statistics: Statistics, partition: Partition, factors: FloatArray
@@ -50,16 +47,11 @@ def group_cohesion(
     result["min_is_exact"] = sizes <= COMPARED
     compared = _outlying_members(partition)
     merged = np.flatnonzero(sizes > 1).tolist()
-    for batch in _batches(merged, [compared[number].size for number in merged]):
-        matrix = correlation_matrix(statistics, np.concatenate([compared[k] for k in batch]))
-        stop = 0
-        for number in batch:
-            members = compared[number]
-            part = slice(stop, stop + members.size)
-            result[number] = _compare_in_full(
-                matrix[part, part], statistics.target_correlation, members, factors
-            )
-            stop = part.stop
+    matrices = statistics.squares([compared[number] for number in merged])
+    for number, matrix in zip(merged, matrices, strict=True):
+        result[number] = _compare_in_full(
+            matrix, statistics.target_correlation, compared[number], factors
+        )
     large = np.flatnonzero(sizes > COMPARED)
     if large.size:
         _complete_large(statistics, partition.labels, factors, large, result)
@@ -186,17 +178,3 @@ def _correlation(covariance: npt.ArrayLike, variance: npt.ArrayLike) -> FloatArr
     varies = variance > RESOLUTION
     ratio = np.where(varies, covariance, 0.0) / np.sqrt(np.where(varies, variance, 1.0))
     return np.asarray(np.clip(ratio, -1, 1))
-
-
-def _batches(numbers: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
-    """Put small groups together, so that not each of them costs a look at the data."""
-    batch: list[int] = []
-    width = 0
-    for number, size in zip(numbers, sizes, strict=True):
-        if batch and width + size > _TOGETHER:
-            yield batch
-            batch, width = [], 0
-        batch.append(number)
-        width += size
-    if batch:
-        yield batch

@@ -10,10 +10,6 @@ from .._statistics import RESOLUTION, IndexArray, Statistics
 from ..theory._arrays import FloatArray
 from ._partition import Partition, partition_of
 
-_BLOCK = 128
-"""Candidates whose correlations with the group are computed together, and with each other as soon
-as one of them joins."""
-
 _SLACK = 0.25
 """Share of the reach by which the group's correlation with the target may move before it is asked
 again which candidates are in reach."""
@@ -81,8 +77,11 @@ class _Group:
             if start == 0:
                 near = near[self._first_to_pass(candidates[near]) :]
             start = candidates.size
-            for left in range(0, near.size, _BLOCK):
-                block = near[left : left + _BLOCK]
+            # Their correlations with the group are computed together, and with each other as soon
+            # as one of them joins.
+            size = self._statistics.block_size
+            for left in range(0, near.size, size):
+                block = near[left : left + size]
                 last = self._walk_block(candidates[block], center)
                 if last is not None:
                     start = int(block[last]) + 1

@@ -1,6 +1,6 @@
 """Statistics of an array in memory (or mapped to memory), read in tiles and never copied whole."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isqrt
@@ -15,7 +15,8 @@ from .._names import Names
 from ..theory._arrays import FloatArray
 from ._columns import column_moments, standardize_target
 from ._pairs import ROUNDING, PairCorrelations, complete_pairs
-from ._protocol import IndexArray, Task
+from ._protocol import BLOCK, IndexArray, Task
+from ._square import squares_together
 from ._standardize import standardize
 from ._sums import ColumnSum
 
@@ -69,6 +70,7 @@ class ArrayStatistics:
     _target: FloatArray
     _raw: npt.NDArray[np.bool_]
     _weights: FloatArray | None = None
+    block_size = BLOCK
 
     @classmethod
     def from_data(
@@ -145,6 +147,9 @@ class ArrayStatistics:
             size = max(size, isqrt(int(_SQUARE_SHARE * self._X.nbytes / 8)))
         return min(remaining, max(size, _SMALLEST_HEAD))
 
+    def look_ahead(self, features: IndexArray, others: IndexArray) -> None:
+        """Nothing is gained by it here: data in memory can be looked at again."""
+
     def square(self, features: IndexArray) -> FloatArray:
         """Correlations of the features with each other; only above the diagonal."""
         size = features.size
@@ -162,6 +167,10 @@ class ArrayStatistics:
                 add_symmetric(total, tile)
         total /= self.n_samples - 1
         return total.T
+
+    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        """Correlations within each of many small groups, as full matrices."""
+        return squares_together(self, groups)
 
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
         """Correlations of seeds with candidates: one array (seeds, candidates) per task."""

@@ -1,20 +1,19 @@
 """Statistics of data that come in chunks: moments that add up exactly, and nothing else kept."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import theory
 from .._blocks import add_symmetric, row_slices
 from .._input import are_enough
 from .._names import Names, describe_columns
 from ..theory._arrays import FloatArray
-from ._pairs import RESOLUTION, ROUNDING, PairCorrelations, complete_pairs
-from ._protocol import IndexArray, Task
-from ._square import LARGEST_SQUARE, most_features
+from ._pairs import RESOLUTION, ROUNDING, PairCorrelations, resolve_pairs
+from ._protocol import BLOCK, IndexArray, Task
+from ._square import LARGEST_SQUARE, most_features, squares_together
 from ._standardize import is_constant
 from ._sums import RowSums, variances_by_rows
 
@@ -75,14 +74,28 @@ class Moments:
             return
         low, high = np.append(X.min(axis=0), y.min()), np.append(X.max(axis=0), y.max())
         low, high = np.minimum(self.low, low), np.maximum(self.high, high)
-        with np.errstate(over="ignore"):
-            spread, size = high - low, np.maximum(-low, high)
-        _refuse("large", (spread > _LARGEST_SPREAD) | (size > _LARGEST_VALUE), names)
-        rounding = 2 * ROUNDING * self.precision * size
-        _refuse("small", (spread > rounding) & (spread < 1 / _LARGEST_SPREAD), names)
+        check_range(low, high, self.precision, names)
         self.low, self.high = low, high
+        self.add(X, y, weights)
+
+    def add(self, X: npt.NDArray[Any], y: FloatArray, weights: FloatArray) -> None:
+        """Add rows that have been checked, to all but the range."""
         for rows in row_slices(X.shape[0], self.mean.size, _CHUNK_VALUES):
             self._add(X[rows], y[rows], weights[rows])
+
+    def merge(self, other: "Moments") -> None:
+        """Add the rows of other moments."""
+        if not other.n_samples:
+            return
+        total = self.n_samples + other.n_samples
+        distance = other.mean - self.mean
+        self.comoment += other.comoment
+        shift = distance * np.sqrt(self.n_samples * other.n_samples / total)
+        add_symmetric(self.comoment, shift[None])
+        self.mean = self.mean + distance * (other.n_samples / total)
+        self.n_samples = total
+        self.low = np.minimum(self.low, other.low)
+        self.high = np.maximum(self.high, other.high)
 
     def _add(self, X: npt.NDArray[Any], y: FloatArray, weights: FloatArray) -> None:
         added = float(weights.sum())
@@ -138,6 +151,7 @@ class MomentStatistics:
     _comoment: FloatArray
     seed_limit: int = _SEEDS
     scatter_cost: float = 0.0
+    block_size = BLOCK
 
     @classmethod
     def from_moments(cls, moments: Moments) -> "MomentStatistics":
@@ -167,9 +181,16 @@ class MomentStatistics:
         """As many as make a square of a few megabytes: correlations cost nothing here."""
         return min(remaining, _HEAD)
 
+    def look_ahead(self, features: IndexArray, others: IndexArray) -> None:
+        """All comoments are there already."""
+
     def square(self, features: IndexArray) -> FloatArray:
         """Correlations of the features with each other; only above the diagonal."""
         return self._correlations(features, features, mirror=bool((np.diff(features) < 0).any()))
+
+    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        """Correlations within each of many small groups, as full matrices."""
+        return squares_together(self, groups)
 
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
         """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
@@ -191,27 +212,7 @@ class MomentStatistics:
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs, to the resolution of moments."""
-        r = self.target_correlation
-        floor = (self.rounding[first] + self.rounding[second]) ** 2
-
-        def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
-            gap = 1 - sign * rho[near]
-            covariance = r[first[near]] - sign * r[second[near]]
-            distinct = gap > floor[near]
-            return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
-
-        def residual(
-            near: IndexArray, below_one: FloatArray, above_minus_one: FloatArray, total: FloatArray
-        ) -> tuple[FloatArray, FloatArray]:
-            difference = np.where(below_one > 0, r[first[near]] - r[second[near]], 0.0)
-            mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
-            unexplained = 1 - mean - share
-            return (
-                np.where(share > floor[near], share, 0.0),
-                np.where(unexplained > floor[near], unexplained, 0.0),
-            )
-
-        return complete_pairs(rho, r[first], r[second], contrast, residual)
+        return resolve_pairs(self.target_correlation, self.rounding, first, second, rho)
 
     def _correlations(
         self, first: IndexArray, second: IndexArray, mirror: bool | None = None
@@ -230,10 +231,21 @@ class MomentStatistics:
         return correlations
 
 
+def check_range(
+    low: FloatArray, high: FloatArray, precision: FloatArray, names: Names | None
+) -> None:
+    """Refuse columns, the target last, whose comoments float64 could not hold."""
+    with np.errstate(over="ignore"):
+        spread, size = high - low, np.maximum(-low, high)
+    _refuse("large", (spread > _LARGEST_SPREAD) | (size > _LARGEST_VALUE), names)
+    rounding = 2 * ROUNDING * precision * size
+    _refuse("small", (spread > rounding) & (spread < 1 / _LARGEST_SPREAD), names)
+
+
 def _refuse(kind: str, wrong: npt.NDArray[np.bool_], names: Names | None) -> None:
     """Refuse values of columns, or of the target, which is the last of them."""
     columns = np.flatnonzero(wrong).tolist()
     if columns:
         last = columns[0] == wrong.size - 1
         where = "the target y" if last else describe_columns(names, columns)
-        raise ValueError(f"Values too {kind} for partial_fit in {where}; rescale first.")
+        raise ValueError(f"Values too {kind} for sums of squares in {where}; rescale first.")

@@ -93,3 +93,32 @@ def complete_pairs(
             near, below_one[near], above_minus_one[near], total[near]
         )
     return PairCorrelations(rho, below_one, share, unexplained)
+
+
+def resolve_pairs(
+    r: FloatArray, rounding: FloatArray, first: Selection, second: Selection, rho: FloatArray
+) -> PairCorrelations:
+    """Complete correlations of pairs from nothing but correlations, to the resolution of sums.
+
+    ``r`` and ``rounding`` are those of all features, ``rho`` of the pairs.
+    """
+    floor = (rounding[first] + rounding[second]) ** 2
+
+    def contrast(near: Selection, sign: int) -> tuple[FloatArray, FloatArray]:
+        gap = 1 - sign * rho[near]
+        covariance = r[first[near]] - sign * r[second[near]]
+        distinct = gap > floor[near]
+        return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
+
+    def residual(
+        near: Selection, below_one: FloatArray, above_minus_one: FloatArray, total: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        difference = np.where(below_one > 0, r[first[near]] - r[second[near]], 0.0)
+        mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
+        unexplained = 1 - mean - share
+        return (
+            np.where(share > floor[near], share, 0.0),
+            np.where(unexplained > floor[near], unexplained, 0.0),
+        )
+
+    return complete_pairs(rho, r[first], r[second], contrast, residual)

@@ -1,6 +1,6 @@
 """The protocol between the data and the grouping; the sources of statistics implement it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -13,6 +13,9 @@ IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 Task: TypeAlias = tuple[slice, IndexArray]
 """A range of the seeds asked for, and the candidates whose correlations with these are wanted."""
+
+BLOCK = 128
+"""Candidates to test together against a group that grows, where correlations are at hand."""
 
 
 class Sums(Protocol):
@@ -69,14 +72,27 @@ class Statistics(Protocol):
     def scatter_cost(self) -> float:
         """Cost of a candidate picked from anywhere, in correlations of one candidate."""
 
+    @property
+    def block_size(self) -> int:
+        """Number of candidates to test together against a group that grows."""
+
     def head_size(self, remaining: int, seed_share: float) -> int:
         """How many of the remaining features to decide together by :meth:`square`.
 
         ``seed_share`` is the share of seeds among the features decided last, 0 at the start.
         """
 
+    def look_ahead(self, features: IndexArray, others: IndexArray) -> None:
+        """Hear which correlations come next: of features with each other, of some with others.
+
+        A source for which looking at the data is expensive computes them together.
+        """
+
     def square(self, features: IndexArray) -> FloatArray:
         """Correlations of the features with each other; only above the diagonal."""
+
+    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        """Correlations within each of many small groups, as full matrices."""
 
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
         """Correlations of seeds with candidates: one array (seeds, candidates) per task."""

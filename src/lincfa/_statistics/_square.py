@@ -1,6 +1,6 @@
 """All correlations at once, for what needs them together or again and again."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,13 +8,15 @@ import numpy as np
 
 from ..theory._arrays import FloatArray
 from ._pairs import PairCorrelations
-from ._protocol import IndexArray, Statistics, Sums, Task
+from ._protocol import BLOCK, IndexArray, Statistics, Sums, Task
 from ._sums import RowSums, variances_by_rows
 
 LARGEST_SQUARE = 4 * 2**30
 """Bytes of a matrix of all pairs of features above which making one is refused."""
 
 _STRIP = 512
+_TOGETHER = 64
+"""Features of small groups whose correlations are computed at once."""
 
 
 def most_features() -> int:
@@ -35,6 +37,26 @@ def correlation_matrix(statistics: Statistics, features: IndexArray) -> FloatArr
     return matrix
 
 
+def squares_together(statistics: Statistics, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+    """Give the correlations within each group, of several small groups from one look at the data.
+
+    Those of different groups are computed in vain, which costs less than a look at each.
+    """
+    start = 0
+    while start < len(groups):
+        stop, width = start + 1, groups[start].size
+        while stop < len(groups) and width + groups[stop].size <= _TOGETHER:
+            width += groups[stop].size
+            stop += 1
+        matrix = correlation_matrix(statistics, np.concatenate(groups[start:stop]))
+        left = 0
+        for group in groups[start:stop]:
+            part = slice(left, left + group.size)
+            yield matrix[part, part]
+            left = part.stop
+        start = stop
+
+
 @dataclass(frozen=True)
 class CachedStatistics:
     """Statistics that compute all correlations once, to serve many groupings of the same data.
@@ -45,6 +67,7 @@ class CachedStatistics:
     _source: Statistics
     _matrix: FloatArray
     scatter_cost: float = 0.0
+    block_size = BLOCK
 
     @classmethod
     def of(cls, source: Statistics) -> "CachedStatistics":
@@ -57,9 +80,17 @@ class CachedStatistics:
         """Whatever is not about correlations is the source's."""
         return getattr(self._source, name)
 
+    def look_ahead(self, features: IndexArray, others: IndexArray) -> None:
+        """All correlations are there already."""
+
     def square(self, features: IndexArray) -> FloatArray:
         """Correlations of the features with each other."""
         return self._matrix[np.ix_(features, features)]
+
+    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        """Correlations within each of many small groups."""
+        for group in groups:
+            yield self._matrix[np.ix_(group, group)]
 
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
         """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
