@@ -54,7 +54,7 @@ $(VENV)/.installed-bench: $(VENV)/.created-$(VERSION) pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,report,xarray]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,report,xarray,dask]" --group dev
 	@touch $@ $(VENV)/.installed-demo $(VENV)/.installed-bench
 
 clean:

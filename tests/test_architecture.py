@@ -27,6 +27,7 @@ ORDER = [
     "_means",
     "_gram",
     "_statistics",
+    "_dask",
     "_noise",
     "_evidence",
     "_criterion",

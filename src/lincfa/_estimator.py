@@ -9,12 +9,14 @@ from sklearn.exceptions import NotFittedError
 from ._cohesion import add_path_cohesion, group_cohesion
 from ._criterion import Criterion
 from ._cutting import PathReducer
+from ._dask import read_chunks, statistics_of
 from ._document import describe, envelope
 from ._files import write_atomically
 from ._grouping import PARTITIONS, PATHS, MergePath, Partition
 from ._input import (
     check_finite,
     column_types,
+    is_dask,
     validate_training,
     warn_of_constant,
 )
@@ -172,6 +174,10 @@ class LinCFA(PathReducer):
         """
         self._check_parameters()
         self._forget()
+        if is_dask(X):
+            chunks = read_chunks(self, X, y, sample_weight)
+            self._group(statistics_of(chunks, self.strategy), chunks.names)
+            return self
         X, y, weights, names = validate_weighted(self, X, y, sample_weight)
         self._group(ArrayStatistics.from_data(X, y, names, weights), names)
         return self

@@ -45,7 +45,7 @@ def validate_training(
         What the user calls the columns, for messages; also where the names are not strings.
     """
     _check_container(X)
-    _check_target(y)
+    check_target(y)
     names = column_names(X)
     with nullcontext() if reset else _same_names(estimator, names):
         X, y = validate_data(
@@ -61,6 +61,25 @@ def validate_training(
     if reset:
         estimator._column_names = display_names(names)
     return X, y.astype(np.float64, copy=False), names
+
+
+def known_columns(estimator: Any, X: Any, *, reset: bool) -> Names | None:
+    """Check the columns of a table without looking at its rows, of which it may have none.
+
+    Sets, or compares, what :func:`validate_training` does, and gives the names.
+    """
+    names = column_names(X)
+    with nullcontext() if reset else _same_names(estimator, names):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if reset:
+        estimator._column_names = display_names(names)
+    return names
+
+
+def float_type(types: Iterable[npt.DTypeLike]) -> npt.DTypeLike:
+    """Type in which columns of some types are read: float32 if it holds them all, else float64."""
+    common = np.result_type(*types)
+    return common if common in _FLOATS else np.dtype(np.float64)
 
 
 def are_enough(samples: float) -> bool:
@@ -92,15 +111,21 @@ def validate_reduced(X: Any, reduced_names: Names) -> npt.NDArray[Any]:
     """Check reduced features: as many columns as there are groups, of the same names if named."""
     _check_container(X)
     names = column_names(X)
-    if names is not None and list(names) != list(range(len(names))):
-        _check_reduced_names([str(name) for name in names], list(reduced_names))
+    check_reduced_columns(names, None, reduced_names)
     values = check_array(X, dtype=_FLOATS, ensure_all_finite=False)
-    if values.shape[1] != len(reduced_names):
-        raise ValueError(
-            f"X has {values.shape[1]} columns, but there are {len(reduced_names)} reduced features."
-        )
+    check_reduced_columns(None, values.shape[1], reduced_names)
     check_finite(values, names)
     return np.asarray(values)
+
+
+def check_reduced_columns(names: Names | None, width: int | None, reduced_names: Names) -> None:
+    """Check names and number of the columns of reduced features, as far as they are known."""
+    if names is not None and list(names) != list(range(len(names))):
+        _check_reduced_names([str(name) for name in names], list(reduced_names))
+    if width is not None and width != len(reduced_names):
+        raise ValueError(
+            f"X has {width} columns, but there are {len(reduced_names)} reduced features."
+        )
 
 
 def _check_reduced_names(names: list[str], expected: list[str]) -> None:
@@ -168,8 +193,20 @@ def column_names(X: Any) -> Names | None:
     return list(X.columns) if _is_frame(X) else None
 
 
+def is_dask(values: Any) -> bool:
+    """Whether something is a collection of dask; without dask nothing is."""
+    dask = sys.modules.get("dask")
+    return dask is not None and bool(dask.is_dask_collection(values))
+
+
 def refuse_lazy(X: Any) -> None:
-    """Refuse a frame that has columns but no data."""
+    """Refuse what has columns but no data."""
+    if is_dask(X):
+        raise TypeError(
+            "X is a collection of dask, which is not gathered unasked: fit, transform, "
+            "inverse_transform and predict take it as it is; for anything else call its compute() "
+            "first, if it fits into memory."
+        )
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a lazy frame, which holds no data yet; call its collect() first.")
 
@@ -187,12 +224,20 @@ def _check_container(X: Any) -> None:
         )
     if _is_frame(X):
         names = list(X.columns)
-        if not names:
-            raise ValueError("X has no columns: 0 feature(s), while a minimum of 1 is required.")
-        check_unique(names)
-        _check_numeric(X, names)
+        check_named(names)
+        dtypes = list(X.dtypes)
+        refuse_other_types(
+            names, dtypes, [i for i, t in enumerate(dtypes) if not _is_numeric(X, i, t)]
+        )
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind not in "fiubc":
         _check_objects(X)
+
+
+def check_named(names: list[Any]) -> None:
+    """Refuse a frame without columns, or whose names occur twice."""
+    if not names:
+        raise ValueError("X has no columns: 0 feature(s), while a minimum of 1 is required.")
+    check_unique(names)
 
 
 def check_unique(names: list[Any]) -> None:
@@ -202,9 +247,8 @@ def check_unique(names: list[Any]) -> None:
         raise ValueError(f"Column names must be unique, but X repeats {', '.join(repeated[:10])}.")
 
 
-def _check_numeric(frame: Any, names: list[Any]) -> None:
-    dtypes = list(frame.dtypes)
-    wrong = [i for i, dtype in enumerate(dtypes) if not _is_numeric(frame, i, dtype)]
+def refuse_other_types(names: list[Any], dtypes: list[Any], wrong: list[int]) -> None:
+    """Name the columns that are not of numbers, if there are any."""
     if wrong:
         raise ValueError(
             f"Features must be numeric, but {describe_columns(names, wrong)} "
@@ -240,7 +284,8 @@ def _check_objects(X: npt.NDArray[Any]) -> None:
             )
 
 
-def _check_target(y: Any) -> None:
+def check_target(y: Any) -> None:
+    """Refuse a target in memory that is not of finite numbers."""
     if np.ma.is_masked(y):
         raise ValueError("The target y has masked values: drop or fill them first.")
     values = np.asarray(y)

@@ -70,6 +70,21 @@ def group_means(
     return result[:, :n_groups]
 
 
+def spread_means(
+    reduced: npt.NDArray[Any],
+    labels: IndexArray,
+    mean: FloatArray,
+    scale: FloatArray,
+    center: FloatArray,
+) -> npt.NDArray[Any]:
+    """Give each feature its mean, and its scale times what its group's value is off its center."""
+    grouped = np.flatnonzero(labels >= 0)
+    result = np.empty((reduced.shape[0], labels.size), dtype=reduced.dtype)
+    result[:] = mean
+    result[:, grouped] += scale[grouped] * (reduced - center)[:, labels[grouped]]
+    return result
+
+
 def group_variances(
     X: npt.NDArray[Any],
     labels: IndexArray,

@@ -1,13 +1,16 @@
 """What every fitted reduction can do with data: average its groups, and undo it."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
 
-from ._input import real_numbers, validate_new, validate_reduced
-from ._means import group_means
+from ._dask import average_lazily, expand_lazily
+from ._input import is_dask, real_numbers, validate_new, validate_reduced
+from ._means import group_means, spread_means
 from ._names import Names
 from ._reader import GroupReader
 from .theory._arrays import FloatArray
@@ -39,13 +42,17 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
         Returns
         -------
         array of shape (n_samples, n_groups_)
-            Or a data frame, as ``set_output`` says.
+            Or a data frame, as ``set_output`` says. Of a collection of dask, the same kind of
+            collection with the same chunks of rows, not yet computed.
         """
         return self._reduce(X)
 
-    def _reduce(self, X: Any) -> npt.NDArray[Any]:
-        """Average each group: an array, whatever ``set_output`` says."""
+    def _reduce(self, X: Any) -> Any:
+        """Average each group: an array, whatever ``set_output`` says, or lazily as dask has it."""
         self._check_is_fitted()
+        if is_dask(X):
+            standard = (self.mean_, self.scale_) if self.units == "standardized" else (None, None)
+            return average_lazily(self, X, self.labels_, self.get_feature_names_out(), *standard)
         return self._average(*validate_new(self, X))
 
     def _average(self, values: npt.NDArray[Any], names: Names | None = None) -> npt.NDArray[Any]:
@@ -60,7 +67,7 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
             names=names,
         )
 
-    def inverse_transform(self, X: Any) -> npt.NDArray[Any]:
+    def inverse_transform(self, X: Any) -> Any:
         """Approximate the features by the means of their groups.
 
         With standardised units a feature is its own mean plus its own scale times its group's
@@ -75,15 +82,13 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
         Returns
         -------
         array of shape (n_samples, n_features_in_)
+            Of a collection of dask, the same kind of collection, not yet computed.
         """
         self._check_is_fitted()
-        reduced = validate_reduced(X, self.get_feature_names_out())
-        grouped = np.flatnonzero(self.labels_ >= 0)
-        scale, center = self._line()
-        result = np.empty((reduced.shape[0], self.n_features_in_), dtype=reduced.dtype)
-        result[:] = self.mean_
-        result[:, grouped] += scale[grouped] * (reduced - center)[:, self.labels_[grouped]]
-        return result
+        line = self.labels_, self.mean_, *self._line()
+        if is_dask(X):
+            return expand_lazily(X, self.get_feature_names_out(), self._names(), *line)
+        return spread_means(validate_reduced(X, self.get_feature_names_out()), *line)
 
     def _line(self) -> tuple[FloatArray, FloatArray]:
         """Scale of each feature against its group's value, and center of each group's value."""
@@ -142,3 +147,16 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _lazy_as_it_is(wrapped: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Keep ``set_output``, which makes containers in memory, away from collections of dask."""
+
+    @wraps(wrapped)
+    def transform(self: Any, X: Any) -> Any:
+        return self._reduce(X) if is_dask(X) else wrapped(self, X)
+
+    return transform
+
+
+GroupReducer.transform = _lazy_as_it_is(GroupReducer.transform)  # type: ignore[assignment, method-assign]

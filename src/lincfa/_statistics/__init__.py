@@ -2,8 +2,8 @@
 
 from ._array import ArrayStatistics
 from ._columns import standardize_target
-from ._moments import Moments, MomentStatistics
-from ._pairs import RESOLUTION, PairCorrelations
+from ._moments import Moments, MomentStatistics, check_range
+from ._pairs import RESOLUTION, PairCorrelations, resolve_pairs, rounding_of_sums
 from ._protocol import IndexArray, Statistics, Sums, Task
 from ._square import LARGEST_SQUARE, CachedStatistics, correlation_matrix, most_features
 
@@ -19,7 +19,10 @@ __all__ = [
     "Statistics",
     "Sums",
     "Task",
+    "check_range",
     "correlation_matrix",
     "most_features",
+    "resolve_pairs",
+    "rounding_of_sums",
     "standardize_target",
 ]

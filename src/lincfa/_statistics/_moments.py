@@ -11,7 +11,7 @@ from .._blocks import add_symmetric, row_slices
 from .._input import are_enough
 from .._names import Names, describe_columns
 from ..theory._arrays import FloatArray
-from ._pairs import RESOLUTION, ROUNDING, PairCorrelations, resolve_pairs
+from ._pairs import ROUNDING, PairCorrelations, resolve_pairs, rounding_of_sums
 from ._protocol import BLOCK, IndexArray, Task
 from ._square import LARGEST_SQUARE, most_features, squares_together
 from ._standardize import is_constant
@@ -170,10 +170,7 @@ class MomentStatistics:
             varying=varying[:-1],
             target_correlation=np.where(varying[:-1], correlation, 0.0),
             target_scale=target_scale,
-            rounding=np.maximum(
-                ROUNDING * moments.precision[:-1] * (1 + np.abs(mean) / scale),
-                np.sqrt(RESOLUTION) / 2,
-            ),
+            rounding=rounding_of_sums(moments.precision[:-1], mean, scale),
             _comoment=moments.comoment.T[:-1, :-1],
         )
 

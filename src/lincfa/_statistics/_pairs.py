@@ -95,6 +95,12 @@ def complete_pairs(
     return PairCorrelations(rho, below_one, share, unexplained)
 
 
+def rounding_of_sums(precision: npt.ArrayLike, mean: FloatArray, scale: FloatArray) -> FloatArray:
+    """Size below which a standardised value is rounding of the data, or of sums of products."""
+    of_data = ROUNDING * np.asarray(precision) * (1 + np.abs(mean) / scale)
+    return np.asarray(np.maximum(of_data, np.sqrt(RESOLUTION) / 2))
+
+
 def resolve_pairs(
     r: FloatArray, rounding: FloatArray, first: Selection, second: Selection, rho: FloatArray
 ) -> PairCorrelations:

@@ -1,0 +1,112 @@
+"""One graph at a time, by whichever scheduler dask would take; never waiting without end."""
+
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+PATIENCE = "30s"
+"""How long a cluster may be without workers; one that died is replaced in a few seconds."""
+
+SETTING = "lincfa.no-workers-timeout"
+
+
+def compute(graph: Any) -> Any:
+    """Compute what may be a list of delayed values, as ``dask.compute`` does.
+
+    Raises
+    ------
+    RuntimeError
+        Where a cluster has no worker for longer than the setting ``lincfa.no-workers-timeout`` of
+        ``dask.config`` says (None waits forever), where a task kills its workers again and again,
+        or where the scheduler is gone.
+    """
+    from dask import compute as compute_all
+
+    client = _client()
+    options = {} if client is None else {"scheduler": _watched(client)}
+    with warnings.catch_warnings():
+        # Of as many numbers as there are features, or samples of a target that is in memory; the
+        # data are not among them.
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        (result,) = compute_all(graph, **options)
+    return result
+
+
+def _client() -> Any:
+    """The client of a cluster that dask would use; None for its other schedulers."""
+    from dask.base import get_scheduler
+
+    distributed = sys.modules.get("distributed")  # there is no client of what was not imported
+    if distributed is None:
+        return None
+    owner = getattr(get_scheduler(), "__self__", None)
+    if not isinstance(owner, distributed.Client):
+        return None
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return owner
+    return None  # within a task there is a worker, and its client frees the thread meanwhile
+
+
+def _watched(client: Any) -> Callable[..., Any]:
+    """Let a client compute, with a thread beside it that gives up when there are no workers."""
+    from dask import config
+    from dask.utils import parse_timedelta
+    from distributed import CancelledError, KilledWorker, futures_of
+
+    patience = config.get(SETTING, PATIENCE)
+    limit = None if patience is None else parse_timedelta(patience, default="s")
+
+    def get(graph: Any, keys: Any, **options: Any) -> Any:
+        # Futures instead of results, so that there is something to give up.
+        futures = client.get(graph, keys, **{**options, "sync": False})
+        done, deserted = threading.Event(), threading.Event()
+        if limit is not None:
+            watch = (client, futures, limit, done, deserted)
+            threading.Thread(target=_watch, args=watch, daemon=True).start()
+        try:
+            return client.gather(futures)
+        except KilledWorker as error:
+            raise RuntimeError(
+                f"The workers of the dask cluster died {error.allowed_failures + 1} times over the "
+                "same task, most often for lack of memory: use smaller chunks, fewer threads per "
+                "worker or more memory."
+            ) from error
+        except CancelledError as error:
+            if deserted.is_set():
+                raise RuntimeError(
+                    f"The dask cluster has had no workers for {limit:g} seconds: add workers and "
+                    "try again. If they take longer to start, raise the limit, by "
+                    f'dask.config.set({{"{SETTING}": "10 minutes"}}).'
+                ) from None
+            raise RuntimeError(
+                "The computation by dask was cancelled, or the connection to its scheduler lost."
+            ) from error
+        finally:
+            done.set()
+            for future in futures_of(futures):  # after an error nobody waits for the others
+                future.release()
+
+    return get
+
+
+def _watch(
+    client: Any, futures: Any, limit: float, done: threading.Event, deserted: threading.Event
+) -> None:
+    """Cancel the futures once there have been no workers for so many seconds."""
+    since = None
+    while not done.wait(min(1.0, limit / 10)):
+        try:
+            workers = client.nthreads()
+        except Exception:  # the scheduler is gone: the client itself cancels the futures
+            return
+        now = time.monotonic()
+        since = None if workers else since or now
+        if since is not None and now - since >= limit:
+            deserted.set()
+            client.cancel(futures)
+            return

@@ -1,0 +1,138 @@
+"""Reduced features of dask's collections, and back: lazy, chunk by chunk, with the same rows."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._input import check_reduced_columns, float_type
+from .._means import spread_means
+from .._names import Names
+from .._statistics import IndexArray
+from ..theory._arrays import FloatArray
+from ._input import frame_values, is_frame, lazy_array, open_columns, partition_values
+from ._kernels import group_sums
+
+
+def average_lazily(
+    estimator: Any,
+    X: Any,
+    labels: IndexArray,
+    names: Names,
+    mean: FloatArray | None,
+    scale: FloatArray | None,
+    *,
+    keep_frame: bool = True,
+) -> Any:
+    """Average the columns of each group, as :func:`lincfa._means.group_means` does.
+
+    Of an array it makes an array with the same chunks of rows; of a dask dataframe likewise, or a
+    dataframe with the names given and the same index.
+    """
+    array, columns = open_columns(estimator, X, reset=False)
+    dtype = float_type([array.dtype])
+    sizes = np.bincount(labels[labels >= 0], minlength=len(names))
+    parts, left = [], 0
+    for j, width in enumerate(array.chunks[1]):
+        own = slice(left, left + width)
+        left = own.stop
+        standard = (None, None) if mean is None or scale is None else (mean[own], scale[own])
+        named = range(own.start, own.stop) if columns is None else columns[own]
+        spec = ((labels[own], *standard), sizes, named)
+        if is_frame(X) and keep_frame:
+            return _map_frame(X, _averages, spec, names, dtype)
+        blocks = array.blocks[:, j] if len(array.chunks[1]) > 1 else array
+        parts.append(_map_blocks(blocks, _averages, spec, len(names), np.dtype(np.float64)))
+    while len(parts) > 1:  # in pairs, so that few have to be in memory
+        parts = [sum(parts[i + 1 : i + 2], parts[i]) for i in range(0, len(parts), 2)]
+    return parts[0].astype(dtype)
+
+
+def expand_lazily(
+    X: Any,
+    reduced_names: Names,
+    names: Names,
+    labels: IndexArray,
+    mean: FloatArray,
+    scale: FloatArray,
+    center: FloatArray,
+) -> Any:
+    """Approximate the features by the means of their groups, as the same kind of collection."""
+    spec = (labels, mean, scale, center)
+    if is_frame(X):
+        check_reduced_columns(list(X.columns), len(X.columns), reduced_names)
+        return _map_frame(X, _expanded, spec, names, float_type([frame_values(X).dtype]))
+    array = lazy_array(X, "X", 2)
+    check_reduced_columns(None, array.shape[1], reduced_names)
+    array = array.rechunk({1: -1})
+    return _map_blocks(array, _expanded, spec, mean.size, float_type([array.dtype]))
+
+
+def predict_lazily(estimator: Any, reduced: Any) -> Any:
+    """Apply a fitted estimator to each chunk of reduced features."""
+    return reduced.map_blocks(
+        _predictions, _once(estimator), dtype=np.float64, drop_axis=1, meta=np.empty(0)
+    )
+
+
+def _map_blocks(
+    array: Any, function: Callable[..., Any], spec: Any, width: int, dtype: npt.DTypeLike
+) -> Any:
+    return array.map_blocks(
+        function,
+        _once(spec),
+        dtype=dtype,
+        chunks=(array.chunks[0], (width,)),
+        meta=np.empty((0, 0), dtype=dtype),
+    )
+
+
+def _map_frame(
+    frame: Any, function: Callable[..., Any], spec: Any, names: Names, dtype: Any
+) -> Any:
+    import pandas as pd
+
+    meta = pd.DataFrame(np.empty((0, len(names)), dtype), columns=list(names))
+    meta.index = frame._meta.index
+    return frame.map_partitions(_partition, function, _once(spec), list(names), dtype, meta=meta)
+
+
+def _partition(
+    part: Any, function: Callable[..., Any], spec: Any, names: list[Any], dtype: Any
+) -> Any:
+    import pandas as pd
+
+    values = function(partition_values(part, dtype), spec).astype(dtype, copy=False)
+    return pd.DataFrame(values, index=part.index, columns=names)
+
+
+def _once(value: Any) -> Any:
+    """Put a value into the graph once, however many chunks there are."""
+    from dask import delayed
+
+    return delayed(value, pure=True, traverse=False)
+
+
+def _averages(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
+    """What the columns of a chunk contribute to the mean of each group."""
+    labelled, sizes, names = spec
+    try:
+        sums = group_sums(chunk, labelled, sizes.size, names)
+    except ValueError as error:
+        raise ValueError(f"In a chunk of {chunk.shape[0]} rows: {error}") from None
+    sums /= sizes
+    return sums
+
+
+def _expanded(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:
+    values = chunk.astype(float_type([chunk.dtype]), copy=False)
+    if not np.isfinite(values).all():
+        raise ValueError("The reduced features contain NaN or infinity.")
+    return spread_means(values, *spec)
+
+
+def _predictions(chunk: npt.NDArray[Any], estimator: Any) -> FloatArray:
+    if not chunk.shape[0]:
+        return np.empty(0)
+    return np.asarray(estimator.predict(chunk), dtype=np.float64)

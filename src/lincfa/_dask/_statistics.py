@@ -1,0 +1,266 @@
+"""Statistics of chunks that are somewhere else: correlations in batches, each by one pass."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import isqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from .._statistics import (
+    LARGEST_SQUARE,
+    CachedStatistics,
+    IndexArray,
+    MomentStatistics,
+    PairCorrelations,
+    Statistics,
+    Task,
+    check_range,
+    most_features,
+    resolve_pairs,
+    rounding_of_sums,
+)
+from .._statistics._standardize import is_constant
+from .._weights import check_total_weight
+from ..theory._arrays import FloatArray
+from ._chunks import LARGEST_BATCH, Chunks
+
+_HEAD = 1024
+_WORTH_ONE_PASS = 256
+"""Features from which it pays to ask for all of a head's correlations, not only its seeds'."""
+
+
+def statistics_of(chunks: Chunks, strategy: str) -> Statistics:
+    """Look at all chunks once: for all comoments, or for what concerns single columns.
+
+    The strategy that would ask for correlations again and again gets all of them at once, as long
+    as they fit.
+
+    Raises
+    ------
+    ValueError
+        Where values are refused: not finite, too large, or a constant target.
+    """
+    if not chunks.in_one_pass:
+        statistics = ChunkStatistics.of(chunks)
+        often = strategy == "centroid" and chunks.n_features <= most_features()
+        return CachedStatistics.of(statistics) if often else statistics
+    moments = chunks.all_moments().moments
+    _check(chunks, moments.n_samples, moments.low, moments.high, moments.precision)
+    if not moments.varying[-1]:
+        _refuse_constant(moments.mean[-1])
+    return MomentStatistics.from_moments(moments)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Correlations of some features with others, both in ascending order."""
+
+    features: IndexArray
+    others: IndexArray
+    rho: FloatArray
+
+    def hold(self, features: IndexArray, others: IndexArray) -> bool:
+        """Whether the correlations of these are among them."""
+        return bool(np.isin(features, self.features).all() and np.isin(others, self.others).all())
+
+    def take(self, features: IndexArray, others: IndexArray) -> FloatArray:
+        """Correlations of these."""
+        rows = np.searchsorted(self.features, features)
+        return self.rho[np.ix_(rows, np.searchsorted(self.others, others))]
+
+
+@dataclass
+class ChunkStatistics:
+    """Statistics of more features than all of whose comoments would fit into one process.
+
+    Asked for correlations, it looks at all chunks: at most ``LARGEST_BATCH`` of them come back from
+    a pass. Differences of two features that explain less than 1e-13 of a variance count as none.
+
+    Attributes
+    ----------
+    n_samples, mean, scale, varying, target_correlation, target_scale, rounding
+        As of any source of statistics.
+    """
+
+    n_samples: float
+    mean: FloatArray
+    scale: FloatArray
+    varying: npt.NDArray[np.bool_]
+    target_correlation: FloatArray
+    target_scale: float
+    rounding: FloatArray
+    _chunks: Chunks
+    _known: _Known | None = field(default=None, repr=False)
+
+    scatter_cost = 0.0  # of what comes back from a pass, in any order
+
+    @classmethod
+    def of(cls, chunks: Chunks) -> "ChunkStatistics":
+        """Look at all chunks once, for what concerns single columns."""
+        parts = chunks.column_moments()
+        mean, square, product, low, high = (
+            np.concatenate([*(getattr(p, name)[:-1] for p in parts), getattr(parts[0], name)[-1:]])
+            for name in ("mean", "square", "product", "low", "high")
+        )
+        precision = np.full(mean.size, chunks.precision)
+        precision[-1] = np.finfo(np.float64).eps
+        n = parts[0].count
+        _check(chunks, n, low, high, precision)
+        varying = ~is_constant(np.maximum(high - mean, mean - low), mean, precision)
+        if not varying[-1]:
+            _refuse_constant(mean[-1])
+        scale = np.sqrt(np.where(varying, square / (n - 1), 1.0))
+        correlation = product / ((n - 1) * scale[-1] * scale)
+        return cls(
+            n_samples=n,
+            mean=mean[:-1],
+            scale=scale[:-1],
+            varying=varying[:-1],
+            target_correlation=np.where(varying, correlation, 0.0)[:-1],
+            target_scale=float(scale[-1]),
+            rounding=rounding_of_sums(precision[:-1], mean[:-1], scale[:-1]),
+            _chunks=chunks,
+        )
+
+    @property
+    def seed_limit(self) -> int:
+        """As many seeds as have a batch of correlations with all features."""
+        return self._chunks.batch(self.mean.size)
+
+    @property
+    def block_size(self) -> int:
+        """As many candidates as have a batch of correlations with each other."""
+        return min(isqrt(LARGEST_BATCH), self._chunks.batch(isqrt(LARGEST_BATCH)))
+
+    def head_size(self, remaining: int, seed_share: float) -> int:
+        """As many features as have a batch of correlations with all that remain.
+
+        Where these are few, more are decided together at the price of a second pass, for the rows
+        of their seeds.
+        """
+        batch = self._chunks.batch(remaining)
+        return min(remaining, batch if batch >= _WORTH_ONE_PASS else _HEAD)
+
+    def look_ahead(self, features: IndexArray, others: IndexArray) -> None:
+        """Compute at once what is asked for next, if it is not too much."""
+        self._known = None
+        if features.size <= self._chunks.batch(features.size + others.size):
+            features = np.sort(features)
+            everything = np.union1d(features, others)
+            self._known = _Known(features, everything, self._pass(features, everything))
+
+    def square(self, features: IndexArray) -> FloatArray:
+        """Correlations of the features with each other; only above the diagonal."""
+        if 8 * features.size**2 > LARGEST_SQUARE:
+            raise ValueError(
+                f"The correlations of {features.size} features with each other take "
+                f"{8 * features.size**2 / 2**30:.1f} GiB in one process; the limit is "
+                f"{most_features()} features."
+            )
+        if self._known is not None and self._known.hold(features, features):
+            return self._known.take(features, features)
+        result = np.zeros((features.size, features.size))
+        top = 0
+        while top < features.size:
+            rest = features[top:]
+            strip = rest[: self._chunks.batch(rest.size)]
+            result[top : top + strip.size, top:] = self._correlations(strip, rest)
+            top += strip.size
+        return result
+
+    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        """Correlations within each of many small groups, as full matrices."""
+        batch: list[IndexArray] = []
+        width = values = 0
+        widest = self._chunks.batch(1)
+        for group in groups:
+            if batch and (width + group.size > widest or values + group.size**2 > LARGEST_BATCH):
+                yield from self._within(batch)
+                batch, width, values = [], 0, 0
+            batch.append(group)
+            width += group.size
+            values += group.size**2
+        if batch:
+            yield from self._within(batch)
+
+    def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
+        """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
+        tasks = list(tasks)
+        wanted = np.unique(np.concatenate([candidates for _, candidates in tasks]))
+        known = self._known
+        if known is None or not known.hold(seeds, wanted):
+            features = np.sort(seeds)
+            known = _Known(features, wanted, self._pass(features, wanted))
+        for active, candidates in tasks:
+            yield known.take(seeds[active], candidates)
+
+    def sums(self) -> "_Sums":
+        """Sums of correlations with the members of a group; each time some join is a pass."""
+        return _Sums(self)
+
+    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
+        """Variance of the sum of each group's standardised features, multiplied by factors."""
+        step = self._chunks.batch(1)
+        parts = []
+        for first in range(0, n_groups, step):
+            width = min(step, n_groups - first)
+            own = np.where((labels >= first) & (labels < first + width), labels - first, -1)
+            scale = self.scale / factors
+            parts.append(self._chunks.squares_of_sums(own, width, self.mean, scale))
+        return np.concatenate(parts) / (self.n_samples - 1)
+
+    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
+        """Complete correlations of pairs, to the resolution of sums."""
+        return resolve_pairs(self.target_correlation, self.rounding, first, second, rho)
+
+    def _correlations(self, features: IndexArray, others: IndexArray) -> FloatArray:
+        """Correlations in any order, by one pass."""
+        ordered = np.sort(features), np.sort(others)
+        return _Known(*ordered, self._pass(*ordered)).take(features, others)
+
+    def _pass(self, features: IndexArray, others: IndexArray) -> FloatArray:
+        products = self._chunks.products(features, others, self.mean, self.scale)
+        products /= self.n_samples - 1
+        return products
+
+    def _within(self, groups: list[IndexArray]) -> Iterator[FloatArray]:
+        for matrix in self._chunks.products_within(groups, self.mean, self.scale):
+            matrix /= self.n_samples - 1
+            np.fill_diagonal(matrix, 1.0)
+            yield matrix
+
+
+class _Sums:
+    """Sums of the correlations of all features with the members of a group that grows."""
+
+    def __init__(self, statistics: ChunkStatistics) -> None:
+        self._statistics = statistics
+        self._features = np.flatnonzero(statistics.varying)
+        self._total = np.zeros(statistics.varying.size)
+
+    def add(self, features: IndexArray) -> None:
+        """Put features into the group: one pass, however many."""
+        known = self._statistics
+        products = known._chunks.products(
+            np.sort(features), self._features, known.mean, known.scale, summed=True
+        )
+        self._total[self._features] += products[0] / (known.n_samples - 1)
+
+    def of(self, candidates: IndexArray) -> FloatArray:
+        """Sum of the correlations of each candidate with the members of the group."""
+        return self._total[candidates]
+
+
+def _check(
+    chunks: Chunks, n_samples: float, low: FloatArray, high: FloatArray, precision: FloatArray
+) -> None:
+    """Refuse too few samples and values that sums of products could not hold."""
+    check_total_weight(n_samples)
+    check_range(low, high, precision, chunks.names)
+
+
+def _refuse_constant(value: float) -> None:
+    raise ValueError(
+        f"The target y is constant (all values are {value:g}): nothing supervises the reduction."
+    )
