@@ -45,6 +45,7 @@ ORDER = [
     "_estimator",
     "_explain",
     "_loading",
+    "_samples",
     "_folds",
     "_choice",
     "_search",

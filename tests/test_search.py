@@ -149,8 +149,8 @@ def test_kept_correlations_change_nothing(monkeypatch, kind):
     if kind == "float32":
         X = X.astype(np.float32)
     model = LinCFACV(**QUICK).fit(X, y)
-    monkeypatch.setattr("lincfa._folds._MOST_CACHED", 0)
-    monkeypatch.setattr("lincfa._folds.CachedStatistics", None)  # it is not asked for any more
+    monkeypatch.setattr("lincfa._samples._MOST_CACHED", 0)
+    monkeypatch.setattr("lincfa._samples.CachedStatistics", None)  # it is not asked for any more
     uncached = LinCFACV(**QUICK).fit(X, y)
     combinations = [(s, t) for s in STRATEGIES for t in QUICK["tolerances"]]
     scores, sizes, _ = plain_scores(

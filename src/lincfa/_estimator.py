@@ -176,7 +176,9 @@ class LinCFA(PathReducer):
         self._forget()
         if is_dask(X):
             chunks = read_chunks(self, X, y, sample_weight)
-            self._group(statistics_of(chunks, self.strategy), chunks.names)
+            # For each group anew, correlations with its mean are asked for.
+            statistics = statistics_of(chunks, often=self.strategy == "centroid")
+            self._group(statistics, chunks.names)
             return self
         X, y, weights, names = validate_weighted(self, X, y, sample_weight)
         self._group(ArrayStatistics.from_data(X, y, names, weights), names)

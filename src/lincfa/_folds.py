@@ -9,13 +9,9 @@ from sklearn.base import clone
 
 from ._criterion import Criterion
 from ._grouping import PARTITIONS, PATHS
-from ._means import group_means
-from ._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics
+from ._samples import Fold, Grouping, Outcomes, Samples
+from ._statistics import IndexArray, Statistics
 from ._weights import check_total_weight
-from .theory._arrays import FloatArray
-
-_MOST_CACHED = 4096
-"""Features up to which all correlations of a fold are computed once and kept: 128 MiB."""
 
 
 @dataclass(frozen=True)
@@ -31,32 +27,11 @@ class Task:
     scorer: Any
 
 
-@dataclass(frozen=True)
-class Samples:
-    """Samples to learn from or to score, which may have weights."""
-
-    X: npt.NDArray[Any]
-    y: FloatArray
-    weights: FloatArray | None
-
-    def take(self, rows: IndexArray) -> "Samples":
-        """Take some of the samples, without those that have no weight."""
-        if self.weights is not None:
-            rows = rows[self.weights[rows] > 0]
-        weights = None if self.weights is None else self.weights[rows]
-        return Samples(self.X[rows], self.y[rows], weights)
-
-    @property
-    def count(self) -> float:
-        """Number of samples; with weights, their sum."""
-        return len(self.y) if self.weights is None else float(self.weights.sum())
-
-
-def fit_weighted(estimator: Any, X: npt.NDArray[Any], samples: Samples) -> Any:
+def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes) -> Any:
     """Fit a clone of an estimator to reduced features, with the weights if there are any."""
-    if samples.weights is None:
-        return clone(estimator).fit(X, samples.y)
-    return clone(estimator).fit(X, samples.y, sample_weight=samples.weights)
+    if outcomes.weights is None:
+        return clone(estimator).fit(X, outcomes.y)
+    return clone(estimator).fit(X, outcomes.y, sample_weight=outcomes.weights)
 
 
 def try_fold(
@@ -64,39 +39,42 @@ def try_fold(
 ) -> tuple[list[float], list[int], float]:
     """Try all combinations on one fold; errors say that it is a fold."""
     try:
-        return _score_fold(task, samples.take(train), samples.take(test))
+        return _score_fold(task, samples.fold(train, test))
     except ValueError as error:
         raise ValueError(f"In a fold with {len(train)} training samples: {error}") from error
 
 
-def _score_fold(task: Task, train: Samples, test: Samples) -> tuple[list[float], list[int], float]:
+def _score_fold(task: Task, fold: Fold) -> tuple[list[float], list[int], float]:
     """Scores and numbers of groups of all combinations on one fold, and its training samples."""
-    check_total_weight(train.count)
-    if test.count == 0:
+    check_total_weight(fold.train.count)
+    if fold.test.count == 0:
         raise ValueError("the held-out samples have no weight.")
-    statistics: Statistics = ArrayStatistics.from_data(train.X, train.y, weights=train.weights)
+    statistics = fold.statistics()
     if not statistics.varying.any():
         raise ValueError("Every column of X is constant: use fewer or larger folds.")
-    if statistics.varying.size <= _MOST_CACHED:
-        statistics = CachedStatistics.of(statistics)
     standard = task.units == "standardized"
     mean, scale = (statistics.mean, statistics.scale) if standard else (None, None)
-    known: dict[bytes, float] = {}
-    scores, sizes = [], []
-    for labels, size in _groupings(task, statistics):
-        key = labels.tobytes()
-        if key not in known:  # neighbouring tolerances often give the same groups
-            reduced = [
-                group_means(part.X, labels, size, mean=mean, scale=scale) for part in (train, test)
-            ]
-            fitted = fit_weighted(task.estimator, reduced[0], train)
-            known[key] = _score(task.scorer, fitted, reduced[1], test)
-        scores.append(known[key])
-        sizes.append(size)
-    return scores, sizes, train.count
+    places: dict[bytes, int] = {}
+    which, sizes = [], []
+
+    def distinct() -> Iterator[Grouping]:
+        """Neighbouring tolerances often give the same groups."""
+        for labels, size in _groupings(task, statistics):
+            key = labels.tobytes()
+            new = key not in places
+            which.append(places.setdefault(key, len(places)))
+            sizes.append(size)
+            if new:
+                yield labels, size
+
+    scores = [
+        _score(task.scorer, fit_weighted(task.estimator, train, fold.train), test, fold.test)
+        for train, test in fold.reduced(distinct(), mean, scale)
+    ]
+    return [scores[place] for place in which], sizes, fold.train.count
 
 
-def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Samples) -> float:
+def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Outcomes) -> float:
     if test.weights is None:
         return float(scorer(fitted, X, test.y))
     try:
@@ -107,7 +85,7 @@ def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Samples) -> floa
         raise ValueError(f"The scoring {scorer!r} does not take sample_weight.") from error
 
 
-def _groupings(task: Task, statistics: Statistics) -> Iterator[tuple[IndexArray, int]]:
+def _groupings(task: Task, statistics: Statistics) -> Iterator[Grouping]:
     """Labels and number of groups of each combination, from the same statistics."""
     # Once: the noise may take a regression on all features.
     first = Criterion.of(statistics, noise=task.noise, min_correlation=task.min_correlation)

@@ -47,13 +47,17 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
         """
         return self._reduce(X)
 
-    def _reduce(self, X: Any) -> Any:
-        """Average each group: an array, whatever ``set_output`` says, or lazily as dask has it."""
+    def _reduce(self, X: Any) -> npt.NDArray[Any]:
+        """Average each group: an array, whatever ``set_output`` says."""
         self._check_is_fitted()
-        if is_dask(X):
-            standard = (self.mean_, self.scale_) if self.units == "standardized" else (None, None)
-            return average_lazily(self, X, self.labels_, self.get_feature_names_out(), *standard)
         return self._average(*validate_new(self, X))
+
+    def _reduce_lazily(self, X: Any, *, keep_frame: bool) -> Any:
+        """Average each group of a collection of dask."""
+        self._check_is_fitted()
+        standard = (self.mean_, self.scale_) if self.units == "standardized" else (None, None)
+        names = self.get_feature_names_out()
+        return average_lazily(self, X, self.labels_, names, *standard, keep_frame=keep_frame)
 
     def _average(self, values: npt.NDArray[Any], names: Names | None = None) -> npt.NDArray[Any]:
         """Average each group of columns that have been checked."""
@@ -154,7 +158,7 @@ def _lazy_as_it_is(wrapped: Callable[[Any, Any], Any]) -> Callable[[Any, Any], A
 
     @wraps(wrapped)
     def transform(self: Any, X: Any) -> Any:
-        return self._reduce(X) if is_dask(X) else wrapped(self, X)
+        return self._reduce_lazily(X, keep_frame=True) if is_dask(X) else wrapped(self, X)
 
     return transform
 

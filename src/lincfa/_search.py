@@ -7,22 +7,25 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.linear_model import LinearRegression
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, r2_score
 from sklearn.model_selection import RepeatedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from ._choice import choose, tabulate
 from ._criterion import tolerance_value
+from ._dask import compute, predict_lazily, read_chunks
 from ._estimator import LinCFA
-from ._folds import Samples, Task, fit_weighted, try_fold
+from ._folds import Task, fit_weighted, try_fold
 from ._input import (
     MIN_SAMPLES,
     check_finite,
+    is_dask,
     validate_training,
 )
 from ._parameters import check_choice, check_merging, check_strategy, check_tolerance, is_positive
 from ._reducer import GroupReducer
+from ._samples import ArraySamples, ChunkSamples, Outcomes, Samples
 from ._statistics import IndexArray, standardize_target
 from ._weights import check_total_weight, validate_weights
 
@@ -181,14 +184,12 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         """
         strategies, tolerances = self._combinations()
         self._forget()
-        fewest = MIN_SAMPLES if sample_weight is None else 1
-        values, target, names = validate_training(self, X, y, min_samples=fewest)
-        check_finite(values, names)
-        samples = Samples(values, target, validate_weights(sample_weight, len(target)))
-        check_total_weight(samples.count)
-        standardize_target(target, samples.weights)  # refuses a constant one before a fold does
+        samples = self._samples(X, y, sample_weight)
+        target, weights = samples.outcomes.y, samples.outcomes.weights
+        check_total_weight(samples.outcomes.count)
+        standardize_target(target, weights)  # refuses a constant one before a fold does
         estimator = LinearRegression() if self.estimator is None else self.estimator
-        if samples.weights is not None and not has_fit_parameter(estimator, "sample_weight"):
+        if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
             raise ValueError(f"The estimator {estimator!r} does not take sample_weight.")
         task = Task(
             strategies,
@@ -199,9 +200,11 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             estimator,
             check_scoring(estimator, scoring=self.scoring),
         )
-        folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
+        # Folds of chunks share what is computed of them; their work is done elsewhere.
+        shared = {"require": "sharedmem"} if is_dask(X) else {}
+        folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **shared)(
             delayed(try_fold)(task, samples, train, test)
-            for train, test in self._folds(values, target, groups, sample_weight is not None)
+            for train, test in self._folds(X, target, groups, sample_weight is not None)
         )
         if not folds:
             raise ValueError(
@@ -220,22 +223,63 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             noise=self.noise,
             min_correlation=self.min_correlation,
             units=self.units,
-        ).fit(X, target, samples.weights)
+        ).fit(X, target, weights)
         for name in _OF_REDUCER:
             setattr(self, name, getattr(self.reducer_, name))
-        self.estimator_ = fit_weighted(estimator, self._reduce(X), samples)
+        reduced = (
+            compute(self._reduce_lazily(X, keep_frame=False)) if is_dask(X) else self._reduce(X)
+        )
+        self.estimator_ = fit_weighted(estimator, reduced, samples.outcomes)
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def _samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
+        """Check what is given for a fit."""
+        if is_dask(X):
+            chunks = read_chunks(self, X, y, sample_weight)
+            chunks.column_moments()  # refuses what is not finite before a fold does
+            return ChunkSamples(chunks, Outcomes(*chunks.outcomes()))
+        fewest = MIN_SAMPLES if sample_weight is None else 1
+        values, target, names = validate_training(self, X, y, min_samples=fewest)
+        check_finite(values, names)
+        weights = validate_weights(sample_weight, len(target))
+        return ArraySamples(values, Outcomes(target, weights))
+
+    def predict(self, X: Any) -> Any:
         """Reduce X and apply the fitted estimator.
 
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features_in_)
             The same columns as in fit.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Of a collection of dask a dask array, not yet computed.
         """
+        if is_dask(X):
+            lazily = self._reduce_lazily(X, keep_frame=False)
+            return predict_lazily(self.estimator_, lazily)
         reduced = self._reduce(X)
         return np.asarray(self.estimator_.predict(reduced))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give R² of :meth:`predict`.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features_in_)
+            The same columns as in fit.
+        y : array of shape (n_samples,)
+            The target.
+        sample_weight : array of shape (n_samples,), default=None
+            How many samples each row counts for.
+        """
+        predicted = self.predict(X)
+        if is_dask(X):
+            # One after the other: dask does not like arrays and dataframes in one graph.
+            y, predicted, sample_weight = map(compute, (y, predicted, sample_weight))
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def _combinations(self) -> tuple[list[str], list[float | Literal["unbiased"]]]:
         """Check the parameters; strategies and tolerances as lists."""
@@ -263,7 +307,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         return strategies, tolerances
 
     def _folds(
-        self, X: npt.NDArray[Any], y: npt.NDArray[Any], groups: Any, weighted: bool
+        self, X: Any, y: npt.NDArray[Any], groups: Any, weighted: bool
     ) -> Iterator[tuple[IndexArray, IndexArray]]:
         n = len(y)
         cv = self.cv
@@ -273,6 +317,8 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
                     f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}."
                 )
             cv = default_folds(n)
+        if is_dask(X):
+            X, groups = np.zeros((n, 1)), compute(groups)  # few splitters look at more
         samples = np.arange(n)
         for split in check_cv(cv).split(X, y, groups):
             train, test = (samples[part] for part in split)

@@ -76,6 +76,13 @@ class Chunks:
         """Give the same rows with other weights."""
         return replace(self, weights=cut_rows(weights, self.lengths))
 
+    def outcomes(self) -> tuple[FloatArray, FloatArray | None]:
+        """Gather target and weights, as float64."""
+        y, weights = compute([list(self.y), self.weights])
+        return np.concatenate(y).astype(np.float64), (
+            None if weights is None else np.concatenate(weights).astype(np.float64)
+        )
+
     def all_moments(self) -> kernels.AllMoments:
         """Comoments of all pairs of columns."""
         tasks = [
@@ -153,6 +160,27 @@ class Chunks:
             if (labels[part] >= 0).any()
         ]
         return self._total(kernels.squares_of_sums, kernels.group_sums, specs, n_groups, n_groups)
+
+    def reduced(
+        self,
+        groupings: Sequence[tuple[IndexArray, int]],
+        mean: FloatArray | None,
+        scale: FloatArray | None,
+    ) -> list[FloatArray]:
+        """Reduced features of all rows, by groupings of the features."""
+        specs = []
+        for part in self._parts:
+            standard = (None, None) if mean is None or scale is None else (mean[part], scale[part])
+            specs.append(
+                _constant([((labels[part], *standard), size) for labels, size in groupings])
+            )
+        sizes = np.concatenate([np.bincount(labels[labels >= 0]) for labels, _ in groupings])
+        rows = [
+            _tree([_task(kernels.many_sums)(*pair) for pair in zip(row, specs, strict=True)])
+            for row in self.blocks
+        ]
+        reduced = np.vstack(compute(rows)) / sizes
+        return np.split(reduced, np.cumsum([size for _, size in groupings])[:-1], axis=1)
 
     def _total(
         self,

@@ -245,6 +245,11 @@ def group_sums(
     return result
 
 
+def many_sums(chunk: Chunk, groupings: Sequence[tuple[Labelled, int]]) -> FloatArray:
+    """Sums of groups as of :func:`group_sums`, of several groupings side by side."""
+    return np.hstack([group_sums(chunk, spec, n_groups) for spec, n_groups in groupings])
+
+
 def squares_of_sums(
     chunks: Sequence[Chunk],
     specs: Sequence[Labelled | None],

@@ -30,11 +30,10 @@ _WORTH_ONE_PASS = 256
 """Features from which it pays to ask for all of a head's correlations, not only its seeds'."""
 
 
-def statistics_of(chunks: Chunks, strategy: str) -> Statistics:
+def statistics_of(chunks: Chunks, *, often: bool) -> Statistics:
     """Look at all chunks once: for all comoments, or for what concerns single columns.
 
-    The strategy that would ask for correlations again and again gets all of them at once, as long
-    as they fit.
+    Who will ask for correlations often gets all of them computed at once, as long as they fit.
 
     Raises
     ------
@@ -43,8 +42,8 @@ def statistics_of(chunks: Chunks, strategy: str) -> Statistics:
     """
     if not chunks.in_one_pass:
         statistics = ChunkStatistics.of(chunks)
-        often = strategy == "centroid" and chunks.n_features <= most_features()
-        return CachedStatistics.of(statistics) if often else statistics
+        keep = often and chunks.n_features <= most_features()
+        return CachedStatistics.of(statistics) if keep else statistics
     moments = chunks.all_moments().moments
     _check(chunks, moments.n_samples, moments.low, moments.high, moments.precision)
     if not moments.varying[-1]:
