@@ -25,9 +25,11 @@ from .._weights import check_total_weight
 from ..theory._arrays import FloatArray
 from ._chunks import LARGEST_BATCH, Chunks
 
-_HEAD = 1024
-_WORTH_ONE_PASS = 256
-"""Features from which it pays to ask for all of a head's correlations, not only its seeds'."""
+_SMALLEST_HEAD = 1024
+_OPERATIONS = 200
+"""Operations on a value that has been read that cost about as much as reading it."""
+
+_MOSTLY_SEEDS = 0.5
 
 
 def statistics_of(chunks: Chunks, *, often: bool) -> Statistics:
@@ -133,18 +135,26 @@ class ChunkStatistics:
         return min(isqrt(LARGEST_BATCH), self._chunks.batch(isqrt(LARGEST_BATCH)))
 
     def head_size(self, remaining: int, seed_share: float) -> int:
-        """As many features as have a batch of correlations with all that remain.
+        """How many features to decide together.
 
-        Where these are few, more are decided together at the price of a second pass, for the rows
-        of their seeds.
+        A pass reads all D columns whatever it computes. The square of a head of P features takes
+        2P²/D operations for each value read, some hundred of which cost no more than the reading;
+        the rows of its seeds are a second pass. But where most of the last features were seeds,
+        most of the remaining pairs will have to be compared anyway: then as many features as have
+        a batch of correlations with all that remain are decided by one pass.
         """
-        batch = self._chunks.batch(remaining)
-        return min(remaining, batch if batch >= _WORTH_ONE_PASS else _HEAD)
+        if seed_share > _MOSTLY_SEEDS:
+            size = self._chunks.batch(remaining)
+        else:
+            size = max(_SMALLEST_HEAD, isqrt(_OPERATIONS * self.mean.size // 2))
+            size = min(size, self.block_size)
+        return min(remaining, size)
 
-    def look_ahead(self, features: IndexArray, others: IndexArray) -> None:
-        """Compute at once what is asked for next, if it is not too much."""
+    def look_ahead(self, features: IndexArray, others: IndexArray, seed_share: float) -> None:
+        """Compute at once what is asked for next, if most of it will be."""
         self._known = None
-        if features.size <= self._chunks.batch(features.size + others.size):
+        fitting = features.size <= self._chunks.batch(features.size + others.size)
+        if seed_share > _MOSTLY_SEEDS and fitting:
             features = np.sort(features)
             everything = np.union1d(features, others)
             self._known = _Known(features, everything, self._pass(features, everything))

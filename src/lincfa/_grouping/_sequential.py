@@ -33,7 +33,7 @@ def group_sequential(statistics: Statistics, criterion: Criterion) -> Partition:
     while free.size:
         size = statistics.head_size(free.size, seed_share)
         head, rest = free[:size], free[size:]
-        statistics.look_ahead(head, rest)
+        statistics.look_ahead(head, rest, seed_share)
         new, merged = _decide_head(statistics, criterion, head)
         record.append(merged)
         seed_share = new.size / head.size

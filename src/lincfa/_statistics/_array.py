@@ -147,7 +147,7 @@ class ArrayStatistics:
             size = max(size, isqrt(int(_SQUARE_SHARE * self._X.nbytes / 8)))
         return min(remaining, max(size, _SMALLEST_HEAD))
 
-    def look_ahead(self, features: IndexArray, others: IndexArray) -> None:
+    def look_ahead(self, features: IndexArray, others: IndexArray, seed_share: float) -> None:
         """Nothing is gained by it here: data in memory can be looked at again."""
 
     def square(self, features: IndexArray) -> FloatArray:

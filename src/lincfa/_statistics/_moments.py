@@ -178,7 +178,7 @@ class MomentStatistics:
         """As many as make a square of a few megabytes: correlations cost nothing here."""
         return min(remaining, _HEAD)
 
-    def look_ahead(self, features: IndexArray, others: IndexArray) -> None:
+    def look_ahead(self, features: IndexArray, others: IndexArray, seed_share: float) -> None:
         """All comoments are there already."""
 
     def square(self, features: IndexArray) -> FloatArray:

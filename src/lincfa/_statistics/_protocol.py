@@ -82,10 +82,10 @@ class Statistics(Protocol):
         ``seed_share`` is the share of seeds among the features decided last, 0 at the start.
         """
 
-    def look_ahead(self, features: IndexArray, others: IndexArray) -> None:
+    def look_ahead(self, features: IndexArray, others: IndexArray, seed_share: float) -> None:
         """Hear which correlations come next: of features with each other, of some with others.
 
-        A source for which looking at the data is expensive computes them together.
+        A source for which looking at the data is expensive may compute them together.
         """
 
     def square(self, features: IndexArray) -> FloatArray:

@@ -80,7 +80,7 @@ class CachedStatistics:
         """Whatever is not about correlations is the source's."""
         return getattr(self._source, name)
 
-    def look_ahead(self, features: IndexArray, others: IndexArray) -> None:
+    def look_ahead(self, features: IndexArray, others: IndexArray, seed_share: float) -> None:
         """All correlations are there already."""
 
     def square(self, features: IndexArray) -> FloatArray:
