@@ -159,7 +159,8 @@ class LinCFA(PathReducer):
         ----------
         X : array or data frame of shape (n_samples, n_features)
             At least 4 samples, numeric, no missing values. An array of float64 or float32 is read
-            where it is, in memory or mapped to it, and not copied.
+            where it is, in memory or mapped to it, and not copied; a dask array or dataframe is
+            read in its chunks and not gathered.
         y : array of shape (n_samples,)
             The target, not constant.
         sample_weight : array of shape (n_samples,), default=None

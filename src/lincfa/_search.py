@@ -92,7 +92,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
     units : {"standardized", "original"}, default="standardized"
         As for :class:`LinCFA`.
     n_jobs : int, default=None
-        Folds to work on at the same time, as in joblib.
+        Folds to work on at the same time, as in joblib; in threads where X is of dask.
     verbose : int, default=0
         Above 0, joblib reports the progress.
 
@@ -168,6 +168,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         ----------
         X : array or data frame of shape (n_samples, n_features)
             Numeric, no missing values, with at least 4 samples in the training part of each fold.
+            A dask array or dataframe is read in its chunks and not gathered.
         y : array of shape (n_samples,)
             The target, not constant.
         groups : array of shape (n_samples,), default=None

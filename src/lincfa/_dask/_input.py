@@ -1,5 +1,6 @@
 """From dask's collections to chunks and names."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,11 +50,13 @@ def frame_values(frame: Any) -> Any:
 
 def lazy_array(X: Any, what: str, dimensions: int) -> Any:
     """Give a dask array of plain real numbers; masked ones become NaN."""
-    array = getattr(X, "data", X) if hasattr(X, "dims") else X  # of xarray
-    if not hasattr(array, "to_delayed") or not hasattr(array, "chunks"):
+    from dask.array import Array
+
+    array = X if isinstance(X, Array) else getattr(X, "data", X)  # that of xarray
+    if not isinstance(array, Array):
         raise TypeError(f"{what} must be a dask array or dataframe, got {type(X).__name__}.")
     if array.ndim != dimensions:
-        raise ValueError(f"Expected {dimensions}D array, but {what} is a {array.ndim}D array.")
+        raise ValueError(f"{what} should be a {dimensions}D array, got a {array.ndim}D array.")
     if dimensions == 2 and np.isnan(array.shape[1]):
         raise ValueError("The number of columns of X is not known; call X.compute_chunk_sizes().")
     if dimensions == 2 and not array.shape[1]:
@@ -116,7 +119,8 @@ def read_chunks(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Chunks:
 
 def is_frame(X: Any) -> bool:
     """Whether a lazy collection is a dataframe."""
-    return hasattr(X, "columns") and hasattr(X, "map_partitions")
+    frames = sys.modules.get("dask.dataframe")
+    return frames is not None and isinstance(X, frames.DataFrame)
 
 
 def _numpy_type(dtype: Any) -> Any:
@@ -154,10 +158,11 @@ def _target_in_memory(y: Any) -> npt.NDArray[np.float64]:
 
 def _lazy_vector(values: Any, what: str) -> Any:
     """Give target or weights as a dask array."""
-    if not hasattr(values, "map_partitions"):
+    if is_frame(values):
+        raise ValueError(f"{what} should be one column, got a dataframe.")
+    frames = sys.modules.get("dask.dataframe")
+    if frames is None or not isinstance(values, frames.Series | frames.Index):
         return lazy_array(values, what, 1)
-    if values.ndim != 1:
-        raise ValueError(f"{what} must be one column, got a dataframe.")
     if not _counts(values.dtype):
         raise ValueError(f"{what} is not numeric (type {values.dtype}).")
     return values.map_partitions(_vector_values, meta=np.empty(0))

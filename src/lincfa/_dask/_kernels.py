@@ -333,4 +333,5 @@ def merged(parts: Sequence[Any]) -> Any:
         for part in parts[1:]:
             total += part
         return total
-    return reduce(lambda one, other: one.merge(other), parts)
+    with np.errstate(over="ignore", invalid="ignore"):  # values that are too large are told later
+        return reduce(lambda one, other: one.merge(other), parts)
