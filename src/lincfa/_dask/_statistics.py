@@ -10,17 +10,19 @@ import numpy.typing as npt
 from .._statistics import (
     LARGEST_SQUARE,
     CachedStatistics,
+    Features,
     IndexArray,
     MomentStatistics,
     PairCorrelations,
     Statistics,
     Task,
     check_range,
+    features_from_sums,
     most_features,
+    refuse_constant_target,
     resolve_pairs,
-    rounding_of_sums,
+    varying_columns,
 )
-from .._statistics._standardize import is_constant
 from .._weights import check_total_weight
 from ..theory._arrays import FloatArray
 from ._chunks import LARGEST_BATCH, Chunks
@@ -47,9 +49,15 @@ def statistics_of(chunks: Chunks, *, often: bool) -> Statistics:
         keep = often and chunks.n_features <= most_features()
         return CachedStatistics.of(statistics) if keep else statistics
     moments = chunks.all_moments().moments
-    _check(chunks, moments.n_samples, moments.low, moments.high, moments.precision)
-    if not moments.varying[-1]:
-        _refuse_constant(moments.mean[-1])
+    _check(
+        chunks,
+        moments.n_samples,
+        moments.low,
+        moments.high,
+        moments.precision,
+        moments.varying,
+        moments.mean,
+    )
     return MomentStatistics.from_moments(moments)
 
 
@@ -71,28 +79,17 @@ class _Known:
         return self.rho[np.ix_(rows, np.searchsorted(self.others, others))]
 
 
-@dataclass
-class ChunkStatistics:
+@dataclass(frozen=True)
+class ChunkStatistics(Features):
     """Statistics of more features than all of whose comoments would fit into one process.
 
     Asked for correlations, it looks at all chunks: at most ``LARGEST_BATCH`` of them come back from
     a pass. Differences of two features that explain less than 1e-13 of a variance count as none.
-
-    Attributes
-    ----------
-    n_samples, mean, scale, varying, target_correlation, target_scale, rounding
-        As of any source of statistics.
     """
 
     n_samples: float
-    mean: FloatArray
-    scale: FloatArray
-    varying: npt.NDArray[np.bool_]
-    target_correlation: FloatArray
-    target_scale: float
-    rounding: FloatArray
     _chunks: Chunks
-    _known: _Known | None = field(default=None, repr=False)
+    _known: list[_Known] = field(default_factory=list)  # at most one, what was looked ahead for
 
     scatter_cost = 0.0  # of what comes back from a pass, in any order
 
@@ -107,22 +104,10 @@ class ChunkStatistics:
         precision = np.full(mean.size, chunks.precision)
         precision[-1] = np.finfo(np.float64).eps
         n = parts[0].count
-        _check(chunks, n, low, high, precision)
-        varying = ~is_constant(np.maximum(high - mean, mean - low), mean, precision)
-        if not varying[-1]:
-            _refuse_constant(mean[-1])
-        scale = np.sqrt(np.where(varying, square / (n - 1), 1.0))
-        correlation = product / ((n - 1) * scale[-1] * scale)
-        return cls(
-            n_samples=n,
-            mean=mean[:-1],
-            scale=scale[:-1],
-            varying=varying[:-1],
-            target_correlation=np.where(varying, correlation, 0.0)[:-1],
-            target_scale=float(scale[-1]),
-            rounding=rounding_of_sums(precision[:-1], mean[:-1], scale[:-1]),
-            _chunks=chunks,
-        )
+        varying = varying_columns(mean, low, high, precision)
+        _check(chunks, n, low, high, precision, varying, mean)
+        features = features_from_sums(n, mean, square, product, varying, precision)
+        return cls(**vars(features), n_samples=n, _chunks=chunks)
 
     @property
     def seed_limit(self) -> int:
@@ -152,12 +137,12 @@ class ChunkStatistics:
 
     def look_ahead(self, features: IndexArray, others: IndexArray, seed_share: float) -> None:
         """Compute at once what is asked for next, if most of it will be."""
-        self._known = None
+        self._known.clear()
         fitting = features.size <= self._chunks.batch(features.size + others.size)
         if seed_share > _MOSTLY_SEEDS and fitting:
             features = np.sort(features)
             everything = np.union1d(features, others)
-            self._known = _Known(features, everything, self._pass(features, everything))
+            self._known.append(_Known(features, everything, self._pass(features, everything)))
 
     def square(self, features: IndexArray) -> FloatArray:
         """Correlations of the features with each other; only above the diagonal."""
@@ -167,8 +152,9 @@ class ChunkStatistics:
                 f"{8 * features.size**2 / 2**30:.1f} GiB in one process; the limit is "
                 f"{most_features()} features."
             )
-        if self._known is not None and self._known.hold(features, features):
-            return self._known.take(features, features)
+        for known in self._known:
+            if known.hold(features, features):
+                return known.take(features, features)
         result = np.zeros((features.size, features.size))
         top = 0
         while top < features.size:
@@ -197,8 +183,8 @@ class ChunkStatistics:
         """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
         tasks = list(tasks)
         wanted = np.unique(np.concatenate([candidates for _, candidates in tasks]))
-        known = self._known
-        if known is None or not known.hold(seeds, wanted):
+        known = next((known for known in self._known if known.hold(seeds, wanted)), None)
+        if known is None:
             features = np.sort(seeds)
             known = _Known(features, wanted, self._pass(features, wanted))
         for active, candidates in tasks:
@@ -262,14 +248,16 @@ class _Sums:
 
 
 def _check(
-    chunks: Chunks, n_samples: float, low: FloatArray, high: FloatArray, precision: FloatArray
+    chunks: Chunks,
+    n_samples: float,
+    low: FloatArray,
+    high: FloatArray,
+    precision: FloatArray,
+    varying: npt.NDArray[np.bool_],
+    mean: FloatArray,
 ) -> None:
-    """Refuse too few samples and values that sums of products could not hold."""
+    """Refuse too few samples, values that sums could not hold, and a constant target."""
     check_total_weight(n_samples)
     check_range(low, high, precision, chunks.names)
-
-
-def _refuse_constant(value: float) -> None:
-    raise ValueError(
-        f"The target y is constant (all values are {value:g}): nothing supervises the reduction."
-    )
+    if not varying[-1]:
+        refuse_constant_target(mean[-1])

@@ -1,9 +1,10 @@
 """What a fit needs to know of the data: counts, means, scales and correlations on demand."""
 
 from ._array import ArrayStatistics
-from ._columns import standardize_target
+from ._columns import refuse_constant_target, standardize_target
+from ._features import Features, features_from_sums, varying_columns
 from ._moments import Moments, MomentStatistics, check_range
-from ._pairs import RESOLUTION, PairCorrelations, resolve_pairs, rounding_of_sums
+from ._pairs import RESOLUTION, PairCorrelations, resolve_pairs
 from ._protocol import IndexArray, Statistics, Sums, Task
 from ._square import LARGEST_SQUARE, CachedStatistics, correlation_matrix, most_features
 
@@ -12,6 +13,7 @@ __all__ = [
     "RESOLUTION",
     "ArrayStatistics",
     "CachedStatistics",
+    "Features",
     "IndexArray",
     "MomentStatistics",
     "Moments",
@@ -21,8 +23,10 @@ __all__ = [
     "Task",
     "check_range",
     "correlation_matrix",
+    "features_from_sums",
     "most_features",
+    "refuse_constant_target",
     "resolve_pairs",
-    "rounding_of_sums",
     "standardize_target",
+    "varying_columns",
 ]

@@ -14,6 +14,7 @@ from .._means import group_variances
 from .._names import Names
 from ..theory._arrays import FloatArray
 from ._columns import column_moments, standardize_target
+from ._features import Features
 from ._pairs import ROUNDING, PairCorrelations, complete_pairs
 from ._protocol import BLOCK, IndexArray, Task
 from ._square import squares_together
@@ -37,35 +38,16 @@ _REFINED_VALUES = 2**19
 
 
 @dataclass(frozen=True)
-class ArrayStatistics:
+class ArrayStatistics(Features):
     """Statistics of an array, which is kept by reference for the time of a fit.
 
     All arithmetic is in float64 whatever the type of the array: float32 columns are converted tile
     by tile, so that they give what the same values in float64 give.
 
-    Attributes
-    ----------
-    mean, scale : array of shape (D,)
-        Means and standard deviations (n − 1); the scale of a constant feature is 1.
-    varying : array of shape (D,)
-        Which features are not constant.
-    target_correlation : array of shape (D,)
-        Correlation with the target; 0 for a constant feature.
-    target_scale : float
-        Standard deviation of the target.
-    rounding : array of shape (D,)
-        Size below which a value of each feature, standardised, is rounding of the data.
-
     The columns marked in ``_raw`` can be multiplied where they are, neither centred nor copied.
     With ``_weights`` a row counts as that many rows.
     """
 
-    mean: FloatArray
-    scale: FloatArray
-    varying: npt.NDArray[np.bool_]
-    target_correlation: FloatArray
-    target_scale: float
-    rounding: FloatArray
     _X: npt.NDArray[Any]
     _target: FloatArray
     _raw: npt.NDArray[np.bool_]

@@ -1,6 +1,6 @@
 """What concerns single columns: means, scales and correlations with the target, in one pass."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +30,15 @@ def standardize_target(
     if not np.isfinite(scale[0]):
         raise ValueError("Values too large for float64 in the target y; rescale it first.")
     if not varies[0]:
-        value = y[0] if weights is None else y[weights > 0][0]
-        raise ValueError(
-            f"The target y is constant (all values are {value:g}): nothing supervises the "
-            "reduction."
-        )
+        refuse_constant_target(y[0] if weights is None else y[weights > 0][0])
     return target[:, 0], float(scale[0])
+
+
+def refuse_constant_target(value: float) -> NoReturn:
+    """Say that the target is constant, and what that means."""
+    raise ValueError(
+        f"The target y is constant (all values are {value:g}): nothing supervises the reduction."
+    )
 
 
 def column_moments(

@@ -11,10 +11,10 @@ from .._blocks import add_symmetric, row_slices
 from .._input import are_enough
 from .._names import Names, describe_columns
 from ..theory._arrays import FloatArray
-from ._pairs import ROUNDING, PairCorrelations, resolve_pairs, rounding_of_sums
+from ._features import Features, features_from_sums, varying_columns
+from ._pairs import ROUNDING, PairCorrelations, resolve_pairs
 from ._protocol import BLOCK, IndexArray, Task
 from ._square import LARGEST_SQUARE, most_features, squares_together
-from ._standardize import is_constant
 from ._sums import RowSums, variances_by_rows
 
 _LARGEST_SPREAD, _LARGEST_VALUE = 1e130, 1e300
@@ -121,8 +121,7 @@ class Moments:
     @property
     def varying(self) -> npt.NDArray[np.bool_]:
         """Which columns, the target last, differ by more than their rounding."""
-        peak = np.maximum(self.high - self.mean, self.mean - self.low)
-        return ~is_constant(peak, self.mean, self.precision)
+        return varying_columns(self.mean, self.low, self.high, self.precision)
 
     @property
     def sufficient(self) -> bool:
@@ -134,7 +133,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class MomentStatistics:
+class MomentStatistics(Features):
     """Statistics from accumulated moments, of which it makes no copy.
 
     Differences of two features that explain less than 1e-13 of a variance cannot be told from the
@@ -142,12 +141,6 @@ class MomentStatistics:
     """
 
     n_samples: float
-    mean: FloatArray
-    scale: FloatArray
-    varying: npt.NDArray[np.bool_]
-    target_correlation: FloatArray
-    target_scale: float
-    rounding: FloatArray
     _comoment: FloatArray
     seed_limit: int = _SEEDS
     scatter_cost: float = 0.0
@@ -156,21 +149,17 @@ class MomentStatistics:
     @classmethod
     def from_moments(cls, moments: Moments) -> "MomentStatistics":
         """Derive scales and correlations with the target."""
-        degrees = moments.n_samples - 1
-        varying = moments.varying
-        variance = np.where(varying, np.diagonal(moments.comoment) / degrees, 1.0)
-        scale = np.sqrt(variance)
-        target_scale = float(scale[-1])
-        scale, mean = scale[:-1], moments.mean[:-1]
-        correlation = moments.comoment[-1, :-1] / (degrees * target_scale * scale)
+        features = features_from_sums(
+            moments.n_samples,
+            moments.mean,
+            np.diagonal(moments.comoment),
+            moments.comoment[-1],
+            moments.varying,
+            moments.precision,
+        )
         return cls(
+            **vars(features),
             n_samples=moments.n_samples,
-            mean=mean,
-            scale=scale,
-            varying=varying[:-1],
-            target_correlation=np.where(varying[:-1], correlation, 0.0),
-            target_scale=target_scale,
-            rounding=rounding_of_sums(moments.precision[:-1], mean, scale),
             _comoment=moments.comoment.T[:-1, :-1],
         )
 
