@@ -9,6 +9,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+_BESIDE_PARQUET = ("_metadata", "_common_metadata", "_SUCCESS")
+
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file so that an interruption leaves the old file, or none."""
@@ -55,7 +57,7 @@ def replacing_all(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[Path
 
 def _place(path: str | os.PathLike[str]) -> Path:
     target = Path(os.path.realpath(path))  # a link stays a link
-    if not os.fspath(path) or (target.is_dir() and not is_store(target)):
+    if not os.fspath(path) or (target.is_dir() and not is_table(target)):
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder; give the name of a file in it.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} into.")
@@ -88,8 +90,22 @@ def _take_place(part: Path, target: Path) -> None:
 
 
 def is_store(path: Path) -> bool:
-    """Whether a folder is one table: a Zarr store."""
+    """Whether a folder is a Zarr store."""
     return any((path / name).is_file() for name in ("zarr.json", ".zgroup"))
+
+
+def is_table(path: Path) -> bool:
+    """Whether a folder is one table: a Zarr store, or Parquet files and nothing else."""
+    if is_store(path):
+        return True
+    found = False
+    for entry in path.rglob("*"):
+        if entry.is_dir():
+            continue
+        if entry.suffix != ".parquet" and entry.name not in _BESIDE_PARQUET:
+            return False
+        found = True
+    return found
 
 
 def remove(path: Path) -> None:

@@ -26,7 +26,7 @@ def read_columnar(path: str, form: Form) -> TableFile:
     if form.kind == "feather":
         whole = not begin.startswith(_ARROW) or end.endswith(_ARROW)
     if not whole:
-        raise _damaged(path, form)
+        raise damaged(path, form)
     try:
         with _without_panics(), open(path, "rb") as file:
             if form.kind == "parquet":
@@ -43,7 +43,7 @@ def read_columnar(path: str, form: Form) -> TableFile:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise _damaged(path, form) from None
+            raise damaged(path, form) from None
         raise
     return TableFile(path, frame, form)
 
@@ -82,6 +82,7 @@ def _ends(path: str) -> tuple[bytes, bytes]:
         return begin, file.read(8)
 
 
-def _damaged(path: str, form: Form) -> ValueError:
+def damaged(path: str, form: Form) -> ValueError:
+    """Give the error for a file that cannot be read."""
     what: Any = {"parquet": "Parquet", "feather": "Feather (Arrow)"}[form.kind]
     return ValueError(f"{path} is not a {what} file, or a damaged one.")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _BLOCK = 256  # cells turned to columns at once
+_NUMBERS = "iufbmM"
 
 
 def read_grid(path: str, form: Form, samples: str | None) -> TableFile:
@@ -27,26 +28,10 @@ def read_grid(path: str, form: Form, samples: str | None) -> TableFile:
     ``t2m[lat=45.0, lon=7.5]``. A variable along the samples alone keeps its name.
     """
     import polars as pl
-    import xarray as xr
 
-    if not os.path.exists(path):
-        raise FileNotFoundError(2, "No such file or directory", path)
-    engine: Any = {"netcdf": "netcdf4", "zarr": "zarr"}[form.kind]
-    # Metadata gathered in one place help over a network only, and their lack would be warned of.
-    options: Any = {"consolidated": False} if engine == "zarr" else {}
-    try:
-        file = xr.open_dataset(path, engine=engine, cache=False, decode_timedelta=False, **options)
-    except Exception:
-        raise _damaged(path, form) from None
-    with file:
-        if engine == "zarr":  # a folder, which has no order of its own
-            file = file[sorted(file.data_vars, key=str)]
-        samples = _sample_dimension(file, samples, path)
-        gridded = [
-            str(name)
-            for name, variable in file.data_vars.items()
-            if _is_numeric(variable) and samples in variable.dims and variable.ndim > 1
-        ]
+    with open_grid(path, form) as file:
+        samples = sample_dimension(file, samples, path)
+        gridded = gridded_variables(file, samples)
         try:
             others = file.drop_vars(gridded).load()
             columns = list(_plain_columns(others, samples))
@@ -58,7 +43,7 @@ def read_grid(path: str, form: Form, samples: str | None) -> TableFile:
                 variables.append(variable)
                 columns.extend(cells)
         except (OSError, RuntimeError, KeyError):
-            raise _damaged(path, form) from None
+            raise damaged(path, form) from None
     grid = Grid(
         samples=samples,
         others=others,
@@ -69,7 +54,34 @@ def read_grid(path: str, form: Form, samples: str | None) -> TableFile:
     return TableFile(path, pl.DataFrame(columns), form, grid=grid)
 
 
-def _sample_dimension(data: xr.Dataset, samples: str | None, path: str) -> str:
+def open_grid(path: str, form: Form) -> xr.Dataset:
+    """Open a data set, of which nothing but coordinates is read."""
+    import xarray as xr
+
+    if not os.path.exists(path):
+        raise FileNotFoundError(2, "No such file or directory", path)
+    engine: Any = {"netcdf": "netcdf4", "zarr": "zarr"}[form.kind]
+    # Metadata gathered in one place help over a network only, and their lack would be warned of.
+    options: Any = {"consolidated": False} if engine == "zarr" else {}
+    try:
+        file = xr.open_dataset(path, engine=engine, cache=False, decode_timedelta=False, **options)
+    except Exception:
+        raise damaged(path, form) from None
+    if engine == "zarr":  # a folder, which has no order of its own
+        file = file[sorted(file.data_vars, key=str)]
+    return file
+
+
+def gridded_variables(data: xr.Dataset, samples: str) -> list[str]:
+    """Name the numeric variables along the samples and other dimensions."""
+    return [
+        str(name)
+        for name, variable in data.data_vars.items()
+        if _is_numeric(variable) and samples in variable.dims and variable.ndim > 1
+    ]
+
+
+def sample_dimension(data: xr.Dataset, samples: str | None, path: str) -> str:
     listed = ", ".join(f"{name} ({size})" for name, size in data.sizes.items()) or "none"
     if samples is not None:
         if samples not in data.dims:
@@ -90,16 +102,24 @@ def _plain_columns(data: xr.Dataset, samples: str) -> Iterator[pl.Series]:
     """Give the variables along the samples alone, the coordinates first."""
     import polars as pl
 
-    for name in [samples, *data.coords, *data.data_vars]:
-        if name not in data.variables or data[name].dims != (samples,):
-            continue
-        if name == samples and name is not samples:
-            continue  # it was the first
+    for name in plain_variables(data, samples):
         values = data[name].values
-        if values.dtype.kind in "iufbmM":
-            yield pl.Series(str(name), _native(values))
-        elif values.dtype.kind in "OUST":
-            yield pl.Series(str(name), [_text(value) for value in values.tolist()], dtype=pl.String)
+        if values.dtype.kind in _NUMBERS:
+            yield pl.Series(name, native(values))
+        else:
+            yield pl.Series(name, [as_text(value) for value in values.tolist()], dtype=pl.String)
+
+
+def plain_variables(data: xr.Dataset, samples: str) -> list[str]:
+    """Name the variables along the samples alone that can be columns, the coordinates first."""
+    names = dict.fromkeys([samples, *map(str, data.coords), *map(str, data.data_vars)])
+    return [
+        name
+        for name in names
+        if name in data.variables
+        and data[name].dims == (samples,)
+        and data[name].dtype.kind in _NUMBERS + "OUST"
+    ]
 
 
 def _cells(
@@ -109,16 +129,9 @@ def _cells(
     import polars as pl
 
     ordered = variable.transpose(samples, ...)
-    shape = ordered.shape[1:]
-    values = _native(ordered.values.reshape(ordered.shape[0], -1))
-    labels = [_labels(variable, str(name)) for name in ordered.dims[1:]]
-    names = []
-    for cell in itertools.product(*labels):
-        name = f"{variable.name}[{', '.join(cell)}]"
-        while name in taken:
-            name += "'"
-        taken.add(name)
-        names.append(name)
+    values = native(ordered.values.reshape(ordered.shape[0], -1))
+    known = describe_cells(variable, samples, taken, values.dtype)
+    names = known.columns
     columns: list[pl.Series] = []
     for start in range(0, len(names), _BLOCK):
         block = np.ascontiguousarray(values[:, start : start + _BLOCK].T)
@@ -126,16 +139,30 @@ def _cells(
             pl.Series(name, cell)
             for name, cell in zip(names[start : start + _BLOCK], block, strict=True)
         )
-    known = Gridded(
+    return known, columns
+
+
+def describe_cells(
+    variable: xr.DataArray, samples: str, taken: set[str], dtype: np.dtype[Any]
+) -> Gridded:
+    """Name the cells of a gridded variable, which has this type in a table."""
+    others = [str(name) for name in variable.dims if name != samples]
+    names = []
+    for cell in itertools.product(*(_labels(variable, name) for name in others)):
+        name = f"{variable.name}[{', '.join(cell)}]"
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        names.append(name)
+    return Gridded(
         name=str(variable.name),
         dims=tuple(str(name) for name in variable.dims),
-        shape=shape,
+        shape=tuple(variable.sizes[name] for name in others),
         columns=names,
-        dtype=values.dtype,
+        dtype=dtype,
         attrs=dict(variable.attrs),
         encoding=dict(variable.encoding),
     )
-    return known, columns
 
 
 def _labels(variable: xr.DataArray, dimension: str) -> list[str]:
@@ -156,7 +183,7 @@ def _is_numeric(variable: xr.DataArray) -> bool:
     return variable.dtype.kind in "iuf"
 
 
-def _native(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def native(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Give values in the byte order of the machine, and in a precision that tables have."""
     if values.dtype.kind == "f":
         return values.astype(np.float32 if values.dtype.itemsize <= 4 else np.float64, copy=False)
@@ -167,7 +194,7 @@ def _native(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return values.astype(values.dtype.newbyteorder("="), copy=False)
 
 
-def _text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
     """Give a value as text; dates of the calendars of climate models in ISO form."""
     if value is None or isinstance(value, float):
         return None
@@ -176,6 +203,7 @@ def _text(value: Any) -> str | None:
     return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
 
 
-def _damaged(path: str, form: Form) -> ValueError:
+def damaged(path: str, form: Form) -> ValueError:
+    """Give the error for a data set that cannot be read."""
     what = {"netcdf": "NetCDF file", "zarr": "Zarr store"}[form.kind]
     return ValueError(f"{path} is not a {what}, or a damaged one.")

@@ -40,6 +40,8 @@ def read_table(
     form = form_of(path)
     need(form)
     name = os.fspath(path)
+    if form.parts:
+        raise ValueError(f"{name} is a folder of Parquet files, which is read in chunks only.")
     if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n'):
         raise ValueError(f"A separator is one plain character, not {separator!r}.")
     if form.kind == "csv":

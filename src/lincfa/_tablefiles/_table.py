@@ -54,6 +54,15 @@ class TableFile:
     grid: Grid | None = None
     again: Callable[[list[str]], pl.DataFrame] | None = None  # reads columns as they are written
 
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns."""
+        return self.frame.columns
+
+    def first(self, name: str) -> Any:
+        """Give the first value of a column."""
+        return self.frame.get_column(name)[0]
+
     def only(self, names: Collection[str]) -> TableFile:
         """Let go of all columns but some, for the memory; a grid is written from all of them."""
         if self.grid is not None:
