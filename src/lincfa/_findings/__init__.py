@@ -5,6 +5,7 @@ from ._groups import LONGEST_NAME
 from ._matrix import CorrelationMatrix, correlate_by_group
 from ._pairs import Pairs, PairTable, decide_pairs
 from ._path import Curve, ScorePath, score_path
+from ._reduced import find_reduced, find_reduced_scores, fit_to_reduced
 from ._regression import linear_weights
 from ._samples import Samples
 from ._scores import Scores
@@ -25,7 +26,10 @@ __all__ = [
     "correlate_by_group",
     "decide_pairs",
     "find",
+    "find_reduced",
+    "find_reduced_scores",
     "find_scores",
+    "fit_to_reduced",
     "linear_weights",
     "plain",
     "score_path",

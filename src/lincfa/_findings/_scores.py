@@ -33,9 +33,9 @@ class Scores:
     Attributes
     ----------
     rows : tuple of RegressionScore
-        All features, then the reduced ones.
-    r2_difference : Interval
-        R² on the reduced features minus R² on all.
+        All features, where they are at hand, then the reduced ones.
+    r2_difference : Interval or None
+        R² on the reduced features minus R² on all; None where only the former are scored.
     n_train, n_test : int
         Samples that the regressions were fitted to, and scored on.
     how : str
@@ -43,7 +43,7 @@ class Scores:
     """
 
     rows: tuple[RegressionScore, ...]
-    r2_difference: Interval
+    r2_difference: Interval | None
     n_train: int
     n_test: int
     how: str
@@ -85,10 +85,23 @@ def score(
         RegressionScore(features, size, interval(r2[:, k]), interval(rmse[:, k]))
         for k, (features, size) in enumerate(sizes.items())
     )
-    how = _explain(model, n_train, n_test, train, ordered)
+    weighted = train is not None and train.weights is not None
+    how = _explain(model, None if train is None else n_train, n_test, ordered, weighted)
     if _estimator(model) is None:
         how += explain_substitution(n_train, sizes["all features"], test.X)
     return Scores(rows, interval(r2[:, 1] - r2[:, 0]), n_train, n_test, how)
+
+
+def score_reduced(
+    model: Any, reducer: Any, fitted: Any, X: npt.NDArray[Any], y: FloatArray, ordered: bool
+) -> Scores:
+    """Score the reduced features alone: X are those of the test samples."""
+    r2, rmse = score_predictions(y, [np.ravel(fitted.predict(X))], ordered)
+    n_train, n_test = int(reducer.n_samples_), len(y)
+    row = RegressionScore(
+        "reduced features", int(reducer.n_groups_), interval(r2[:, 0]), interval(rmse[:, 0])
+    )
+    return Scores((row,), None, n_train, n_test, _explain(model, n_train, n_test, ordered))
 
 
 def _predict_from_all(
@@ -130,15 +143,17 @@ def _estimator(model: Any) -> Any:
     return getattr(model, "estimator", None)
 
 
-def _explain(model: Any, n_train: int, n_test: int, train: Samples | None, ordered: bool) -> str:
+def _explain(
+    model: Any, n_train: int | None, n_test: int, ordered: bool, weighted: bool = False
+) -> str:
     estimator = _estimator(model)
     regression = "Linear regressions" if estimator is None else f"Regressions by {estimator!r},"
-    if train is None:
+    if n_train is None:
         fitted = (
             f"cross-validated in {_FOLDS} folds on {n_test} samples that the groups were not "
             "learned from"
         )
     else:
         fitted = f"fitted to {n_train} samples and scored on {n_test} others"
-        fitted += "" if train.weights is None else ", with the weights of the fit"
+        fitted += ", with the weights of the fit" if weighted else ""
     return f"{regression} {fitted}. {explain_intervals(n_test, ordered)}"

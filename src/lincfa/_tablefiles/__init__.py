@@ -3,18 +3,25 @@
 A table is read so that whatever is not reduced can be written again untouched.
 """
 
+from ._chunked import left_out_of_chunks, open_chunked, write_chunked
+from ._chunks import ChunkedTable, Look
 from ._form import Form, form_of
 from ._read import read_table
 from ._table import Grid, Gridded, TableFile
 from ._write import left_out, write_table
 
 __all__ = [
+    "ChunkedTable",
     "Form",
     "Grid",
     "Gridded",
+    "Look",
     "TableFile",
     "form_of",
     "left_out",
+    "left_out_of_chunks",
+    "open_chunked",
     "read_table",
+    "write_chunked",
     "write_table",
 ]

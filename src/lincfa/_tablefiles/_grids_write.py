@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
     import xarray as xr
 
-_SAMPLE = "sample"
+SAMPLE = "sample"
 # Settings of a variable that stay valid in another file, and with other samples.
 _LASTING = {
     "dtype",
@@ -43,22 +43,12 @@ def write_grid(
 ) -> None:
     """Write a data set: what is kept, the reduced features, and the group of each cell."""
     if table.grid is None:
-        samples, data = _SAMPLE, _from_columns(table.frame.select(keep), rows)
+        samples, data = SAMPLE, _from_columns(table.frame.select(keep), rows)
     else:
         samples, data = table.grid.samples, _from_grid(table, table.grid, keep, rows)
-    _settle_encoding(data, form.kind == table.form.kind == "netcdf")
-    feature = _free("reduced_feature", data)
-    values = _free("reduced", data)
-    data = data.assign_coords({feature: (feature, np.array(names, dtype=object))})
-    data[values] = ((samples, feature), reduced, {"long_name": "means of groups of features"})
-    if table.grid is not None:
-        for variable in table.grid.variables:
-            numbers = _group_numbers(variable, members)
-            if numbers is not None:
-                about = {"long_name": f"number of the place along {feature}, from 0; -1 for none"}
-                dims = tuple(name for name in variable.dims if name != samples)
-                place = _free(f"{variable.name}_group", data)
-                data[place] = (dims, numbers, about)
+    settle_encoding(data, form.kind == table.form.kind == "netcdf")
+    variables = () if table.grid is None else table.grid.variables
+    data = with_reduced(data, samples, reduced, names, variables, members)
     if form.kind == "netcdf":
         try:
             data.to_netcdf(path, engine="netcdf4")
@@ -66,8 +56,35 @@ def write_grid(
             reason = f"the NetCDF library cannot write it ({error}); is the disk full?"
             raise OSError(errno.EIO, reason, path) from error
     else:
-        # Format 2 is what every reader knows, text and gathered metadata included.
-        data.to_zarr(path, mode="w", zarr_format=2, consolidated=True)
+        store(data, path)
+
+
+def store(data: xr.Dataset, path: str) -> None:
+    """Write a Zarr store, in the format 2, which every reader knows, with text and metadata."""
+    data.to_zarr(path, mode="w", zarr_format=2, consolidated=True)
+
+
+def with_reduced(
+    data: xr.Dataset,
+    samples: str,
+    reduced: Any,
+    names: Sequence[str],
+    variables: Sequence[Gridded],
+    members: Sequence[Sequence[str]],
+) -> xr.Dataset:
+    """Add the reduced features to a data set, and for gridded variables the group of each cell."""
+    feature = free_name("reduced_feature", data)
+    values = free_name("reduced", data)
+    data = data.assign_coords({feature: (feature, np.array(names, dtype=object))})
+    data[values] = ((samples, feature), reduced, {"long_name": "means of groups of features"})
+    for variable in variables:
+        numbers = _group_numbers(variable, members)
+        if numbers is not None:
+            about = {"long_name": f"number of the place along {feature}, from 0; -1 for none"}
+            dims = tuple(name for name in variable.dims if name != samples)
+            place = free_name(f"{variable.name}_group", data)
+            data[place] = (dims, numbers, about)
+    return data
 
 
 def _from_grid(
@@ -113,9 +130,9 @@ def _from_columns(frame: pl.DataFrame, rows: npt.NDArray[np.intp] | None) -> xr.
     data = xr.Dataset()
     for column in frame.iter_columns():
         values = _storable(column if rows is None else column.gather(rows))
-        name = _free(column.name.replace("/", "_"), data)
+        name = free_name(column.name.replace("/", "_"), data)
         about = {} if name == column.name else {"long_name": column.name}
-        data[name] = ((_SAMPLE,), values, about)
+        data[name] = ((SAMPLE,), values, about)
     return data
 
 
@@ -148,7 +165,7 @@ def _group_numbers(
     return result.reshape(variable.shape) if (result >= 0).any() else None
 
 
-def _settle_encoding(data: xr.Dataset, same_format: bool) -> None:
+def settle_encoding(data: xr.Dataset, same_format: bool) -> None:
     """Forget settings that are of the old file: its chunks, its name, its compression."""
     lasting = _LASTING | (_LASTING_NETCDF if same_format else set())
     for variable in data.variables.values():
@@ -159,9 +176,10 @@ def _settle_encoding(data: xr.Dataset, same_format: bool) -> None:
     data.encoding = {"unlimited_dims": growing} if same_format and growing else {}
 
 
-def _free(name: str, data: xr.Dataset) -> str:
+def free_name(name: str, data: xr.Dataset) -> str:
+    """Give a name that the data set does not have yet."""
     while name in data.variables or name in data.dims:
-        if name == _SAMPLE and name not in data.variables:
+        if name == SAMPLE and name not in data.variables:
             break  # a column of this name tells the samples apart
         name += "_"
     return name

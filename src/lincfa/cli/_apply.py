@@ -31,10 +31,9 @@ def run(options: argparse.Namespace) -> int:
     import numpy as np
 
     from .._files import replacing_all
-    from .._names import describe_columns
     from .._tablefiles import form_of
-    from ._columns import find_columns
-    from ._outputs import check_outputs, named_after, write_reduced
+    from ._columns import find_features
+    from ._outputs import check_outputs, named_after, tell_applied, write_reduced
     from ._reading import open_table, refuse_foreign_options
     from ._rows import complete_rows, frame_of_rows
 
@@ -52,33 +51,13 @@ def run(options: argparse.Namespace) -> int:
     features = [str(name) for name in model._names()]
     averaged = {features[i] for i in np.flatnonzero(model.labels_ >= 0)}
     table = open_table(options, talk, lambda names: set(names) - averaged)
-    names = table.frame.columns
-    present = set(names)
-    lacking = [name for name in features if name not in present]
-    if lacking:
-        raise ValueError(
-            f"{table.source} lacks {describe_columns(lacking, range(len(lacking)), limit=3)}, "
-            f"which {options.groups} averages"
-        )
-    dropped = set(find_columns(names, options.drop, table.source))
-    for name in sorted(dropped & set(features)):
-        raise ValueError(f"column {name!r} is a feature of {options.groups} and cannot be dropped")
+    names = table.names
+    dropped = find_features(names, features, options.drop, table.source, options.groups)
     rows = complete_rows(table, features, options.missing, talk, advice="")
     with talk.busy("averaging"):
         reduced = model._reduce(frame_of_rows(table, features, np.flatnonzero(rows)))
     keep = [name for name in names if name not in averaged and name not in dropped]
     with replacing_all([path] if path != "-" else []) as parts:
         write_reduced(model, table, keep, rows, reduced, path, parts[0] if parts else None, talk)
-    talk.say(f"{len(reduced)} rows, {model.summary().headline}")
-    talk.say(f"output: {path}" if path != "-" else "output: standard output")
-    talk.give(
-        {
-            "headline": model.summary().headline,
-            "n_samples": len(reduced),
-            "n_features": model.n_features_in_,
-            "n_groups": model.n_groups_,
-            "notes": talk.notes,
-            "written": {"output": path},
-        }
-    )
+    tell_applied(model, len(reduced), path, talk)
     return 0

@@ -5,15 +5,40 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from re import fullmatch
+from typing import Any, Protocol
 
 from .._names import describe_columns
-from .._tablefiles import TableFile
 from ._talk import Talk
 
 _REMARKS = 5
 _MOST_TO_GUESS = 20_000
 _INDEX = r"|Unnamed: \d+|__index_level_\d+__"
 """Names under which pandas writes the labels of rows."""
+
+
+class Columns(Protocol):
+    """A table, as far as the roles of its columns depend on it."""
+
+    @property
+    def source(self) -> str:
+        """The name of the table."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns."""
+
+    @property
+    def remarks(self) -> dict[str, str]:
+        """What there is to say on single columns."""
+
+    def numeric(self) -> list[str]:
+        """Name the columns that are numbers, and have at least one value."""
+
+    def empty(self) -> list[str]:
+        """Name the columns with no value at all."""
+
+    def first(self, name: str) -> Any:
+        """Give the first value of a column, if it is known."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +87,7 @@ def _hint(names: Sequence[str], wanted: str) -> str:
 
 
 def assign_roles(
-    table: TableFile,
+    table: Columns,
     target: str,
     drop: Sequence[str],
     keep: Sequence[str],
@@ -74,7 +99,7 @@ def assign_roles(
 
     ``fate`` is what becomes of such a column. Without ``talk`` nothing is noted.
     """
-    names = table.frame.columns
+    names = table.names
     find_columns(names, [target], table.source, patterns=False)
     dropped = set(find_columns(names, drop, table.source))
     kept = set(find_columns(names, keep, table.source))
@@ -103,6 +128,23 @@ def assign_roles(
     return Roles(features, [name for name in names if name not in gone])
 
 
+def find_features(
+    names: Sequence[str], features: Sequence[str], drop: Sequence[str], source: str, groups: str
+) -> set[str]:
+    """Refuse a table without all features of a saved model; give the columns to drop."""
+    present = set(names)
+    lacking = [name for name in features if name not in present]
+    if lacking:
+        raise ValueError(
+            f"{source} lacks {describe_columns(lacking, range(len(lacking)), limit=3)}, "
+            f"which {groups} averages"
+        )
+    dropped = set(find_columns(names, drop, source))
+    for name in sorted(dropped & set(features)):
+        raise ValueError(f"column {name!r} is a feature of {groups} and cannot be dropped")
+    return dropped
+
+
 def _note(
     talk: Talk, what: str, names: Sequence[str], remarks: Mapping[str, str] | None = None
 ) -> None:
@@ -115,6 +157,6 @@ def _note(
     talk.note(f"{what}: {listed}" + (f" ({said})" if said else ""))
 
 
-def _has_decimal_comma(table: TableFile, name: str) -> bool:
-    value = table.frame.get_column(name)[0]
+def _has_decimal_comma(table: Columns, name: str) -> bool:
+    value = table.first(name)
     return isinstance(value, str) and fullmatch(r"\s*-?\d+,\d+\s*", value) is not None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._files import is_store, replacing
+from .._files import is_store, is_table, replacing
 from .._names import describe_columns
 from .._tablefiles import Form, TableFile, form_of, left_out, write_table
 from ._talk import Talk
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def check_outputs(outputs: Mapping[str, str], inputs: Sequence[str], force: bool) -> None:
+def check_outputs(
+    outputs: Mapping[str, str], inputs: Sequence[str], force: bool, *, parts: bool = False
+) -> None:
     """Refuse, before any work, to write over what is there or what is read.
 
-    ``outputs`` are paths by the option that names them.
+    ``outputs`` are paths by the option that names them. With ``parts``, the table is written as a
+    folder, which may take the place of a folder of Parquet files.
     """
     for path in inputs:
         if path != "-" and not os.path.exists(path):
@@ -47,7 +50,8 @@ def check_outputs(outputs: Mapping[str, str], inputs: Sequence[str], force: bool
             raise ValueError(f"{path}: there is no folder {folder} to write into")
         if not os.access(folder, os.W_OK):
             raise ValueError(f"{path}: the folder {folder} cannot be written into")
-        if Path(place).is_dir() and not is_store(Path(place)):
+        replaceable = is_table if parts and option == "--output" else is_store
+        if Path(place).is_dir() and not replaceable(Path(place)):
             raise ValueError(f"{path} is a folder; give the name of a file with {option}")
         if Path(place).exists() and not force:
             raise ValueError(f"{path} exists; --force replaces it, or name another with {option}")
@@ -69,8 +73,8 @@ def named_after(data: str, form: Form) -> str:
     if data == "-":
         return "reduced.csv"
     suffix = form.suffix + (f".{form.compression}" if form.compression else "")
-    stem = Path(data.rstrip("/")).name[: -len(suffix)]
-    return f"{stem}-reduced{suffix}"
+    name = Path(os.path.abspath(data)).name
+    return f"{name[: len(name) - len(suffix)]}-reduced{suffix}"
 
 
 def write_reduced(
@@ -85,14 +89,9 @@ def write_reduced(
 ) -> None:
     """Write the columns that are kept, and the reduced features behind them."""
     members = reducer.groups_by_name()
-    names = _unlike(list(members), set(keep), talk)
+    names = unlike(list(members), set(keep), talk)
     form = form_of(path, like=table.form)
-    lost = left_out(table, keep, form)
-    if lost:
-        talk.note(
-            f"{path} cannot hold {describe_columns(lost, range(len(lost)))}; a file in the format "
-            f"of {table.source} can"
-        )
+    note_lost(left_out(table, keep, form), path, table.source, talk)
 
     def write(place: Any) -> None:
         write_table(
@@ -122,7 +121,32 @@ def write_frame(path: str, frame: "pl.DataFrame") -> None:
         write_table(part, table, frame.columns, None, nothing, [], form=form)
 
 
-def _unlike(names: list[str], taken: set[str], talk: Talk) -> list[str]:
+def note_lost(lost: Sequence[str], path: str, source: str, talk: Talk) -> None:
+    """Note what the format of a file cannot hold, if there is anything."""
+    if lost:
+        talk.note(
+            f"{path} cannot hold {describe_columns(lost, range(len(lost)))}; a file in the format "
+            f"of {source} can"
+        )
+
+
+def tell_applied(model: Any, n_samples: int, path: str, talk: Talk) -> None:
+    """Say what a saved model has reduced, for a person or a program."""
+    talk.say(f"{n_samples} rows, {model.summary().headline}")
+    talk.say(f"output: {path}" if path != "-" else "output: standard output")
+    talk.give(
+        {
+            "headline": model.summary().headline,
+            "n_samples": n_samples,
+            "n_features": model.n_features_in_,
+            "n_groups": model.n_groups_,
+            "notes": talk.notes,
+            "written": {"output": path},
+        }
+    )
+
+
+def unlike(names: list[str], taken: set[str], talk: Talk) -> list[str]:
     """Rename reduced features that are called like a column that is kept."""
     result = []
     used = taken | set(names)

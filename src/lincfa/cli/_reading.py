@@ -97,5 +97,5 @@ def _samples(
 ) -> TableSamples:
     y = table.numbers([target], rows)[:, 0]
     if rows.size > 1:
-        refuse_constant(table, target, y)
+        refuse_constant(table.source, target, y)
     return TableSamples(table.source, frame_of_rows(table, features, rows), y)

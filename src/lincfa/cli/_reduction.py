@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,11 @@ class Reduction:
         """Columns that are written as they are."""
         return {*self.roles.passed, *self.constant}
 
+    @property
+    def n_samples(self) -> int:
+        """Number of rows to learn from."""
+        return len(self.split.y)
+
     def findings(self, options: argparse.Namespace, talk: Talk) -> Findings:
         """Score the model and gather what a report tells."""
         return find(
@@ -75,9 +80,9 @@ class Reduction:
         complete = int(self.rows.sum())
         return {
             "file": self.table.source,
-            **_fingerprint(options.data),
+            **fingerprint(options.data),
             "target": self.target,
-            "samples of the fit": len(self.split.y),
+            "samples of the fit": self.n_samples,
             "rows": complete,
             "rows left out": self.rows.size - complete,
             "held out for the scores": self.split.how,
@@ -114,7 +119,7 @@ class Reduction:
         return {name.removeprefix("--"): path for name, path in paths.items()}
 
 
-def _fingerprint(path: str) -> dict[str, str | int]:
+def fingerprint(path: str) -> dict[str, str | int]:
     """Size and checksum of a file, by which to know it again."""
     if path == "-" or not Path(path).is_file():
         return {}
@@ -123,8 +128,31 @@ def _fingerprint(path: str) -> dict[str, str | int]:
     return {"bytes": Path(path).stat().st_size, "SHA-256": digest}
 
 
+class Told(Protocol):
+    """A reduction, as far as it is told of."""
+
+    @property
+    def model(self) -> Any:
+        """What was fitted."""
+
+    @property
+    def reducer(self) -> Any:
+        """What averages."""
+
+    @property
+    def constant(self) -> list[str]:
+        """Features that belong to no group."""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows to learn from."""
+
+    def data(self, options: argparse.Namespace) -> dict[str, str | int]:
+        """Describe the table."""
+
+
 def tell(
-    reduction: Reduction,
+    reduction: Told,
     scores: Scores | None,
     options: argparse.Namespace,
     written: Mapping[str, str],
@@ -155,7 +183,7 @@ def tell(
     talk.give(
         {
             "headline": summary.headline,
-            "n_samples": len(reduction.split.y),
+            "n_samples": reduction.n_samples,
             "n_features": summary.n_features,
             "n_groups": summary.n_groups,
             "scores": plain(scores),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _USUAL_SHARE = 0.3
 _FEWEST_TO_SHARE = 20
 _FEWEST = 4
+ADVICE = "--drop COLUMN leaves a column out"
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,8 @@ class Split:
         """Split the rows of a table that are complete."""
         train, test, how = split_rows(table.source, rows, options, talk)
         y = table.numbers([target])[:, 0]
-        refuse_constant(table, target, y[train], "every row to learn from")
-        if test.size and np.ptp(y[test]) == 0:
-            talk.note(
-                f"no scores: the target {target!r} is {y[test][0]:g} in all rows held out "
-                f"({test.size})"
-            )
+        refuse_constant(table.source, target, y[train], "every row to learn from")
+        note_unscored(target, y[test], talk)
         return cls(
             train,
             test,
@@ -108,7 +105,7 @@ def complete_rows(
     missing: str,
     talk: Talk,
     *,
-    advice: str = "--drop COLUMN leaves a column out",
+    advice: str = ADVICE,
 ) -> npt.NDArray[np.bool_]:
     """Say which rows have a value in each of some columns.
 
@@ -121,16 +118,28 @@ def complete_rows(
         values = table.column(name)
         infinite = np.flatnonzero(np.isinf(values))
         if infinite.size:
-            raise ValueError(
-                f"{table.source}: column {name!r} is infinite in row {infinite[0] + 1}"
-            )
+            raise infinite_value(table.source, name, int(infinite[0]))
         absent = np.isnan(values)
         count[place] = absent.sum()
         if count[place]:
             complete &= ~absent
+    settle_missing(table.source, names, count, complete, missing, talk, advice)
+    return complete
+
+
+def settle_missing(
+    source: str,
+    names: Sequence[str],
+    count: npt.NDArray[np.intp],
+    complete: npt.NDArray[np.bool_],
+    missing: str,
+    talk: Talk,
+    advice: str = ADVICE,
+) -> None:
+    """Refuse missing values, of which each column has a count, or note how many rows go."""
     concerned = np.flatnonzero(count)
     if not concerned.size:
-        return complete
+        return
     worst = concerned[np.argsort(-count[concerned], kind="stable")].tolist()
     where = describe_columns(names, worst, limit=5)
     lost = int((~complete).sum())
@@ -138,24 +147,34 @@ def complete_rows(
     if missing == "error":
         first = int(np.flatnonzero(~complete)[0])
         raise ValueError(
-            f"{table.source}: values are missing in {where}, in {rows} (first in row {first + 1}); "
+            f"{source}: values are missing in {where}, in {rows} (first in row {first + 1}); "
             "--missing drop leaves these rows out" + (f", {advice}" if advice else "")
         )
     if lost == complete.size:
         raise ValueError(
-            f"{table.source}: every row has a missing value, most in {where}"
+            f"{source}: every row has a missing value, most in {where}"
             + (f"; {advice}" if advice else "")
         )
     talk.note(f"{rows} left out, because values are missing in {where}")
-    return complete
+
+
+def infinite_value(source: str, name: str, row: int) -> ValueError:
+    """Give the error for a value that is infinite, in a row counted from 0."""
+    return ValueError(f"{source}: column {name!r} is infinite in row {row + 1}")
+
+
+def note_unscored(target: str, y: npt.NDArray[Any], talk: Talk) -> None:
+    """Note that rows held out give no scores, where their target does not vary."""
+    if y.size and np.ptp(y) == 0:
+        talk.note(f"no scores: the target {target!r} is {y[0]:g} in all rows held out ({y.size})")
 
 
 def refuse_constant(
-    table: TableFile, target: str, y: npt.NDArray[Any], where: str = "every row"
+    source: str, target: str, y: npt.NDArray[Any], where: str = "every row"
 ) -> None:
     """Refuse a target of equal values, naming it."""
     if y.size and (y == y[0]).all():
-        raise ValueError(f"{table.source}: the target {target!r} is {y[0]:g} in {where}")
+        raise ValueError(f"{source}: the target {target!r} is {y[0]:g} in {where}")
 
 
 def frame_of_rows(table: TableFile, names: list[str], rows: npt.NDArray[np.intp]) -> "pl.DataFrame":

@@ -55,6 +55,8 @@ def _rule(findings: Findings) -> str:
 def verdict(scores: Scores) -> str:
     """Say whether the reduced features predict better, as far as the samples can tell."""
     difference = scores.r2_difference
+    if difference is None:
+        return "All features were not at hand; the scores are those of the reduced ones."
     if isnan(difference.low):
         return "The samples are too few to tell which predicts better."
     if difference.low == difference.high == 0:
