@@ -3,7 +3,14 @@
 import argparse
 from typing import Any
 
-from ._arguments import add_command, add_data, add_output, add_talk, refuse_mixed_output
+from ._arguments import (
+    add_command,
+    add_dask,
+    add_data,
+    add_output,
+    add_talk,
+    refuse_mixed_output,
+)
 from ._talk import Talk
 
 
@@ -22,6 +29,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("groups", help="model, as lincfa reduce writes it")
     add_data(parser, target=False)
+    add_dask(parser)
     add_output(parser)
     add_talk(parser)
 
@@ -34,13 +42,17 @@ def run(options: argparse.Namespace) -> int:
     from .._tablefiles import form_of
     from ._columns import find_features
     from ._outputs import check_outputs, named_after, tell_applied, write_reduced
-    from ._reading import open_table, refuse_foreign_options
+    from ._reading import in_chunks, open_table, refuse_foreign_options
     from ._rows import complete_rows, frame_of_rows
 
     refuse_mixed_output(options)
     if options.data.endswith(".json"):
         options.refuse("the model comes first, then the table")
     refuse_foreign_options(options)
+    if in_chunks(options):
+        from ._chunked_apply import apply_chunks
+
+        return apply_chunks(options)
     talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
     path = options.output or named_after(options.data, form_of(options.data))
     check_outputs({"--output": path}, [options.groups, options.data], options.force)

@@ -74,6 +74,20 @@ def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
     )
 
 
+def add_dask(parser: argparse.ArgumentParser) -> None:
+    """Add that a table is read in chunks, and where."""
+    parser.add_argument(
+        "--dask",
+        nargs="?",
+        const="threads",
+        type=place_to_compute,
+        metavar="WHERE",
+        help="read a .parquet or .zarr table in chunks, by dask: in threads (if nothing else is "
+        "said), in processes, or at the address of a scheduler such as tcp://host:8786; a folder "
+        "of Parquet files is read so in any case",
+    )
+
+
 def add_output(parser: argparse._ActionsContainer) -> None:
     """Add where the reduced table goes."""
     parser.add_argument(
@@ -197,6 +211,16 @@ def noise(text: str) -> float | str:
             f"{text!r} is neither 'pair', nor 'full', nor a positive number"
         )
     return value
+
+
+def place_to_compute(text: str) -> str:
+    """Read where dask computes."""
+    if text not in ("threads", "processes") and "://" not in text:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither threads, nor processes, nor the address of a scheduler such as "
+            "tcp://host:8786; name the table before --dask"
+        )
+    return text
 
 
 def character(text: str) -> str:

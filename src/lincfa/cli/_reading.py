@@ -27,6 +27,21 @@ def refuse_foreign_options(options: argparse.Namespace) -> None:
         options.refuse("--separator is for CSV files")
 
 
+def in_chunks(options: argparse.Namespace) -> bool:
+    """Whether the table is read in chunks; refuses options that this does not go with."""
+    form = form_of(options.data)
+    if options.dask is None and not form.parts:
+        return False
+    if form.kind not in ("parquet", "zarr"):
+        options.refuse(
+            "--dask reads Parquet files, folders of them and Zarr stores, not "
+            f"{'standard input' if options.data == '-' else options.data}"
+        )
+    if options.output == "-":
+        options.refuse("a table in chunks is written into a folder; give its name with --output")
+    return True
+
+
 def open_table(
     options: argparse.Namespace,
     talk: Talk,

@@ -7,6 +7,7 @@ from typing import Any
 from ._arguments import (
     STRATEGIES,
     add_command,
+    add_dask,
     add_data,
     add_merging,
     add_output,
@@ -21,6 +22,7 @@ _EXAMPLES = """\
   lincfa reduce data.csv --target y
   lincfa reduce field.nc --target rain --strategy agglomerative --n-groups 12 --units original
   lincfa reduce prices.parquet --target return --split time --tolerance cv --keep date
+  lincfa reduce folder --target y --dask processes --output reduced
   zcat data.csv.gz | lincfa reduce - --target y --output - --no-report --force > reduced.csv"""
 
 
@@ -37,6 +39,7 @@ def add(commands: Any) -> None:
         examples=_EXAMPLES,
     )
     add_data(parser)
+    add_dask(parser)
     parser.add_argument(
         "--keep",
         action="append",
@@ -88,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     from .._tablefiles import form_of
     from ._columns import assign_roles, meant
     from ._outputs import check_outputs, named_after
-    from ._reading import naming, open_table, refuse_foreign_options
+    from ._reading import in_chunks, naming, open_table, refuse_foreign_options
     from ._rows import Split, complete_rows
 
     _refuse_options(options)
@@ -99,6 +102,10 @@ def run(options: argparse.Namespace) -> int:
             options.refuse(f"{option} takes the name of a file, not standard output")
     if not options.report.lower().endswith((".html", ".htm", ".json")):
         options.refuse(f"--report writes .html or .json, not {options.report!r}")
+    if in_chunks(options):
+        from ._chunked_reduce import reduce_chunks
+
+        return reduce_chunks(options, _model)
     talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
     paths = {
         "--output": options.output or named_after(options.data, form_of(options.data)),

@@ -72,9 +72,14 @@ class Talk:
         with self._progress(what, counted=True) as update:
             yield lambda done, total: update(completed=done, total=total)
 
+    @property
+    def shows_progress(self) -> bool:
+        """Whether anyone looks on."""
+        return not self.quiet and _is_terminal(sys.stderr)
+
     @contextmanager
     def _progress(self, what: str, counted: bool = False) -> Iterator[Callable[..., None]]:
-        if self.quiet or not _is_terminal(sys.stderr):
+        if not self.shows_progress:
             yield lambda **_: None
             return
         from rich.console import Console

@@ -1,0 +1,193 @@
+"""``lincfa reduce`` on a table in chunks."""
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._files import replacing_all
+from .._findings import Findings, Scores, find_reduced, find_reduced_scores, fit_to_reduced
+from .._names import describe_columns
+from .._tablefiles import ChunkedTable, Look, open_chunked
+from ..report import report_text
+from ._chunked import check_chunked_outputs, complete_rows_of, write_reduced_chunks
+from ._columns import Roles, assign_roles, find_columns
+from ._computing import Counting, computing
+from ._outputs import blaming
+from ._reading import naming
+from ._reduction import fingerprint, tell
+from ._rows import note_unscored, refuse_constant, split_rows
+from ._talk import Talk
+
+
+def reduce_chunks(
+    options: argparse.Namespace, make_model: Callable[[argparse.Namespace], Any]
+) -> int:
+    """Read, learn, score, write, chunk by chunk."""
+    talk = Talk(quiet=options.quiet, as_json=options.json)
+    others = {"--groups": options.groups}
+    if not options.no_report:
+        others["--report"] = options.report
+    paths = check_chunked_outputs(options, others, [])
+    where = options.dask or "threads"
+    table = open_chunked(options.data, samples=options.samples, scheduler="://" in where)
+    find_columns(table.names, [options.target], table.source, patterns=False)
+    table.need_numbers([options.target])
+    if table.grid is not None and table.grid.samples == "time" and options.split == "random":
+        talk.note("rows are held out at random; --split time holds out the last ones")
+    # The workers end before what they may have half written is removed.
+    with replacing_all(list(paths.values())) as parts, computing(where, talk) as counting:
+        reduction = _learn(options, table, make_model(options), counting, talk)
+        with counting("scoring"):
+            fitted, scores = reduction.score(options)
+        findings = None
+        if not options.no_report:
+            findings = reduction.findings(fitted, scores, options, talk)
+        places = dict(zip(paths, parts, strict=True))
+        with counting("writing"):
+            reduction.write(paths, places, findings, talk)
+    written = {name.removeprefix("--"): path for name, path in paths.items()}
+    tell(reduction, scores, options, written, talk)
+    return 0
+
+
+def _learn(
+    options: argparse.Namespace,
+    table: ChunkedTable,
+    model: Any,
+    counting: Counting,
+    talk: Talk,
+) -> "ChunkedReduction":
+    """Say which columns are features and which rows are learned from, and learn."""
+    with counting(f"reading {table.source}"):
+        names = list(dict.fromkeys([options.target, *table.numeric]))
+        look = table.look(names, options.target)
+        roles = assign_roles(look, options.target, options.drop, options.keep, talk)
+        used = [options.target, *roles.features]
+        rows = complete_rows_of(look, used, options.missing, talk)
+    train, test, how = split_rows(table.source, rows, options, talk)
+    assert look.target is not None
+    y = np.where(rows, look.target, 0.0)
+    refuse_constant(table.source, options.target, y[train], "every row to learn from")
+    note_unscored(options.target, y[test], talk)
+    reduction = ChunkedReduction(model, look, options.target, roles, rows, y, train, test, how)
+    # Rows held out, and those that lack a value, are there but do not count.
+    weights = np.zeros(len(rows))
+    weights[train] = 1.0
+    noted = talk.noting_warnings(but="LinCFA leaves out constant")
+    with naming(table.source), counting(f"merging {len(roles.features)} features"), noted:
+        model.fit(reduction.X, y, sample_weight=None if weights.all() else weights)
+    if reduction.constant:
+        talk.note(
+            "constant in the rows to learn from, passed on untouched: "
+            f"{describe_columns(reduction.constant, range(len(reduction.constant)))}"
+        )
+    return reduction
+
+
+@dataclass(frozen=True)
+class ChunkedReduction:
+    """A model fitted to some rows of a table in chunks."""
+
+    model: Any
+    look: Look
+    target: str
+    roles: Roles
+    rows: npt.NDArray[np.bool_]
+    y: npt.NDArray[np.float64]
+    train: npt.NDArray[np.intp]
+    test: npt.NDArray[np.intp]
+    how: str
+
+    @cached_property
+    def X(self) -> Any:  # noqa: N802
+        """The features of all rows, as a data frame of dask."""
+        return self.look.table.frame(self.roles.features, fill=not self.rows.all())
+
+    @property
+    def reducer(self) -> Any:
+        """What averages: a search keeps the one it chose."""
+        return getattr(self.model, "reducer_", self.model)
+
+    @property
+    def constant(self) -> list[str]:
+        """Features that do not vary in the rows to learn from, and belong to no group."""
+        return [self.roles.features[i] for i in np.flatnonzero(self.reducer.labels_ < 0)]
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows to learn from."""
+        return self.train.size
+
+    def score(self, options: argparse.Namespace) -> tuple[Any, Scores | None]:
+        """Give a regression on the reduced features, and its scores; None for what is not asked."""
+        scored = self.test.size and np.ptp(self.y[self.test]) > 0
+        if not scored and options.no_report:
+            return None, None
+        reduced = np.asarray(self.reducer.transform(self.X).compute())
+        fitted = fit_to_reduced(self.model, reduced[self.train], self.y[self.train])
+        if not scored:
+            return fitted, None
+        ordered = options.split == "time"
+        X_test, y_test = reduced[self.test], self.y[self.test]
+        return fitted, find_reduced_scores(self.model, fitted, X_test, y_test, ordered=ordered)
+
+    def findings(
+        self, fitted: Any, scores: Scores | None, options: argparse.Namespace, talk: Talk
+    ) -> Findings:
+        """Gather what a report tells."""
+        return find_reduced(
+            self.model,
+            fitted,
+            scores,
+            title=f"{Path(self.look.source).name}, target {self.target}",
+            data=self.data(options),
+            recipe=shlex.join(["lincfa", *options.arguments]),
+            notes=talk.notes,
+        )
+
+    def data(self, options: argparse.Namespace) -> dict[str, str | int]:
+        """Describe the table."""
+        complete = int(self.rows.sum())
+        return {
+            "file": self.look.source,
+            **fingerprint(options.data),
+            "target": self.target,
+            "samples of the fit": self.n_samples,
+            "rows": complete,
+            "rows left out": self.rows.size - complete,
+            "held out for the scores": self.how,
+        }
+
+    def write(
+        self,
+        paths: Mapping[str, str],
+        places: Mapping[str, Path],
+        findings: Findings | None,
+        talk: Talk,
+    ) -> None:
+        """Write the model, the report and the table."""
+        self.reducer.save(places["--groups"])
+        if findings is not None:
+            page = places["--report"]
+            text = report_text(findings, paths["--report"])
+            with blaming(page):
+                page.write_text(text, encoding="utf-8", newline="\n")
+        kept = {*self.roles.passed, *self.constant}
+        write_reduced_chunks(
+            self.reducer,
+            self.look.table,
+            [name for name in self.look.names if name in kept],
+            self.rows,
+            self.reducer.transform(self.X),
+            paths["--output"],
+            places["--output"],
+            talk,
+            empty=self.look.empty(),
+        )
