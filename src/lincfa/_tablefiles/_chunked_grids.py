@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from ._chunks import CHUNK_BYTES, ChunkedGrid, ChunkedTable, number_type
 from ._form import Form
 from ._grids import (
+    TEXT,
     as_text,
     damaged,
     describe_cells,
@@ -71,7 +73,7 @@ class GridReader:
                     columns |= {variable.columns[k]: pa.array(block[:, k]) for k in cells}
             for name in wanted.difference(columns):
                 values = self._read(data, name, chunk)[:, 0]
-                text = values.dtype.kind in "OUST"
+                text = values.dtype.kind in TEXT
                 columns[name] = (
                     pa.array([as_text(value) for value in values.tolist()], pa.string())
                     if text
@@ -86,7 +88,8 @@ class GridReader:
             values = variable.isel({self.samples: chunk}).values
         except (OSError, RuntimeError, KeyError):
             raise damaged(self.path, self.form) from None
-        return native(values.reshape(len(values), -1))
+        values = values.reshape(len(values), -1)
+        return values if values.dtype.kind in TEXT else native(values)
 
 
 def open_zarr(path: str, form: Form, samples: str | None) -> ChunkedTable:
@@ -122,7 +125,7 @@ def open_zarr(path: str, form: Form, samples: str | None) -> ChunkedTable:
         names=schema.names,
         numeric=[name for name in plain if name in numbers] + cells,
         nothing=[],
-        reader=GridReader(path, form, samples, variables, schema),
+        reader=GridReader(os.path.abspath(path), form, samples, variables, schema),
         chunks=chunks,
         lengths=[chunk.stop - chunk.start for chunk in chunks],
         grid=ChunkedGrid(samples, variables, apart),
@@ -151,4 +154,4 @@ def _table_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
     import pyarrow as pa
 
-    return pa.string() if dtype.kind in "OUST" else pa.from_numpy_dtype(_table_type(dtype))
+    return pa.string() if dtype.kind in TEXT else pa.from_numpy_dtype(_table_type(dtype))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ._chunks import ChunkedGrid, ChunkedTable, Reader
-from ._grids import open_grid
+from ._grids import TEXT, open_grid
 from ._grids_write import SAMPLE, free_name, settle_encoding, store, with_reduced
 from ._table import Gridded
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import xarray as xr
-
-_TEXT = "OUST"
 
 
 def write_store(
@@ -42,7 +41,7 @@ def write_store(
         store(with_reduced(data, SAMPLE, means, names, (), members), folder)
         return
     samples, variables = table.grid.samples, table.grid.variables
-    with open_grid(table.source, table.form) as file:
+    with open_grid(os.path.abspath(table.source), table.form) as file:
         if samples in file.dims and not rows.all():
             file = file.isel({samples: chosen})
         data = _in_chunks(file.drop_vars(_gone(file, table, keep, empty)), samples, length)
@@ -69,7 +68,7 @@ def _in_chunks(data: xr.Dataset, samples: str, length: int) -> xr.Dataset:
     texts = [
         name
         for name, variable in data.variables.items()
-        if variable.dtype.kind in _TEXT and name not in data.indexes
+        if variable.dtype.kind in TEXT and name not in data.indexes
     ]
     lazy = data.drop_vars(texts).chunk({samples: length}, token=token_hex())
     for name in texts:

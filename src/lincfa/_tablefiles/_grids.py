@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _BLOCK = 256  # cells turned to columns at once
-_NUMBERS = "iufbmM"
+_NUMBERS, TEXT = "iufbmM", "OUST"  # kinds of types
 
 
 def read_grid(path: str, form: Form, samples: str | None) -> TableFile:
@@ -118,7 +118,7 @@ def plain_variables(data: xr.Dataset, samples: str) -> list[str]:
         for name in names
         if name in data.variables
         and data[name].dims == (samples,)
-        and data[name].dtype.kind in _NUMBERS + "OUST"
+        and data[name].dtype.kind in _NUMBERS + TEXT
     ]
 
 
