@@ -4,7 +4,7 @@ A table is read so that whatever is not reduced can be written again untouched.
 """
 
 from ._chunked import left_out_of_chunks, open_chunked, write_chunked
-from ._chunks import ChunkedTable, Look
+from ._chunks import ChunkedTable, Look, compute_all
 from ._form import Form, form_of
 from ._read import read_table
 from ._table import Grid, Gridded, TableFile
@@ -17,6 +17,7 @@ __all__ = [
     "Gridded",
     "Look",
     "TableFile",
+    "compute_all",
     "form_of",
     "left_out",
     "left_out_of_chunks",

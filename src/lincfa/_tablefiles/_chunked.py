@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ._chunked_grids import open_zarr
 from ._chunked_parquet import open_parquet
 from ._chunked_store import write_store
-from ._chunks import ChunkedTable, Reader
+from ._chunks import ChunkedTable, Reader, compute_all
 from ._form import form_of, need_chunks
 
 
@@ -63,7 +63,7 @@ def write_chunked(
     table: ChunkedTable,
     keep: Sequence[str],
     rows: npt.NDArray[np.bool_],
-    reduced: Any,
+    reduced: Sequence[Any],
     names: Sequence[str],
     *,
     members: Sequence[Sequence[str]] = (),
@@ -82,8 +82,8 @@ def write_chunked(
         The columns to write.
     rows : array of bool
         The rows to write.
-    reduced : data frame of dask
-        The reduced features of all rows, in the chunks of the table.
+    reduced : sequence
+        The reduced features of each chunk, delayed.
     names : sequence of str
         Their names.
     members : sequence of sequences of str
@@ -105,21 +105,21 @@ def _write_parts(
     table: ChunkedTable,
     keep: Sequence[str],
     rows: npt.NDArray[np.bool_],
-    reduced: Any,
+    reduced: Sequence[Any],
     names: Sequence[str],
 ) -> None:
-    from dask import compute, delayed
+    from dask import delayed
 
     os.mkdir(folder)
     about = delayed((table.reader, list(keep), list(names)), traverse=False, pure=False)
     task = delayed(_write_part, pure=False)
     tasks: list[Any] = []
-    parts = zip(table.chunks, table.split(rows), reduced.to_delayed(), strict=True)
+    parts = zip(table.chunks, table.split(rows), reduced, strict=True)
     for chunk, chosen, means in parts:
         if chosen.any():
             file = os.path.join(folder, f"part.{len(tasks):05d}.parquet")
             tasks.append(task(file, about, chunk, None if chosen.all() else chosen, means))
-    compute(*tasks)
+    compute_all(tasks)
 
 
 def _write_part(
@@ -127,14 +127,13 @@ def _write_part(
     about: tuple[Reader, list[str], list[str]],
     chunk: Any,
     rows: npt.NDArray[np.bool_] | None,
-    means: Any,
+    means: npt.NDArray[np.float64],
 ) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     reader, keep, names = about
-    values = np.asarray(means)
     kept = reader.table(chunk, keep)
-    columns = [*kept.itercolumns(), *(pa.chunked_array([column]) for column in values.T)]
+    columns = [*kept.itercolumns(), *(pa.chunked_array([column]) for column in means.T)]
     written = pa.table(columns, names=[*keep, *names])
     pq.write_table(written if rows is None else written.filter(pa.array(rows)), file)

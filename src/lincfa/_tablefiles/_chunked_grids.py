@@ -53,8 +53,7 @@ class GridReader:
                 cells = [k for k, name in enumerate(variable.columns) if name in places]
                 if cells:
                     to = [places.pop(variable.columns[k]) for k in cells]
-                    block = self._read(data, variable.name, chunk)
-                    result[:, to] = block if len(cells) == block.shape[1] else block[:, cells]
+                    result[:, to] = self._read_cells(data, variable, cells, chunk)
             for name, place in places.items():
                 result[:, place] = self._read(data, name, chunk)[:, 0]
         return result
@@ -80,6 +79,17 @@ class GridReader:
                     else pa.array(values)
                 )
         return pa.table([columns[name] for name in names], names=list(names))
+
+    def _read_cells(
+        self, data: xr.Dataset, variable: Gridded, cells: list[int], chunk: slice
+    ) -> npt.NDArray[Any]:
+        if len(cells) == 1:  # by which rows are counted: the others need not be read
+            rest = [name for name in variable.dims if name != self.samples]
+            place = np.unravel_index(cells[0], variable.shape)
+            where = dict(zip(rest, map(int, place), strict=True))
+            return self._read(data[[variable.name]].isel(where), variable.name, chunk)
+        block = self._read(data, variable.name, chunk)
+        return block if len(cells) == block.shape[1] else block[:, cells]
 
     def _read(self, data: xr.Dataset, name: str, chunk: slice) -> npt.NDArray[Any]:
         """Read a variable, its cells side by side."""

@@ -25,7 +25,7 @@ def write_store(
     table: ChunkedTable,
     keep: Sequence[str],
     rows: npt.NDArray[np.bool_],
-    reduced: Any,
+    reduced: Sequence[Any],
     names: Sequence[str],
     members: Sequence[Sequence[str]],
     empty: Collection[str],
@@ -34,7 +34,7 @@ def write_store(
     chosen = np.flatnonzero(rows)
     # The chunks of a store are of one length.
     length = min(max(table.lengths), chosen.size)
-    means = reduced.to_dask_array(lengths=table.lengths)
+    means = _joined(reduced, table.lengths, (len(names),), np.dtype(np.float64))
     means = (means if rows.all() else means[chosen]).rechunk({0: length, 1: -1})
     if table.grid is None:
         data = _from_columns(table, keep, chosen, length)
@@ -125,15 +125,21 @@ def _from_columns(
 
 
 def _column(table: ChunkedTable, name: str, kind: np.dtype[Any]) -> Any:
-    import dask.array as da
     from dask import delayed
 
     about = delayed((table.reader, name, kind), traverse=False, pure=False)
     task = delayed(_read_column, pure=False)
-    pieces = zip(table.chunks, table.lengths, strict=True)
-    return da.concatenate(
-        [da.from_delayed(task(about, chunk), (n,), dtype=kind) for chunk, n in pieces]
-    )
+    return _joined([task(about, chunk) for chunk in table.chunks], table.lengths, (), kind)
+
+
+def _joined(
+    parts: Sequence[Any], lengths: Sequence[int], rest: tuple[int, ...], kind: np.dtype[Any]
+) -> Any:
+    """Make an array of dask of delayed parts."""
+    import dask.array as da
+
+    pieces = zip(parts, lengths, strict=True)
+    return da.concatenate([da.from_delayed(part, (n, *rest), dtype=kind) for part, n in pieces])
 
 
 def _read_column(about: tuple[Reader, str, np.dtype[Any]], chunk: Any) -> npt.NDArray[Any]:

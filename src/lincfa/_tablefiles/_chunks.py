@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Protocol
@@ -96,11 +96,7 @@ class ChunkedTable:
 
     def look(self, names: Sequence[str], target: str | None = None) -> Look:
         """Look through columns of numbers for missing and infinite values; keep the target."""
-        from dask import compute, delayed
-
-        task = delayed(_look, pure=False)
-        about = delayed((self.reader, list(names), target), traverse=False, pure=False)
-        seen = compute(*(task(about, chunk) for chunk in self.chunks))
+        seen = compute_all(self._each(_look, list(names), target))
         missing = np.zeros(len(names), dtype=np.intp)
         infinite: dict[str, int] = {}
         starts = np.cumsum([0, *self.lengths[:-1]]).tolist()
@@ -113,11 +109,34 @@ class ChunkedTable:
 
     def complete_rows(self, names: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Say which rows have a value in each of some columns."""
-        from dask import compute, delayed
+        return np.concatenate(compute_all(self._each(_complete, list(names))))
 
-        task = delayed(_complete, pure=False)
-        about = delayed((self.reader, list(names)), traverse=False, pure=False)
-        return np.concatenate(compute(*(task(about, chunk) for chunk in self.chunks)))
+    def averages(self, reducer: Any, names: Sequence[str], *, fill: bool = False) -> list[Any]:
+        """Give the reduced features of each chunk, delayed; the names are those of the features."""
+        standardized = reducer.units == "standardized"
+        groups = _Groups(
+            reducer.labels_,
+            reducer.n_groups_,
+            reducer.mean_ if standardized else None,
+            reducer.scale_ if standardized else None,
+        )
+        return self._each(_average, list(names), fill, groups)
+
+    def _each(self, function: Callable[..., Any], *about: Any) -> list[Any]:
+        """Delay a function of the reader and more, and of a chunk, for each."""
+        from dask import delayed
+
+        given = delayed((self.reader, *about), traverse=False, pure=False)
+        task = delayed(function, pure=False)
+        return [task(given, chunk) for chunk in self.chunks]
+
+
+def compute_all(delayed: Sequence[Any]) -> list[Any]:
+    """Compute what is delayed."""
+    from .._dask import compute
+
+    result: list[Any] = compute(list(delayed))
+    return result
 
 
 @dataclass(frozen=True)
@@ -188,13 +207,13 @@ class _MakeFrame:
         values = np.empty((0, len(self.names)), dtype=number_type(self.reader.schema, self.names))
         return pd.DataFrame(values, columns=pd.Index(self.names, dtype=object))
 
-    def __call__(self, chunk: Any) -> pd.DataFrame:
+    def __call__(self, chunk: Any, columns: list[str] | None = None) -> pd.DataFrame:
+        # dask asks for some columns only where these are all that is needed.
         import pandas as pd
 
-        values = self.reader.numbers(chunk, self.names)
-        if self.fill:
-            np.nan_to_num(values, copy=False, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        return pd.DataFrame(values, columns=pd.Index(self.names, dtype=object), copy=False)
+        names = self.names if columns is None else columns
+        values = _read(self.reader, chunk, names, self.fill)
+        return pd.DataFrame(values, columns=pd.Index(names, dtype=object), copy=False)
 
 
 @dataclass(frozen=True)
@@ -205,6 +224,41 @@ class _Seen:
     counts: npt.NDArray[np.intp]  # of missing values in these
     infinite: list[tuple[int, int]]  # column, first row
     target: npt.NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """What it takes to average, and nothing of the evidence that a model keeps."""
+
+    labels: npt.NDArray[np.intp]
+    n_groups: int
+    mean: npt.NDArray[np.float64] | None
+    scale: npt.NDArray[np.float64] | None
+
+
+def _average(about: tuple[Reader, list[str], bool, _Groups], chunk: Any) -> npt.NDArray[np.float64]:
+    from .._means import group_means
+
+    reader, names, fill, groups = about
+    values = _read(reader, chunk, names, fill)
+    return group_means(
+        values,
+        groups.labels,
+        groups.n_groups,
+        mean=groups.mean,
+        scale=groups.scale,
+        names=names,
+        dtype=np.float64,
+    )
+
+
+def _read(
+    reader: Reader, chunk: Any, names: Sequence[str], fill: bool
+) -> npt.NDArray[np.floating[Any]]:
+    values = reader.numbers(chunk, names)
+    if fill:
+        values[np.isnan(values)] = 0.0
+    return values
 
 
 def _look(about: tuple[Reader, list[str], str | None], chunk: Any) -> _Seen:

@@ -67,7 +67,7 @@ def write_reduced_chunks(
     table: ChunkedTable,
     keep: Sequence[str],
     rows: npt.NDArray[np.bool_],
-    reduced: Any,
+    reduced: Sequence[Any],
     path: str,
     part: Path,
     talk: Talk,

@@ -35,7 +35,7 @@ def apply_chunks(options: argparse.Namespace) -> int:
             empty = [name for name in looked if look.missing[name] == table.n_rows]
             rows = complete_rows_of(look, features, options.missing, talk, advice="")
         with counting("averaging and writing"):
-            reduced = model.transform(table.frame(features, fill=not rows.all()))
+            reduced = table.averages(model, features, fill=not rows.all())
             write_reduced_chunks(model, table, keep, rows, reduced, path, part, talk, empty=empty)
     tell_applied(model, int(rows.sum()), path, talk)
     return 0

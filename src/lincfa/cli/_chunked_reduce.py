@@ -4,7 +4,6 @@ import argparse
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from .._files import replacing_all
 from .._findings import Findings, Scores, find_reduced, find_reduced_scores, fit_to_reduced
 from .._names import describe_columns
-from .._tablefiles import ChunkedTable, Look, open_chunked
+from .._tablefiles import ChunkedTable, Look, compute_all, open_chunked
 from ..report import report_text
 from ._chunked import check_chunked_outputs, complete_rows_of, write_reduced_chunks
 from ._columns import Roles, assign_roles, find_columns
@@ -82,7 +81,8 @@ def _learn(
     weights[train] = 1.0
     noted = talk.noting_warnings(but="LinCFA leaves out constant")
     with naming(table.source), counting(f"merging {len(roles.features)} features"), noted:
-        model.fit(reduction.X, y, sample_weight=None if weights.all() else weights)
+        X = table.frame(roles.features, fill=not rows.all())
+        model.fit(X, y, sample_weight=None if weights.all() else weights)
     if reduction.constant:
         talk.note(
             "constant in the rows to learn from, passed on untouched: "
@@ -105,10 +105,11 @@ class ChunkedReduction:
     test: npt.NDArray[np.intp]
     how: str
 
-    @cached_property
-    def X(self) -> Any:  # noqa: N802
-        """The features of all rows, as a data frame of dask."""
-        return self.look.table.frame(self.roles.features, fill=not self.rows.all())
+    @property
+    def reduced(self) -> list[Any]:
+        """The reduced features of each chunk, delayed."""
+        fill = not self.rows.all()
+        return self.look.table.averages(self.reducer, self.roles.features, fill=fill)
 
     @property
     def reducer(self) -> Any:
@@ -130,7 +131,7 @@ class ChunkedReduction:
         scored = self.test.size and np.ptp(self.y[self.test]) > 0
         if not scored and options.no_report:
             return None, None
-        reduced = np.asarray(self.reducer.transform(self.X).compute())
+        reduced = np.concatenate(compute_all(self.reduced))
         fitted = fit_to_reduced(self.model, reduced[self.train], self.y[self.train])
         if not scored:
             return fitted, None
@@ -185,7 +186,7 @@ class ChunkedReduction:
             self.look.table,
             [name for name in self.look.names if name in kept],
             self.rows,
-            self.reducer.transform(self.X),
+            self.reduced,
             paths["--output"],
             places["--output"],
             talk,

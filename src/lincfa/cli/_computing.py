@@ -3,7 +3,7 @@
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ._talk import Talk
@@ -112,9 +112,10 @@ def _counting_afar(client: Any, talk: Talk, what: str) -> Iterator[None]:
 
     def watch() -> None:
         while not over.wait(_GLANCE):
-            left, total = client.run_on_scheduler(states)
-            if total:
-                update(total - left, total)
+            with suppress(OSError):  # of a connection that is being closed
+                left, total = client.run_on_scheduler(states)
+                if total:
+                    update(total - left, total)
 
     with talk.counting(what) as update, _own_errors():
         watcher = threading.Thread(target=watch, daemon=True)
@@ -137,4 +138,6 @@ def _own_errors() -> Iterator[None]:
         inner = getattr(error, "exception", None)
         if isinstance(inner, Exception):
             raise inner from error
+        if type(error) is RuntimeError:  # workers that are gone, said in words
+            raise ValueError(str(error)) from error
         raise
