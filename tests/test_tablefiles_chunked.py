@@ -50,10 +50,11 @@ def rows(n, start=0):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Files of 3, 0, 2 and 4 rows, which are in order when numbers count as such."""
+    """Files of 3, 2, 0, 1 and 3 rows, which are in order when numbers count as such."""
     place = tmp_path / "data"
     (place / "more").mkdir(parents=True)
-    for name, n, start in (("1", 3, 0), ("2", 0, 3), ("10", 2, 3), ("more/0", 4, 5)):
+    pieces = (("1", 3, 0), ("2", 2, 3), ("5", 0, 5), ("10", 1, 5), ("more/0", 3, 6))
+    for name, n, start in pieces:
         rows(n, start).write_parquet(place / f"{name}.parquet")
     (place / "notes.txt").write_text("no table")
     (place / "_metadata.parquet").write_text("no table either")
@@ -74,9 +75,9 @@ def reduced_features(table, count):
 def test_a_folder_is_one_table(folder):
     assert form_of(folder).parts
     table = open_chunked(str(folder))
-    whole = pl.concat([rows(3), rows(2, 3), rows(4, 5)])
+    whole = pl.concat([rows(3), rows(2, 3), rows(1, 5), rows(3, 6)])
     assert table.names == whole.columns
-    assert table.lengths == [3, 2, 4]
+    assert table.lengths == [3, 2, 1, 3]
     assert table.numeric == ["a", "i", "decimal"]
     assert table.nothing == ["nothing"]
     assert gathered(table, table.names).equals(whole)
@@ -89,13 +90,14 @@ def test_a_folder_is_one_table(folder):
 
 def test_a_look_counts_what_is_missing(folder):
     infinite = rows(3, 9).with_columns(a=pl.Series([0.0, np.inf, -np.inf]))
-    infinite.write_parquet(folder / "more" / "1.parquet")
+    for number in (1, 2):
+        infinite.write_parquet(folder / "more" / f"{number}.parquet")
     table = open_chunked(str(folder))
     look = table.look(["a", "i"], "a")
-    assert look.missing == {"a": 0, "i": 8}
+    assert look.missing == {"a": 0, "i": 10}
     assert look.infinite == {"a": 10}
-    assert look.target.tolist() == [*range(9), 0.0, np.inf, -np.inf]
-    assert table.complete_rows(["a", "i"]).tolist() == [True, False, False] * 4
+    assert look.target.tolist() == [*range(9), *([0.0, np.inf, -np.inf] * 2)]
+    assert table.complete_rows(["a", "i"]).tolist() == [True, False, False] * 5
 
 
 def test_row_groups_are_divided(tmp_path, monkeypatch):

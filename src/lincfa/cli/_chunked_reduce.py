@@ -36,7 +36,9 @@ def reduce_chunks(
     paths = check_chunked_outputs(options, others, [])
     where = options.dask or "threads"
     table = open_chunked(options.data, samples=options.samples, scheduler="://" in where)
+    # Before any pass over the data.
     find_columns(table.names, [options.target], table.source, patterns=False)
+    find_columns(table.names, [*options.drop, *options.keep], table.source)
     table.need_numbers([options.target])
     if table.grid is not None and table.grid.samples == "time" and options.split == "random":
         talk.note("rows are held out at random; --split time holds out the last ones")
