@@ -85,7 +85,9 @@ def test_a_folder_is_one_table(folder):
     assert frame["a"].tolist() == list(range(9))
     assert frame["i"].isna().sum() == 6
     assert frame["decimal"].tolist() == [1.5] * 9
-    assert table.frame(["i"], fill=True).compute()["i"].tolist() == [0, 0, 0, 3, 0, 0, 6, 0, 0]
+    some = table.frame(["i"], ~frame["i"].isna().to_numpy())
+    assert some.compute()["i"].tolist() == [0, 3, 6]
+    assert [len(part) for part in dask.compute(*some.to_delayed())] == [1, 1, 0, 1]
 
 
 def test_a_look_counts_what_is_missing(folder):
@@ -169,7 +171,7 @@ def test_damaged_files_are_named(folder):
 
 def test_what_is_no_table_in_chunks(tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="empty is a folder without Parquet files"):
+    with pytest.raises(IsADirectoryError, match="it is a folder without Parquet files"):
         open_chunked(str(tmp_path / "empty"))
     with pytest.raises(ValueError, match=r"x\.csv cannot be read in chunks"):
         open_chunked("x.csv")

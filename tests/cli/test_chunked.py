@@ -84,7 +84,15 @@ def same_table(one, other):
     return True
 
 
-@pytest.mark.parametrize("options", [(), ("--split", "time", "--test", 0.2), ("--test", 0)])
+SETTINGS = [
+    (),
+    ("--split", "time", "--test", 0.2),
+    ("--test", 0, "--strategy", "agglomerative"),
+    ("--tolerance", "cv", "--strategy", "sequential"),
+]
+
+
+@pytest.mark.parametrize("options", SETTINGS)
 def test_a_folder_gives_what_a_file_gives(done, parts, files, options):
     expected = in_memory(done, *options)
     told = json.loads(done("reduce", parts, *OPTIONS, *options, "--json").out)
@@ -234,7 +242,8 @@ def test_refusals(fails, parts, data, frame):
     message = fails("reduce", parts, "--target", "day")
     assert message == "data: column 'day' is not of numbers (date32[day])."
     Path("bad").mkdir()
-    assert fails("reduce", "bad", *OPTIONS) == "bad is a folder without Parquet files."
+    assert fails("reduce", "bad", *OPTIONS) == "bad: it is a folder without Parquet files"
+    assert fails("reduce", "none", *OPTIONS).endswith("Nor is there a folder of this name.")
     Path("bad/0.parquet").write_bytes(b"PAR1, not")
     assert fails("reduce", "bad", *OPTIONS).startswith("bad/0.parquet is not a Parquet file")
     infinite = frame.with_columns(a2=pl.Series([1.0] * 40 + [np.inf] * 20))

@@ -87,12 +87,13 @@ class ChunkedTable:
                 kind = self.reader.schema.field(name).type
                 raise ValueError(f"{self.source}: column {name!r} is not of numbers ({kind}).")
 
-    def frame(self, names: Sequence[str], *, fill: bool = False) -> Any:
-        """Give columns of numbers as a data frame of dask; missing values as 0 if to be filled."""
+    def frame(self, names: Sequence[str], rows: npt.NDArray[np.bool_] | None = None) -> Any:
+        """Give columns of numbers as a data frame of dask, of all rows or of some."""
         import dask.dataframe as dd
 
-        make = _MakeFrame(self.reader, list(names), fill)
-        return dd.from_map(make, self.chunks, meta=make.empty())
+        make = _MakeFrame(self.reader, list(names))
+        chosen = [None] * len(self.chunks) if rows is None else self.split(rows)
+        return dd.from_map(make, self.chunks, chosen, meta=make.empty())
 
     def look(self, names: Sequence[str], target: str | None = None) -> Look:
         """Look through columns of numbers for missing and infinite values; keep the target."""
@@ -112,7 +113,10 @@ class ChunkedTable:
         return np.concatenate(compute_all(self._each(_complete, list(names))))
 
     def averages(self, reducer: Any, names: Sequence[str], *, fill: bool = False) -> list[Any]:
-        """Give the reduced features of each chunk, delayed; the names are those of the features."""
+        """Give the reduced features of each chunk, delayed; of the columns with these names.
+
+        Missing values count as 0 if they are to be filled: in rows that nobody will look at.
+        """
         standardized = reducer.units == "standardized"
         groups = _Groups(
             reducer.labels_,
@@ -194,7 +198,6 @@ class _MakeFrame:
 
     reader: Reader
     names: list[str]
-    fill: bool
     token: str = field(default_factory=token_hex)
 
     def __dask_tokenize__(self) -> str:
@@ -207,12 +210,16 @@ class _MakeFrame:
         values = np.empty((0, len(self.names)), dtype=number_type(self.reader.schema, self.names))
         return pd.DataFrame(values, columns=pd.Index(self.names, dtype=object))
 
-    def __call__(self, chunk: Any, columns: list[str] | None = None) -> pd.DataFrame:
+    def __call__(
+        self, chunk: Any, rows: npt.NDArray[np.bool_] | None, columns: list[str] | None = None
+    ) -> pd.DataFrame:
         # dask asks for some columns only where these are all that is needed.
         import pandas as pd
 
         names = self.names if columns is None else columns
-        values = _read(self.reader, chunk, names, self.fill)
+        values = self.reader.numbers(chunk, names)
+        if rows is not None and not rows.all():
+            values = np.compress(rows, values, axis=0)
         return pd.DataFrame(values, columns=pd.Index(names, dtype=object), copy=False)
 
 
@@ -240,7 +247,9 @@ def _average(about: tuple[Reader, list[str], bool, _Groups], chunk: Any) -> npt.
     from .._means import group_means
 
     reader, names, fill, groups = about
-    values = _read(reader, chunk, names, fill)
+    values = reader.numbers(chunk, names)
+    if fill:
+        values[np.isnan(values)] = 0.0
     return group_means(
         values,
         groups.labels,
@@ -250,15 +259,6 @@ def _average(about: tuple[Reader, list[str], bool, _Groups], chunk: Any) -> npt.
         names=names,
         dtype=np.float64,
     )
-
-
-def _read(
-    reader: Reader, chunk: Any, names: Sequence[str], fill: bool
-) -> npt.NDArray[np.floating[Any]]:
-    values = reader.numbers(chunk, names)
-    if fill:
-        values[np.isnan(values)] = 0.0
-    return values
 
 
 def _look(about: tuple[Reader, list[str], str | None], chunk: Any) -> _Seen:

@@ -1,5 +1,6 @@
 """Formats of tables in files, told by the suffix of the name."""
 
+import errno
 import os
 import re
 from dataclasses import dataclass, replace
@@ -66,13 +67,15 @@ def form_of(path: str | os.PathLike[str], like: Form | None = None) -> Form:
     kind = _SUFFIXES.get(last, "")
     if kind in ("", "parquet") and os.path.isdir(path):
         if not parquet_files(path):
-            raise ValueError(f"{os.fspath(path)} is a folder without Parquet files.")
+            reason = "it is a folder without Parquet files"
+            raise IsADirectoryError(errno.EISDIR, reason, os.fspath(path))
         return Form("parquet", last if kind else "", parts=True)
     if not kind or (compression and kind != "csv"):
         known = ", ".join(_SUFFIXES)
         raise ValueError(
             f"{os.fspath(path)} is in no format known here: the suffixes are {known}; .csv, .tsv "
-            f"and .txt also with {', '.join('.' + name for name in _COMPRESSIONS)}."
+            f"and .txt also with {', '.join('.' + name for name in _COMPRESSIONS)}"
+            + (". Nor is there a folder of this name." if not last else ".")
         )
     separator = "\t" if last == ".tsv" else ","
     if like is not None and (like.kind, like.suffix) == (kind, last):

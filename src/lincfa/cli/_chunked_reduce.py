@@ -78,13 +78,11 @@ def _learn(
     refuse_constant(table.source, options.target, y[train], "every row to learn from")
     note_unscored(options.target, y[test], talk)
     reduction = ChunkedReduction(model, look, options.target, roles, rows, y, train, test, how)
-    # Rows held out, and those that lack a value, are there but do not count.
-    weights = np.zeros(len(rows))
-    weights[train] = 1.0
+    learned = np.zeros(rows.size, dtype=bool)
+    learned[train] = True
     noted = talk.noting_warnings(but="LinCFA leaves out constant")
     with naming(table.source), counting(f"merging {len(roles.features)} features"), noted:
-        X = table.frame(roles.features, fill=not rows.all())
-        model.fit(X, y, sample_weight=None if weights.all() else weights)
+        model.fit(table.frame(roles.features, learned), y[train])
     if reduction.constant:
         talk.note(
             "constant in the rows to learn from, passed on untouched: "
