@@ -63,17 +63,19 @@ def _connected(address: str) -> Iterator[Any]:
     """Use a scheduler that runs already."""
     import logging
 
+    import dask
     from distributed import Client
 
     # What it tells of connections is told by the errors as well.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        client = Client(address, timeout=_PATIENCE)
+        # Not for others to use: one that failed would stay in their way.
+        client = Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise ValueError(
             f"no dask scheduler answers at {address}; dask scheduler starts one and says where"
         ) from error
-    with client:
+    with client, dask.config.set(scheduler=client):
         yield client
 
 
