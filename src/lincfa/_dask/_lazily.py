@@ -95,7 +95,8 @@ def _map_frame(
 
     meta = pd.DataFrame(np.empty((0, len(names)), dtype), columns=list(names))
     meta.index = frame._meta.index
-    return frame.map_partitions(_partition, function, _once(spec), list(names), dtype, meta=meta)
+    # The specification goes with each partition: what is delayed, dask at times fails to fuse.
+    return frame.map_partitions(_partition, function, spec, list(names), dtype, meta=meta)
 
 
 def _partition(
