@@ -31,6 +31,18 @@ class Bar:
         """A ratio that should be small."""
         return cls(what, f"≤ {bound:g}", value, value <= bound)
 
+    @classmethod
+    def holds(cls, what: str, true: bool) -> "Bar":
+        """What must be so at any size."""
+        return cls(what, "yes", bool(true), bool(true))
+
+    @property
+    def measured(self) -> str:
+        """The value for tables."""
+        if isinstance(self.value, bool):
+            return "yes" if self.value else "NO"
+        return f"{self.value:.3g}"
+
 
 def table_of(bars: list[Bar], quick: bool) -> Table:
     """Tabulate bars; small sizes, to see that all runs, are not judged."""
@@ -39,7 +51,7 @@ def table_of(bars: list[Bar], quick: bool) -> Table:
         table.add_column(title, justify="left" if title == "what" else "right")
     for bar in bars:
         verdict = () if quick else (bar.wanted, "yes" if bar.met else "NO")
-        table.add_row(bar.what, f"{bar.value:.3g}", *verdict)
+        table.add_row(bar.what, bar.measured, *verdict)
     return table
 
 

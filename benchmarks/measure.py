@@ -57,19 +57,27 @@ def cost(work: Callable[[], Any], repeat: int, *, memory: bool = True) -> Cost:
 
 def resident_peak(work: Callable[[], Any]) -> int | None:
     """Growth of the peak of resident memory, where the system (Linux) can tell; else None."""
-    try:
-        with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")  # forget the peak so far
-    except OSError:
+    if not forget_peak():
         return None
-    before = _status("VmRSS")
+    before = status("VmRSS")
     result = work()
-    after = _status("VmHWM")
+    after = status("VmHWM")
     del result
     return max(0, after - before)
 
 
-def _status(name: str) -> int:
-    with open("/proc/self/status") as file:
+def forget_peak(process: int | str = "self") -> bool:
+    """Let the peak of resident memory of a process start anew; False where that is not possible."""
+    try:
+        with open(f"/proc/{process}/clear_refs", "w") as file:
+            file.write("5")
+    except OSError:
+        return False
+    return True
+
+
+def status(name: str, process: int | str = "self") -> int:
+    """Bytes that Linux tells of a process: VmRSS, resident now, or VmHWM, its peak."""
+    with open(f"/proc/{process}/status") as file:
         line = next(line for line in file if line.startswith(name + ":"))
     return int(line.split()[1]) * 1024
