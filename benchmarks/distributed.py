@@ -52,11 +52,14 @@ def add(table: Table, shape: str, work: str, used: Usage, nbytes: int) -> None:
 def larger_than_memory(run: Session, store: Store, table: Table) -> list[Bar]:
     """(a) Fit on the whole store and write the reduced features to another."""
     shape = store.shape
-    store.forget()
     X, y = store.open()
+    store.forget()
+    sums = run.measure(lambda: X.sum().compute())
+    add(table, shape.title, "(a) X.sum(), to compare", sums, shape.nbytes)
+    store.forget()
     model = LinCFA()
     fit = run.measure(lambda: model.fit(X, y))
-    add(table, shape.title, f"(a) fit: {model.n_groups_} groups", fit, shape.nbytes)
+    add(table, "", f"(a) fit: {model.n_groups_} groups", fit, shape.nbytes)
     target = store.path / "reduced"
     reduced = model.transform(X)
     write = run.measure(lambda: reduced.to_zarr(str(target)))
@@ -67,11 +70,12 @@ def larger_than_memory(run: Session, store: Store, table: Table) -> list[Bar]:
     right = reduced.chunks[0] == X.chunks[0] and np.allclose(written, expected, rtol=1e-12)
     memory = 2 * run.limit
     peak = max(fit.worker, write.worker)
+    spilled = fit.spilled + write.spilled
     return [
         Bar.at_least(f"store over memory of both workers, {shape.name}", 3, shape.nbytes / memory),
         Bar.at_most(f"peak of a worker over its limit, {shape.name}", 1, peak / run.limit),
         Bar.holds(f"no worker lost, {shape.name}", fit.restarts + write.restarts == 0),
-        Bar.holds(f"nothing spilled to disk, {shape.name}", fit.spilled + write.spilled == 0),
+        Bar.at_most(f"spilled over store, {shape.name}", 0.1, spilled / shape.nbytes),
         Bar.holds(f"reduced features as from memory, {shape.name}", right),
     ]
 
