@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,36 +35,48 @@ PARTS = "abcd"
 _TITLES = ("data", "work", "seconds", "read", "passes", "worker", "client", "spilled", "lost")
 
 
-def add(table: Table, shape: str, work: str, used: Usage, nbytes: int) -> None:
-    """Tell what a piece of work took, as a row of the table."""
-    table.add_row(
-        shape,
-        work,
-        f"{used.seconds:.1f}",
-        f"{used.read / used.seconds / 1e9:.2f} GB/s",
-        f"{used.read / nbytes:.2f}",
-        f"{used.worker / 1e9:.2f} GB",
-        f"{used.client / 1e9:.2f} GB",
-        f"{used.spilled / 1e9:.2f} GB",
-        f"{used.restarts}",
-    )
+@dataclass(frozen=True)
+class Log:
+    """The table, and a console that tells how far things are."""
+
+    console: Console
+    table: Table
+
+    def add(self, data: str, work: str, used: Usage, nbytes: int) -> None:
+        """Tell what a piece of work on so many bytes took."""
+        self.note(f"{work}: {used.seconds:.1f} s")
+        self.table.add_row(
+            data,
+            work,
+            f"{used.seconds:.1f}",
+            f"{used.read / used.seconds / 1e9:.2f} GB/s",
+            f"{used.read / nbytes:.2f}",
+            f"{used.worker / 1e9:.2f} GB",
+            f"{used.client / 1e9:.2f} GB",
+            f"{used.spilled / 1e9:.2f} GB",
+            f"{used.restarts}",
+        )
+
+    def note(self, text: str) -> None:
+        """Say what has just been done."""
+        self.console.print(text, style="dim")
 
 
-def larger_than_memory(run: Session, store: Store, table: Table) -> list[Bar]:
+def larger_than_memory(run: Session, store: Store, log: Log) -> list[Bar]:
     """(a) Fit on the whole store and write the reduced features to another."""
     shape = store.shape
     X, y = store.open()
     store.forget()
     sums = run.measure(lambda: X.sum().compute())
-    add(table, shape.title, "(a) X.sum(), to compare", sums, shape.nbytes)
+    log.add(shape.title, "(a) X.sum(), to compare", sums, shape.nbytes)
     store.forget()
     model = LinCFA()
     fit = run.measure(lambda: model.fit(X, y))
-    add(table, "", f"(a) fit: {model.n_groups_} groups", fit, shape.nbytes)
+    log.add("", f"(a) fit: {model.n_groups_} groups", fit, shape.nbytes)
     target = store.path / "reduced"
     reduced = model.transform(X)
     write = run.measure(lambda: reduced.to_zarr(str(target)))
-    add(table, "", "(a) transform to Zarr", write, shape.nbytes)
+    log.add("", "(a) transform to Zarr", write, shape.nbytes)
 
     written = da.from_zarr(str(target))[:100].compute()
     expected = model.transform(X[:100].compute())
@@ -80,7 +93,7 @@ def larger_than_memory(run: Session, store: Store, table: Table) -> list[Bar]:
     ]
 
 
-def growth(run: Session, store: Store, table: Table) -> list[Bar]:
+def growth(run: Session, store: Store, log: Log) -> list[Bar]:
     """(b) Time against a fit in memory, and as the rows double."""
     shape = store.shape
     bars = []
@@ -91,13 +104,13 @@ def growth(run: Session, store: Store, table: Table) -> list[Bar]:
         model = LinCFA()
         used = run.measure(lambda: model.fit(X, y))  # noqa: B023  called at once
         title = f"{shape.name}, {rows} × {shape.D}, {X.nbytes / 1e9:.3g} GB"
-        add(table, title, f"(b) fit: {model.n_groups_} groups", used, X.nbytes)
+        log.add(title, f"(b) fit: {model.n_groups_} groups", used, X.nbytes)
         times.append(used.seconds)
         if part == 8:
             held, target = dask.compute(X, y)
             memory = LinCFA()
             own = seconds(lambda: memory.fit(held, target), 2)  # noqa: B023
-            table.add_row("", f"(b) the same in memory: {memory.n_groups_} groups", f"{own:.1f}")
+            log.table.add_row("", f"(b) in memory: {memory.n_groups_} groups", f"{own:.1f}")
             same = groups(model) == groups(memory)
             bars += [
                 Bar.at_most(f"fit over fit in memory, {title}", 4, used.seconds / own),
@@ -110,17 +123,17 @@ def growth(run: Session, store: Store, table: Table) -> list[Bar]:
     return bars
 
 
-def one_killed(run: Session, store: Store, table: Table) -> list[Bar]:
+def one_killed(run: Session, store: Store, log: Log) -> list[Bar]:
     """(c) Kill one worker when half of the tasks are done."""
     X, y = store.open(store.shape.n // 8)
     name = f"{store.shape.name}, {X.shape[0]} × {X.shape[1]}"
     calm = run.measure(lambda: LinCFA().fit(X, y))
-    add(table, name, "(c) fit, undisturbed", calm, X.nbytes)
+    log.add(name, "(c) fit, undisturbed", calm, X.nbytes)
     kill = run.after(calm.tasks // 2, run.kill_one)
     used = run.measure(lambda: LinCFA().fit(X, y))
     kill.end()
     share = float("nan") if kill.done_at is None else kill.done_at / calm.tasks
-    add(table, "", f"(c) fit, one worker killed after {100 * share:.0f} % of tasks", used, X.nbytes)
+    log.add("", f"(c) fit, one worker killed after {100 * share:.0f} % of tasks", used, X.nbytes)
     killed = used.restarts > 0 and share < 0.8
     same = groups(used.result) == groups(calm.result)
     run.client.wait_for_workers(2, timeout=60)
@@ -131,7 +144,7 @@ def one_killed(run: Session, store: Store, table: Table) -> list[Bar]:
     ]
 
 
-def all_gone(run: Session, store: Store, console: Console, patience: float) -> list[Bar]:
+def all_gone(run: Session, store: Store, log: Log, patience: float) -> list[Bar]:
     """(d) Take all workers away when some tasks are done, and wait for the error."""
     X, y = store.open(store.shape.n // 8)
     outcome: list[tuple[float, BaseException | None]] = []
@@ -152,7 +165,7 @@ def all_gone(run: Session, store: Store, console: Console, patience: float) -> l
         gone.join()
         fitting.join(patience + 60)
     moment, error = outcome[0] if outcome else (float("inf"), None)
-    console.print(f"(d) {gone.done_at} tasks done, then no workers: {error!r}")
+    log.console.print(f"(d) {gone.done_at} tasks done, then no workers: {error!r}")
     name = f"{store.shape.name}, patience {patience:g} s"
     clear = isinstance(error, RuntimeError) and "workers" in str(error)
     return [
@@ -186,6 +199,7 @@ def main() -> None:
     table = Table(title="Fits on two workers: time, reads of the store, peak memory of a process")
     for title in _TITLES:
         table.add_column(title, justify="left" if title in ("data", "work") else "right")
+    log = Log(console, table)
     bars: list[Bar] = []
     with ExitStack() as stack:
         temporary = stack.enter_context(TemporaryDirectory(dir=options.folder))
@@ -196,7 +210,6 @@ def main() -> None:
             # A new cluster for each part, so that memory is its own; in a hurry one for all.
             if options.only not in (None, part):
                 return
-            console.print(f"({part}) …", style="dim")
             if shared:
                 bars.extend(work(shared))
                 return
@@ -211,14 +224,14 @@ def main() -> None:
                 f"{shape.title}: written in {taken:.1f} s, not compressed, chunks of "
                 f"{shape.chunks[0]} × {shape.chunks[1]}"
             )
-            run("a", lambda own: larger_than_memory(own, store, table))  # noqa: B023
+            run("a", lambda own: larger_than_memory(own, store, log))  # noqa: B023
             last = shape is shapes[-1]
             if last or not quick:
-                run("b", lambda own: growth(own, store, table))  # noqa: B023
-                run("c", lambda own: one_killed(own, store, table))  # noqa: B023
+                run("b", lambda own: growth(own, store, log))  # noqa: B023
+                run("c", lambda own: one_killed(own, store, log))  # noqa: B023
             if last:
                 patience = 2 if quick else 10
-                run("d", lambda own: all_gone(own, store, console, patience))  # noqa: B023
+                run("d", lambda own: all_gone(own, store, log, patience))  # noqa: B023
             table.add_section()
             if not options.keep:
                 store.remove()
