@@ -30,6 +30,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.engine $(ARGS)
 	$(BIN)/python -m benchmarks.strategies $(ARGS)
 	$(BIN)/python -m benchmarks.tables $(ARGS)
+	$(BIN)/python -m benchmarks.distributed $(ARGS)
 
 quality: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.quality $(ARGS)

@@ -212,7 +212,7 @@ def session(folder: Path, limit: int) -> Iterator[Session]:
             n_workers=2,
             threads_per_worker=1,
             memory_limit=limit,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
             local_directory=str(folder),
         ) as cluster,

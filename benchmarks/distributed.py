@@ -190,6 +190,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the stores are written")
     parser.add_argument("--keep", action="store_true", help="leave the stores there")
     options = parser.parse_args()
+    if options.keep and not options.folder:
+        parser.error("--keep needs a --folder")
     quick = options.quick
     shapes = by_size(options.size)
     if quick:
@@ -203,7 +205,7 @@ def main() -> None:
     bars: list[Bar] = []
     with ExitStack() as stack:
         temporary = stack.enter_context(TemporaryDirectory(dir=options.folder))
-        folder = options.folder if options.keep and options.folder else Path(temporary)
+        folder = options.folder if options.keep else Path(temporary)
         shared = stack.enter_context(session(folder, int(1e9))) if quick else None
 
         def run(part: str, work: Callable[[Session], list[Bar]]) -> None:
