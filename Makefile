@@ -51,7 +51,7 @@ $(VENV)/.installed-demo: $(VENV)/.created-$(VERSION) pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.created-$(VERSION) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot]"
+	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,dask,xarray]"
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml
