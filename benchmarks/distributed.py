@@ -44,10 +44,7 @@ class Log:
 
     def add(self, data: str, work: str, used: Usage, nbytes: int) -> None:
         """Tell what a piece of work on so many bytes took."""
-        self.note(f"{work}: {used.seconds:.1f} s")
-        self.table.add_row(
-            data,
-            work,
+        cells = (
             f"{used.seconds:.1f}",
             f"{used.read / used.seconds / 1e9:.2f} GB/s",
             f"{used.read / nbytes:.2f}",
@@ -56,6 +53,8 @@ class Log:
             f"{used.spilled / 1e9:.2f} GB",
             f"{used.restarts}",
         )
+        self.table.add_row(data, work, *cells)
+        self.note(f"{work}: {', '.join(cells)}")
 
     def note(self, text: str) -> None:
         """Say what has just been done."""
@@ -107,7 +106,7 @@ def growth(run: Session, store: Store, log: Log) -> list[Bar]:
         log.add(title, f"(b) fit: {model.n_groups_} groups", used, X.nbytes)
         times.append(used.seconds)
         if part == 8:
-            held, target = dask.compute(X, y)
+            held, target = store.read(rows)
             memory = LinCFA()
             own = seconds(lambda: memory.fit(held, target), 2)  # noqa: B023
             log.table.add_row("", f"(b) in memory: {memory.n_groups_} groups", f"{own:.1f}")
