@@ -166,10 +166,11 @@ def all_gone(run: Session, store: Store, log: Log, patience: float) -> list[Bar]
     moment, error = outcome[0] if outcome else (float("inf"), None)
     log.console.print(f"(d) {gone.done_at} tasks done, then no workers: {error!r}")
     name = f"{store.shape.name}, patience {patience:g} s"
+    waited = moment - gone.moment
     clear = isinstance(error, RuntimeError) and "workers" in str(error)
     return [
         Bar.holds(f"an error that names the workers, {name}", clear),
-        Bar.at_most(f"seconds without workers until the error, {name}", 60, moment - gone.moment),
+        Bar.at_most(f"seconds until the error over patience, {name}", 2, waited / patience),
     ]
 
 
@@ -236,7 +237,8 @@ def main() -> None:
             table.add_section()
             if not options.keep:
                 store.remove()
-    console.print(table)
+    if table.row_count:
+        console.print(table)
     console.print(table_of(bars, quick))
     save(console, "distributed", quick)
     if broken := [bar.what for bar in bars if bar.wanted == "yes" and not bar.met]:
