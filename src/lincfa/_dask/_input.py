@@ -65,7 +65,7 @@ def lazy_array(X: Any, what: str, dimensions: int) -> Any:
         raise ValueError(f"{what} must be real numbers, but its type is {array.dtype}.")
     if isinstance(array._meta, np.ma.MaskedArray):
         dtype = float_type([array.dtype])
-        return array.map_blocks(_unmasked, dtype=dtype, meta=np.empty((0,) * dimensions, dtype))
+        return array.map_blocks(_unmasked, meta=np.empty((0,) * dimensions, dtype))
     if type(array._meta) is not np.ndarray:
         kind = type(array._meta).__name__
         raise TypeError(f"{what} must have chunks that are NumPy arrays, not {kind}.")
@@ -143,8 +143,9 @@ def _vector_values(part: Any) -> npt.NDArray[Any]:
     return np.asarray(part.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _unmasked(chunk: Any, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    return np.ma.filled(np.ma.asarray(chunk).astype(dtype), np.nan)
+def _unmasked(chunk: Any) -> npt.NDArray[Any]:
+    masked = np.ma.asarray(chunk)
+    return np.ma.filled(masked.astype(float_type([masked.dtype])), np.nan)
 
 
 def _unchanged(chunk: Any) -> Any:
