@@ -211,7 +211,10 @@ class Chunks:
     ) -> list[list[Any]]:
         """For each row of chunks, what those of some columns contribute."""
         source = self.blocks if len(self.widths) == 1 else self.again
-        return [[_task(prepare)(row[j], spec, option) for j, spec in specs] for row in source]
+        return [
+            [_task(kernels.of_counted)(prepare, row[j], spec, option, weights) for j, spec in specs]
+            for row, _, weights, _ in self._rows(source)
+        ]
 
     def _columns(
         self, features: IndexArray, mean: FloatArray, scale: FloatArray

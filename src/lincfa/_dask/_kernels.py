@@ -1,6 +1,6 @@
 """What is computed from one chunk, with nothing but NumPy; sums of it are what a fit needs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, TypeAlias
@@ -159,6 +159,13 @@ def all_moments(
     return AllMoments(moments, fault)
 
 
+def of_counted(
+    prepare: Callable[..., FloatArray], chunk: Chunk, spec: Any, option: Any, weights: Any
+) -> FloatArray:
+    """What the rows of a chunk that count contribute; the others may hold anything."""
+    return prepare(_with_weight(chunk, weights)[0], spec, option)
+
+
 def standardized(chunk: Chunk, spec: Columns, summed: bool) -> FloatArray:
     """Some columns, standardised; or only their sum."""
     columns, mean, scale = spec
@@ -178,7 +185,11 @@ def products(
     spec: Columns,
     weights: FloatArray | None,
 ) -> FloatArray:
-    """Sums of products of the columns on the left, or of their sum, with standardised columns."""
+    """Sums of products of the columns on the left, or of their sum, with standardised columns.
+
+    What is on the left has only the rows that count.
+    """
+    chunk, weights = _with_weight(chunk, weights)
     own = sum(left[1:], left[0]) if summed else left[0] if len(left) == 1 else np.hstack(left)
     if weights is not None:
         own = own * weights[:, None]
@@ -203,8 +214,9 @@ def products_within(
     """Sums of products of the columns of each group with each other, one matrix behind the other.
 
     ``groups`` are places in the columns that the chunks give together; a chunk without a
-    specification holds standardised columns already.
+    specification holds standardised columns already, of the rows that count.
     """
+    chunks, weights = _rows_with_weight(chunks, specs, weights)
     matrices = [np.zeros((group.size, group.size)) for group in groups]
     width = sum(group.size for group in groups)
     for rows in row_slices(len(chunks[0]), width, _SOME_VALUES):
@@ -258,8 +270,10 @@ def squares_of_sums(
 ) -> FloatArray:
     """Sum of the squares of each group's sum.
 
-    A chunk without a specification holds the sums of its own columns already.
+    A chunk without a specification holds the sums of its own columns already, of the rows that
+    count.
     """
+    chunks, weights = _rows_with_weight(chunks, specs, weights)
     result = np.zeros(n_groups)
     width = max(n_groups, *(chunk.shape[1] for chunk in chunks))
     for rows in row_slices(len(chunks[0]), width, _SOME_VALUES):
@@ -301,6 +315,28 @@ def _counted(
         return X, y, weights, np.arange(y.size)
     rows = np.flatnonzero(weights > 0)
     return X[rows], y[rows], weights[rows], rows
+
+
+def _with_weight(chunk: Chunk, weights: Any) -> tuple[Chunk, FloatArray | None]:
+    """Rows with a weight, and their weights."""
+    if weights is None:
+        return chunk, None
+    weights = _float64(weights)
+    if weights.all():
+        return chunk, weights
+    rows = np.flatnonzero(weights)
+    return chunk[rows], weights[rows]
+
+
+def _rows_with_weight(
+    chunks: Sequence[Chunk], specs: Sequence[Any], weights: Any
+) -> tuple[list[Chunk], FloatArray | None]:
+    """The same of chunks side by side; those without a specification have no others."""
+    counted = [
+        chunk if spec is None else _with_weight(chunk, weights)[0]
+        for chunk, spec in zip(chunks, specs, strict=True)
+    ]
+    return counted, None if weights is None else _with_weight(_float64(weights), weights)[1]
 
 
 def _centred(y: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
