@@ -38,7 +38,8 @@ def open_columns(estimator: Any, X: Any, *, reset: bool) -> tuple[Any, Names | N
         return frame_values(X), names
     array = lazy_array(X, "X", 2)
     known_columns(estimator, np.empty((1, array.shape[1])), reset=reset)
-    return array, None
+    widths = array.chunks[1]
+    return array if all(widths) else array.blocks[:, np.flatnonzero(widths).tolist()], None
 
 
 def frame_values(frame: Any) -> Any:
