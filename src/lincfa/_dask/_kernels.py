@@ -28,6 +28,9 @@ _SOME_VALUES = 2**20
 
 _WIDTH = 4096
 
+_QUIET = np.errstate(over="ignore", invalid="ignore")
+"""Values that are not finite, or too large, are refused when all have been seen."""
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -101,6 +104,7 @@ def first_fault(faults: Sequence[Fault | None]) -> Fault | None:
     return min(found, key=lambda f: (order.index(f.what), f.row, f.column), default=None)
 
 
+@_QUIET
 def column_moments(
     chunk: Chunk, y: FloatArray, weights: FloatArray | None, first_row: int, first_column: int
 ) -> ColumnMoments:
@@ -115,19 +119,18 @@ def column_moments(
         return ColumnMoments(0.0, sums, squares, products, low, high, fault)
     centred, center = _centred(y, weights)
     weighted = weights * centred
-    with np.errstate(over="ignore", invalid="ignore"):
-        shift = _means(X, weights)
-        for part, columns, tile in tiles(X):
-            values = X[part, columns]
-            low[columns] = np.minimum(low[columns], values.min(axis=0))
-            high[columns] = np.maximum(high[columns], values.max(axis=0))
-            np.subtract(values, shift[columns], out=tile)
-            sums[columns] += weights[part] @ tile
-            products[columns] += weighted[part] @ tile
-            tile *= np.sqrt(weights[part])[:, None]
-            squares[columns] += column_squares(tile)
-        offset = sums / count
-        squares -= sums * offset
+    shift = _means(X, weights)
+    for part, columns, tile in tiles(X):
+        values = X[part, columns]
+        low[columns] = np.minimum(low[columns], values.min(axis=0))
+        high[columns] = np.maximum(high[columns], values.max(axis=0))
+        np.subtract(values, shift[columns], out=tile)
+        sums[columns] += weights[part] @ tile
+        products[columns] += weighted[part] @ tile
+        tile *= np.sqrt(weights[part])[:, None]
+        squares[columns] += column_squares(tile)
+    offset = sums / count
+    squares -= sums * offset
     if not (np.isfinite(low[:-1]) & np.isfinite(high[:-1])).all():
         fault = _not_finite(X, rows, first_row, first_column)
     mean = np.append(shift, center) + offset
@@ -136,6 +139,7 @@ def column_moments(
     return ColumnMoments(count, mean, squares, products, low, high, fault)
 
 
+@_QUIET
 def all_moments(
     chunks: Sequence[Chunk],
     y: FloatArray,
@@ -149,13 +153,12 @@ def all_moments(
     y, weights, fault = _vectors(chunk, y, weights, first_row)
     X, y, weights, rows = _counted(chunk, y, weights)
     if fault is None and y.size:
-        with np.errstate(over="ignore", invalid="ignore"):
-            moments.low = np.append(X.min(axis=0), y.min())
-            moments.high = np.append(X.max(axis=0), y.max())
-            if not (np.isfinite(moments.low) & np.isfinite(moments.high)).all():
-                fault = _not_finite(X, rows, first_row, 0)
-            else:
-                moments.add(X, y, weights)
+        moments.low = np.append(X.min(axis=0), y.min())
+        moments.high = np.append(X.max(axis=0), y.max())
+        if not (np.isfinite(moments.low) & np.isfinite(moments.high)).all():
+            fault = _not_finite(X, rows, first_row, 0)
+        else:
+            moments.add(X, y, weights)
     return AllMoments(moments, fault)
 
 
@@ -362,6 +365,7 @@ def _not_finite(X: Chunk, rows: IndexArray, first_row: int, first_column: int) -
     return Fault("X", first_row + int(rows[row]), first_column + column, float(X[row, column]))
 
 
+@_QUIET
 def merged(parts: Sequence[Any]) -> Any:
     """What several sets of rows give together."""
     if isinstance(parts[0], np.ndarray):
