@@ -53,13 +53,19 @@ def validate_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64]
             f"{wrong[0]}."
         )
     with np.errstate(over="ignore"):
-        if not np.isfinite(weights.sum()):
-            raise ValueError("sample_weight adds up to more than float64 can hold.")
+        check_finite_total(weights.sum())
     return None if (weights == 1).all() else weights
+
+
+def check_finite_total(total: float) -> None:
+    """Refuse weights that add up to infinity."""
+    if not np.isfinite(total):
+        raise ValueError("sample_weight adds up to more than float64 can hold.")
 
 
 def check_total_weight(total: float) -> None:
     """Refuse weights that amount to fewer samples than a fit needs."""
+    check_finite_total(total)
     if total == 0:
         raise ValueError("All of sample_weight is zero: no sample counts.")
     if not are_enough(total):
