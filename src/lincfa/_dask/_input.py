@@ -154,6 +154,8 @@ def _unchanged(chunk: Any) -> Any:
 
 
 def _target_in_memory(y: Any) -> npt.NDArray[np.float64]:
+    if y is None:
+        raise ValueError("A fit requires y to be passed, but the target y is None.")
     check_target(y)
     return np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
 
