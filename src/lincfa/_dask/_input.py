@@ -177,9 +177,9 @@ def _count(collections: list[Any]) -> list[list[int]]:
     from dask import delayed
 
     def lengths(collection: Any) -> Any:
-        known = getattr(collection, "chunks", None)
-        if known is not None and not np.isnan(known[0]).any():
-            return list(known[0])
+        known = [np.nan] if is_frame(collection) else collection.chunks[0]
+        if not np.isnan(known).any():
+            return list(known)
         blocks = collection.to_delayed()
         first = blocks if np.ndim(blocks) <= 1 else blocks[:, 0]
         return [delayed(len, pure=False)(block) for block in first]
