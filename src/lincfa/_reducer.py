@@ -163,4 +163,17 @@ def _lazy_as_it_is(wrapped: Callable[[Any, Any], Any]) -> Callable[[Any, Any], A
     return transform
 
 
+def _fit_lazy_as_it_is(wrapped: Callable[..., Any]) -> Callable[..., Any]:
+    """Do the same for a fit and a transform at once."""
+
+    @wraps(wrapped)
+    def fit_transform(self: Any, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        if is_dask(X):
+            return self.fit(X, y, **fit_params).transform(X)
+        return wrapped(self, X, y, **fit_params)
+
+    return fit_transform
+
+
 GroupReducer.transform = _lazy_as_it_is(GroupReducer.transform)  # type: ignore[assignment, method-assign]
+GroupReducer.fit_transform = _fit_lazy_as_it_is(GroupReducer.fit_transform)
