@@ -1,0 +1,91 @@
+"""Chunks to fit on, ways in which they are fitted, and what is counted meanwhile."""
+
+import pickle
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+
+import dask.array as da
+import numpy as np
+from dask.callbacks import Callback
+
+from lincfa import LinCFA
+from lincfa._dask import _chunks, _kernels, _statistics
+from reference import assert_same_fit, field, make
+
+STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
+ROUTES = ("one pass", "many passes")
+BATCH = 150
+
+
+@contextmanager
+def on_route(route, batch=BATCH, head=8):
+    """Batches so small that few features take as many passes as very many do."""
+    with ExitStack() as stack:
+        if route == "many passes":
+            small = {"LARGEST_BATCH": batch}
+            sizes = {"_HEAD": head, "_WORTH_ONE_PASS": head}
+            for change in (
+                patch.multiple(_chunks, _FEWEST=4, **small),
+                patch.multiple(_statistics, **sizes, **small),
+                patch.multiple(_kernels, _SOME_VALUES=50, _WIDTH=7),
+            ):
+                stack.enter_context(change)
+        yield
+
+
+def data(family=field, n=60, D=28, seed=0):
+    """Values with means of some hundred scales, if nothing else is asked for."""
+    return make(family, n, D, seed)
+
+
+def odd_chunks(X):
+    """Chunks of different sizes: of no rows, of one row, of one column."""
+    n, D = X.shape
+    return da.from_array(X, chunks=X.shape).rechunk(((0, 1, 25, 0, n - 26, 0), (7, 1, D - 8)))
+
+
+def fit(X, y, sample_weight=None, *, batch=BATCH, route="one pass", **parameters):
+    """Fit by some route."""
+    with on_route(route, batch):
+        return LinCFA(**parameters).fit(X, y, sample_weight)
+
+
+def assert_equal_models(model, other):
+    """Same groups, figures as near as sums of the same values in another order give them.
+
+    Correlations carry errors of 1e-13 or so; F has them over 1 − ρ and 1 − R², down to 1e-5.
+    """
+    assert_same_fit(model, other)
+    assert model.n_samples_ == other.n_samples_
+    np.testing.assert_allclose(model.target_scale_, other.target_scale_, rtol=1e-10)
+    for name in model.cohesion_.dtype.names:
+        one, two = (each.cohesion_[name].astype(float) for each in (model, other))
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-9)
+
+
+def counted_chunks(X, chunks):
+    """A lazy array, and a list in which the reading of each chunk leaves its place."""
+    reads = []
+    chunks = da.core.normalize_chunks(chunks, X.shape)
+
+    def read(block_info=None):
+        (top, bottom), (left, right) = block_info[None]["array-location"]
+        reads.append((top, left))
+        return X[top:bottom, left:right]
+
+    meta = np.empty((0, 0), X.dtype)
+    return da.map_blocks(read, chunks=chunks, dtype=X.dtype, meta=meta), reads
+
+
+class Watch(Callback):
+    """Sees the graphs and the results of tasks of dask's own schedulers."""
+
+    def __init__(self):
+        super().__init__(start=self.see_graph, posttask=self.see_result)
+        self.tasks, self.largest = [], 0
+
+    def see_graph(self, graph):
+        self.tasks.append(len(graph))
+
+    def see_result(self, key, result, graph, state, worker):
+        self.largest = max(self.largest, len(pickle.dumps(result)))
