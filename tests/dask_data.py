@@ -39,9 +39,9 @@ def data(family=field, n=60, D=28, seed=0):
 
 
 def odd_chunks(X):
-    """Chunks of different sizes: of no rows, of one row, of one column."""
+    """Chunks of different sizes: of no rows, of one row, of more."""
     n, D = X.shape
-    return da.from_array(X, chunks=X.shape).rechunk(((0, 1, 25, 0, n - 26, 0), (7, 1, D - 8)))
+    return da.from_array(X, chunks=X.shape).rechunk(((0, 1, 25, n - 26), (7, D - 7)))
 
 
 def fit(X, y, sample_weight=None, *, batch=BATCH, route="one pass", **parameters):

@@ -264,7 +264,7 @@ def test_set_output_gathers_nothing(output):
 def test_models_are_pickled_saved_and_loaded(tmp_path, strategy):
     """They hold what they learned, and no chunks."""
     X, y = data()
-    model = fit(odd_chunks(X), da.from_array(y, chunks=7), strategy=strategy, route="many passes")
+    model = fit(odd_chunks(X), da.from_array(y, chunks=17), strategy=strategy, route="many passes")
     stored = pickle.dumps(model)
     assert b"dask" not in stored
     model.save(tmp_path / "model.json")

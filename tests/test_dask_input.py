@@ -1,0 +1,265 @@
+"""What dask's collections may hold: types, names, targets and weights; what is refused, and how."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+from lincfa import LinCFA
+from reference import table
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+bag = pytest.importorskip("dask.bag")
+
+from dask_data import ROUTES, assert_equal_models, data, fit, odd_chunks  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture(params=ROUTES)
+def route(request):
+    return request.param
+
+
+def assert_as_in_memory(X, lazy, y, route, **parameters):
+    """The fit, and what the model makes of both, also back."""
+    model, chunked = LinCFA(**parameters).fit(X, y), fit(lazy, y, route=route, **parameters)
+    assert_equal_models(chunked, model)
+    assert chunked.n_features_in_ == model.n_features_in_
+    assert list(chunked._names()) == list(model._names())
+    values, reduced = model.transform(X), chunked.transform(lazy)
+    computed = np.asarray(reduced.compute())
+    assert computed.dtype == np.asarray(reduced._meta).dtype == np.asarray(values).dtype
+    # Sums in another order, of values some hundred times their scale.
+    bound = 1e-11 if computed.dtype == np.float64 else 1e-5
+    np.testing.assert_allclose(computed, values, rtol=bound, atol=bound)
+    restored = np.asarray(chunked.inverse_transform(reduced).compute())
+    assert restored.dtype == computed.dtype
+    np.testing.assert_allclose(restored, model.inverse_transform(values), rtol=bound, atol=bound)
+    return chunked
+
+
+# Types
+
+
+def integers():
+    return np.round(10 * data()[0]).astype(int)
+
+
+ARRAYS = {
+    "float64": lambda: data()[0],
+    "float32": lambda: data()[0].astype(np.float32),
+    "float16": lambda: (data()[0] - 256).astype(np.float16),
+    "int64": integers,
+    "int8": lambda: (integers() % 100).astype(np.int8),
+    "uint8": lambda: (integers() % 100).astype(np.uint8),
+    "bool": lambda: integers() % 2 == 0,
+    "big-endian": lambda: data()[0].astype(">f8"),
+    "by columns": lambda: np.asfortranarray(data()[0]),
+    "long": lambda: data()[0].astype(np.longdouble),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_types_of_arrays(name, route):
+    X = ARRAYS[name]()
+    assert_as_in_memory(X, da.from_array(X, chunks=(30, 20)), data()[1], route)
+
+
+def test_masked_arrays(route):
+    X, y = data()
+    masked = np.ma.array(X, mask=False)
+    assert_as_in_memory(X, da.from_array(masked, chunks=(30, 20)), y, route)
+    target = da.from_array(np.ma.array(y, mask=False), chunks=17)
+    assert_equal_models(fit(odd_chunks(X), target, route=route), LinCFA().fit(X, y))
+    masked[33, 17] = np.ma.masked
+    with pytest.raises(ValueError, match=r"NaN in column 17 \(first in row 33\)"):
+        fit(da.from_array(masked, chunks=(30, 20)), y, route=route)
+    target = da.from_array(np.ma.array(y, mask=np.arange(60) == 33), chunks=17)
+    with pytest.raises(ValueError, match=r"Input y contains NaN \(first in row 33\)"):
+        fit(odd_chunks(X), target, route=route)
+    integer = np.ma.array(integers(), mask=False)
+    integer[2, 3] = np.ma.masked
+    with pytest.raises(ValueError, match=r"NaN in column 3 \(first in row 2\)"):
+        fit(da.from_array(integer, chunks=(30, 20)), y, route=route)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean", "float32", "int32", "mixed"])
+def test_types_of_frames(dtype, route):
+    frame = table(integers() % 2 if dtype == "boolean" else integers())
+    mixed = {"t3": "Float64", "t4": "int16", "t5": "bool", "t6": "float32"}
+    if dtype == "mixed":
+        frame["t5"] %= 2
+    frame = frame.astype(mixed if dtype == "mixed" else dtype)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    assert_as_in_memory(frame, lazy, data()[1], route)
+
+
+@pytest.mark.parametrize("values", ["text", "category", "dates"])
+def test_columns_that_are_no_numbers(values):
+    frame = table(data()[0])
+    frame["t3"] = {
+        "text": ["a"] * 60,
+        "category": pd.Categorical(["a", "b"] * 30),
+        "dates": pd.date_range("2020", periods=60),
+    }[values]
+    with pytest.raises(ValueError, match="Features must be numeric, but column 't3' is not"):
+        LinCFA().fit(dd.from_pandas(frame, npartitions=3), data()[1])
+
+
+def test_other_collections():
+    X, y = data()
+    lazy = odd_chunks(X)
+    for wrong in (dask.delayed(X), bag.from_sequence([1, 2])):
+        with pytest.raises(TypeError, match="X must be a dask array or dataframe, got"):
+            LinCFA().fit(wrong, y)
+    with pytest.raises(TypeError, match="The target y must be a dask array or dataframe, got"):
+        LinCFA().fit(lazy, dask.delayed(y))
+    with pytest.raises(TypeError, match="chunks that are NumPy arrays, not csr_array"):
+        LinCFA().fit(lazy.map_blocks(csr_array), y)
+    with pytest.raises(ValueError, match="real numbers, but its type is complex128"):
+        LinCFA().fit(lazy + 1j, y)
+    for shape in (lazy[:, 0], lazy[None]):
+        with pytest.raises(ValueError, match=f"Expected 2D array, but X is a {shape.ndim}D array"):
+            LinCFA().fit(shape, y)
+    with pytest.raises(ValueError, match=r"0 feature\(s\)"):
+        LinCFA().fit(lazy[:, :0], y)
+    with pytest.raises(ValueError, match=r"3 sample\(s\) \(shape=\(3, 28\)\) while a minimum of 4"):
+        LinCFA().fit(lazy[:3], y[:3])
+    columns = da.from_array(np.arange(28) < 10, chunks=10)
+    with pytest.raises(ValueError, match=r"not known; call X.compute_chunk_sizes\(\)"):
+        LinCFA().fit(lazy[:, columns], y)
+
+
+def test_xarray(route):
+    xr = pytest.importorskip("xarray")
+    X, y = data()
+    lazy = xr.DataArray(odd_chunks(X), dims=("time", "place"))
+    target = xr.DataArray(da.from_array(y, chunks=17), dims="time")
+    model = LinCFA().fit(X, y)
+    assert_equal_models(fit(lazy, target, route=route), model)
+    assert isinstance(model.transform(lazy), da.Array)
+    np.testing.assert_allclose(model.transform(lazy), model.transform(X), rtol=1e-11, atol=1e-11)
+    with pytest.raises(TypeError, match="got Dataset"):
+        LinCFA().fit(lazy.to_dataset(name="field"), y)
+
+
+# Names and numbers of rows
+
+
+NAMES = {
+    "strings": [f"t{i}" for i in range(28)],
+    "wavelengths": [400 + 2 * i for i in range(28)],
+    "heights": [i / 7 for i in range(28)],
+    "pairs": [("sea" if i % 2 else "land", i) for i in range(28)],
+    "dates": list(pd.date_range("2020", periods=28)),
+    "numbers": list(range(28)),
+    "attributes": ["chunks", "dims", "data", "blocks", *(f"t{i}" for i in range(24))],
+}
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_names(names, route):
+    X, y = data()
+    frame = pd.DataFrame(X, columns=NAMES[names])
+    lazy = dd.from_pandas(frame, npartitions=3)
+    model = assert_as_in_memory(frame, lazy, y, route)
+    expected = LinCFA().fit(frame, y)
+    assert list(model.get_feature_names_out()) == list(expected.get_feature_names_out())
+    assert list(model.transform(lazy).columns) == list(expected.get_feature_names_out())
+    if names != "numbers":  # which are no names
+        with pytest.raises(ValueError, match=r"in the same order"):
+            model.transform(lazy[list(frame.columns[::-1])])
+
+
+def test_names_twice():
+    frame = table(data()[0]).rename(columns={"t1": "t0"})
+    with pytest.raises(ValueError, match=r"unique, but X repeats 't0' \(2 times\)"):
+        LinCFA().fit(dd.from_pandas(frame, npartitions=2), data()[1])
+
+
+def test_new_data_have_the_columns_of_the_fit():
+    X, y = data()
+    frame = table(X)
+    model, lazy = LinCFA().fit(frame, y), dd.from_pandas(frame, npartitions=3)
+    with pytest.raises(ValueError, match="unseen at fit time"):
+        model.transform(lazy.rename(columns={"t3": "other"}))
+    with pytest.raises(ValueError, match="X has 5 features, but LinCFA is expecting 28"):
+        LinCFA().fit(X, y).transform(odd_chunks(X)[:, :5])
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.transform(odd_chunks(X))
+    reduced = model.transform(lazy)
+    with pytest.raises(ValueError, match="The column 'other' is no reduced feature"):
+        model.inverse_transform(reduced.rename(columns={reduced.columns[0]: "other"}))
+    with pytest.raises(ValueError, match="X has 28 columns, but there are"):
+        model.inverse_transform(odd_chunks(X))
+
+
+def test_unknown_numbers_of_rows(route):
+    """Filtered rows: they are counted first, of a frame by its first column."""
+    X, y = data()
+    frame = table(X).assign(y=y)
+    kept = frame[frame.t0 > frame.t0.median()]
+    lazy = dd.from_pandas(frame, npartitions=3)
+    lazy = lazy[lazy.t0 > frame.t0.median()]
+    features = list(frame.columns[:-1])
+    model = LinCFA().fit(kept[features].to_numpy(), kept.y)
+    values, target = lazy[features].values, lazy.y.values
+    assert np.isnan(values.shape[0])
+    for found in (lazy.y, target, kept.y):
+        assert_equal_models(fit(values, found, route=route), model)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples: 30 and 60"):
+        fit(values, frame.y, route=route)
+    known = da.from_array(kept[features].to_numpy(), chunks=(20, 9))
+    assert_equal_models(fit(known, target, route=route), model)
+    assert fit(lazy[features], lazy.y, route=route).n_samples_ == 30
+
+
+# Values that are refused
+
+
+@pytest.mark.parametrize("chunks", [(20, 28), (20, 15)])
+@pytest.mark.parametrize(("value", "said"), [(np.nan, "NaN"), (np.inf, "infinity")])
+def test_values_that_are_not_finite(route, chunks, value, said):
+    X, y = data()
+    model = LinCFA().fit(X, y)
+    X[33, 17] = X[45, 2] = value
+    X[50, 17] = -value
+    lazy = da.from_array(X, chunks=chunks)
+    with pytest.raises(ValueError, match=rf"X contains {said} in column 17 \(first in row 33\)"):
+        fit(lazy, y, route=route)
+    with pytest.raises(ValueError, match=rf"a chunk of 20 rows: .*{said} in column 17.*row 13"):
+        model.transform(lazy[:40]).compute()
+    frame = dd.from_pandas(table(X), npartitions=3)
+    with pytest.raises(ValueError, match=rf"X contains {said} in column 't17' \(first in row 33\)"):
+        fit(frame, y, route=route)
+    named = LinCFA().fit(table(data()[0]), y)
+    with pytest.raises(ValueError, match=rf"{said} in column 't17' \(first in row 13\)"):
+        named.transform(frame.partitions[:2]).compute()
+    reduced = da.full((60, model.n_groups_), value)
+    with pytest.raises(ValueError, match="The reduced features contain NaN or infinity"):
+        model.inverse_transform(reduced).compute()
+
+
+def test_missing_values_of_pandas(route):
+    frame = table(data()[0]).astype({"t3": "Float64"})
+    frame.loc[33, "t3"] = pd.NA
+    with pytest.raises(ValueError, match=r"NaN in column 't3' \(first in row 33\)"):
+        fit(dd.from_pandas(frame, npartitions=3), data()[1], route=route)
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e307])
+def test_values_too_large(route, factor):
+    """In every chunk, so that sums of chunks overflow too: no warning tells of it before."""
+    X, y = data()
+    X[:, 5] *= factor / 300 * np.where(np.arange(60) % 2, 1, -1)
+    with pytest.raises(ValueError, match="too large for sums of squares in column 5"):
+        fit(da.from_array(X, chunks=(7, 15)), y, route=route)
+    with pytest.raises(ValueError, match="too large for sums of squares in the target y"):
+        fit(odd_chunks(data()[0]), y * 1e300, route=route)
