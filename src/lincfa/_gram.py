@@ -37,7 +37,8 @@ def inverse(gram: FloatArray) -> tuple[FloatArray, bool]:
             full = np.asarray(np.linalg.inv(unit), dtype=np.float64)
         except np.linalg.LinAlgError:
             continue
-        if ridge or np.diagonal(full).max() <= _LARGEST_INFLATION:
+        # Of either sign: that of rounding may be negative.
+        if ridge or np.abs(np.diagonal(full)).max() <= _LARGEST_INFLATION:
             break
     full = (full + full.T) / 2
     full *= scale
