@@ -182,6 +182,8 @@ class ChunkStatistics(Features):
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
         """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
         tasks = list(tasks)
+        if not tasks:  # no candidate is in reach of any seed
+            return
         wanted = np.unique(np.concatenate([candidates for _, candidates in tasks]))
         known = next((known for known in self._known if known.hold(seeds, wanted)), None)
         if known is None:
