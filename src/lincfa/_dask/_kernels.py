@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import reduce, wraps
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,8 +28,16 @@ _SOME_VALUES = 2**20
 
 _WIDTH = 4096
 
-_QUIET = np.errstate(over="ignore", invalid="ignore")
-"""Values that are not finite, or too large, are refused when all have been seen."""
+
+def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Ignore overflow: values that are too large are refused when all have been seen."""
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return function(*arguments)
+
+    return call
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,7 @@ def first_fault(faults: Sequence[Fault | None]) -> Fault | None:
     return min(found, key=lambda f: (order.index(f.what), f.row, f.column), default=None)
 
 
-@_QUIET
+@_quiet
 def column_moments(
     chunk: Chunk, y: FloatArray, weights: FloatArray | None, first_row: int, first_column: int
 ) -> ColumnMoments:
@@ -139,7 +147,7 @@ def column_moments(
     return ColumnMoments(count, mean, squares, products, low, high, fault)
 
 
-@_QUIET
+@_quiet
 def all_moments(
     chunks: Sequence[Chunk],
     y: FloatArray,
@@ -365,7 +373,7 @@ def _not_finite(X: Chunk, rows: IndexArray, first_row: int, first_column: int) -
     return Fault("X", first_row + int(rows[row]), first_column + column, float(X[row, column]))
 
 
-@_QUIET
+@_quiet
 def merged(parts: Sequence[Any]) -> Any:
     """What several sets of rows give together."""
     if isinstance(parts[0], np.ndarray):
@@ -373,5 +381,4 @@ def merged(parts: Sequence[Any]) -> Any:
         for part in parts[1:]:
             total += part
         return total
-    with np.errstate(over="ignore", invalid="ignore"):  # values that are too large are told later
-        return reduce(lambda one, other: one.merge(other), parts)
+    return reduce(lambda one, other: one.merge(other), parts)
