@@ -237,8 +237,10 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         """Check what is given for a fit."""
         if is_dask(X):
             chunks = read_chunks(self, X, y, sample_weight)
-            chunks.column_moments()  # refuses what is not finite before a fold does
-            return ChunkSamples(chunks, Outcomes(*chunks.outcomes()))
+            # Refuses what is not finite before a fold does, as in memory: also without weight.
+            chunks.weighted(None).column_moments()
+            y, sample_weight = chunks.outcomes()
+            return ChunkSamples(chunks, Outcomes(y, validate_weights(sample_weight, len(y))))
         fewest = MIN_SAMPLES if sample_weight is None else 1
         values, target, names = validate_training(self, X, y, min_samples=fewest)
         check_finite(values, names)

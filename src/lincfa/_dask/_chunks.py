@@ -72,9 +72,9 @@ class Chunks:
         longest = 1 if len(self.widths) == 1 else max(self.lengths)
         return max(_FEWEST, LARGEST_BATCH // max(others, longest, 1))
 
-    def weighted(self, weights: FloatArray) -> "Chunks":
-        """Give the same rows with other weights."""
-        return replace(self, weights=cut_rows(weights, self.lengths))
+    def weighted(self, weights: FloatArray | None) -> "Chunks":
+        """Give the same rows with other weights, or without any."""
+        return replace(self, weights=None if weights is None else cut_rows(weights, self.lengths))
 
     def outcomes(self) -> tuple[FloatArray, FloatArray | None]:
         """Gather target and weights, as float64."""
