@@ -23,7 +23,7 @@ def on_route(route, batch=BATCH, head=8):
     with ExitStack() as stack:
         if route == "many passes":
             small = {"LARGEST_BATCH": batch}
-            sizes = {"_HEAD": head, "_WORTH_ONE_PASS": head}
+            sizes = {"_SMALLEST_HEAD": head, "_OPERATIONS": 1}
             for change in (
                 patch.multiple(_chunks, _FEWEST=4, **small),
                 patch.multiple(_statistics, **sizes, **small),

@@ -126,7 +126,7 @@ def test_other_collections():
     with pytest.raises(ValueError, match="real numbers, but its type is complex128"):
         LinCFA().fit(lazy + 1j, y)
     for shape in (lazy[:, 0], lazy[None]):
-        with pytest.raises(ValueError, match=f"Expected 2D array, but X is a {shape.ndim}D array"):
+        with pytest.raises(ValueError, match=f"X should be a 2D array, got a {shape.ndim}D array"):
             LinCFA().fit(shape, y)
     with pytest.raises(ValueError, match=r"0 feature\(s\)"):
         LinCFA().fit(lazy[:, :0], y)

@@ -80,9 +80,9 @@ WRONG_TARGETS = {
     "complex": (lambda y: da.from_array(y + 1j, chunks=17), "y must be real numbers"),
     "table": (
         lambda y: da.from_array(y[:, None], chunks=17),
-        "Expected 1D array, but The target y",
+        "y should be a 1D array, got a 2D array",
     ),
-    "frame": (lambda y: lazy_series(y).to_frame(), "must be one column, got a dataframe"),
+    "frame": (lambda y: lazy_series(y).to_frame(), "should be one column, got a dataframe"),
     "nothing": (lambda y: None, "the target y is None"),
     "number": (lambda y: 3.0, "y should be a 1d array"),
 }
@@ -106,8 +106,7 @@ def test_targets_that_are_not_finite(route, lazy, value, said):
         fit(odd_chunks(X), y, route=route)
 
 
-@pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize("chunks", [(20, 28), ((0, 1, 29, 30), (7, 21))])
+@pytest.mark.parametrize(("chunks", "lazy"), [((20, 28), False), (((0, 1, 29, 30), (7, 21)), True)])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_weights(route, strategy, chunks, lazy):
     """Rows of weight 0 do not count: they may hold anything, and a lazy target nothing."""
