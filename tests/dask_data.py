@@ -9,7 +9,7 @@ import numpy as np
 from dask.callbacks import Callback
 
 from lincfa import LinCFA
-from lincfa._dask import _chunks, _kernels, _statistics
+from lincfa._dask import _chunks, _moments, _products, _statistics
 from reference import assert_same_fit, field, make
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
@@ -27,7 +27,8 @@ def on_route(route, batch=BATCH, head=8):
             for change in (
                 patch.multiple(_chunks, _FEWEST=4, **small),
                 patch.multiple(_statistics, **sizes, **small),
-                patch.multiple(_kernels, _SOME_VALUES=50, _WIDTH=7),
+                patch.multiple(_moments, _SOME_VALUES=50),
+                patch.multiple(_products, _SOME_VALUES=50, _WIDTH=7),
             ):
                 stack.enter_context(change)
         yield

@@ -4,7 +4,7 @@ Each pass is one graph. A task gets one chunk, with the target and the weights o
 tasks return is added up in a tree, and the sum comes back. The data are never gathered.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise, repeat
 from typing import Any
@@ -15,7 +15,8 @@ import numpy.typing as npt
 from .._names import Names, describe_columns
 from .._statistics import IndexArray
 from ..theory._arrays import FloatArray
-from . import _kernels as kernels
+from . import _moments as moments
+from . import _products as kernels
 from ._compute import compute
 
 LARGEST_BATCH = 2**24
@@ -83,28 +84,28 @@ class Chunks:
             None if weights is None else np.concatenate(weights).astype(np.float64)
         )
 
-    def all_moments(self) -> kernels.AllMoments:
+    def all_moments(self) -> moments.AllMoments:
         """Comoments of all pairs of columns."""
         tasks = [
-            _task(kernels.all_moments)(list(row), y, weights, start, self.precision)
+            _task(moments.all_moments)(list(row), y, weights, start, self.precision)
             for row, y, weights, start in self._rows(self.blocks)
         ]
-        total: kernels.AllMoments = compute(_tree(tasks))
+        total: moments.AllMoments = compute(add_in_tree(tasks))
         self._refuse([total.fault])
         return total
 
-    def column_moments(self) -> list[kernels.ColumnMoments]:
+    def column_moments(self) -> list[moments.ColumnMoments]:
         """Moments of single columns, by column chunks."""
         trees = [
-            _tree(
+            add_in_tree(
                 [
-                    _task(kernels.column_moments)(row[j], y, weights, start, left)
+                    _task(moments.column_moments)(row[j], y, weights, start, left)
                     for row, y, weights, start in self._rows(self.blocks)
                 ]
             )
             for j, left in enumerate(self._bounds[:-1])
         ]
-        parts: list[kernels.ColumnMoments] = compute(trees)
+        parts: list[moments.ColumnMoments] = compute(trees)
         self._refuse([part.fault for part in parts])
         return parts
 
@@ -121,19 +122,21 @@ class Chunks:
 
         Both are in ascending order.
         """
-        pieces = self._pieces(kernels.standardized, self._columns(left, mean, scale), summed)
-        trees = [
-            _tree(
-                [
-                    _task(kernels.products)(own, summed, row[j], spec, weights)
-                    for own, (row, _, weights, _) in zip(
-                        pieces, self._rows(self.blocks), strict=True
-                    )
-                ]
+        others = self._columns(right, mean, scale)
+        own = self._columns(left, mean, scale)
+        if len(self.widths) == 1:
+            beside = [own[0][1]] * len(self.blocks)  # each chunk takes them itself
+        else:
+            join = add_in_tree if summed else _task(kernels.side_by_side)
+            beside = [join(some) for some in self._pieces(kernels.standardized, own, summed)]
+        # First along the rows of chunks: then what stands beside them is not needed for long.
+        tasks = [
+            _task(kernels.side_by_side)(
+                [_task(kernels.products)(some, summed, row[j], spec, weights) for j, spec in others]
             )
-            for j, spec in self._columns(right, mean, scale)
+            for some, (row, _, weights, _) in zip(beside, self._rows(self.blocks), strict=True)
         ]
-        return np.hstack(compute(trees))
+        return np.asarray(compute(add_in_tree(tasks)))
 
     def products_within(
         self, groups: Sequence[IndexArray], mean: FloatArray, scale: FloatArray
@@ -143,7 +146,11 @@ class Chunks:
         ends = np.cumsum([group.size for group in groups])
         places = _constant(np.split(place, ends[:-1]))
         specs = self._columns(features, mean, scale)
-        total = self._total(kernels.products_within, kernels.standardized, specs, places, False)
+        if len(self.widths) == 1:
+            total = self._total(kernels.products_within, self.blocks, [specs[0][1]], places)
+        else:
+            pieces = self._pieces(kernels.standardized, specs, False)
+            total = self._total(kernels.products_within, pieces, [None] * len(specs), places)
         cuts = np.cumsum([group.size**2 for group in groups])[:-1]
         return [
             part.reshape(group.size, group.size)
@@ -159,7 +166,11 @@ class Chunks:
             for j, part in enumerate(self._parts)
             if (labels[part] >= 0).any()
         ]
-        return self._total(kernels.squares_of_sums, kernels.group_sums, specs, n_groups, n_groups)
+        if len(self.widths) == 1:
+            return self._total(kernels.squares_of_sums, self.blocks, [specs[0][1]], n_groups)
+        # Each is as wide as all groups.
+        sums = [[add_in_tree(some)] for some in self._pieces(kernels.group_sums, specs, n_groups)]
+        return self._total(kernels.squares_of_sums, sums, [None], n_groups)
 
     def reduced(
         self,
@@ -176,44 +187,34 @@ class Chunks:
             )
         sizes = np.concatenate([np.bincount(labels[labels >= 0]) for labels, _ in groupings])
         rows = [
-            _tree([_task(kernels.many_sums)(*pair) for pair in zip(row, specs, strict=True)])
+            add_in_tree([_task(kernels.many_sums)(*pair) for pair in zip(row, specs, strict=True)])
             for row in self.blocks
         ]
-        reduced = np.vstack(compute(rows)) / sizes
+        reduced = np.vstack(compute(rows))
+        reduced /= sizes
         return np.split(reduced, np.cumsum([size for _, size in groupings])[:-1], axis=1)
 
     def _total(
-        self,
-        kernel: Callable[..., Any],
-        prepare: Callable[..., Any],
-        specs: list[tuple[int, Any]],
-        what: Any,
-        option: Any,
+        self, kernel: Callable[..., Any], rows: Iterable[Any], specs: list[Any], what: Any
     ) -> FloatArray:
         """Add up what a kernel makes of whole rows.
 
         Of a single column chunk it takes what it needs itself, some rows at a time; of several it
-        is given what each of them contributes.
+        is given what each of them contributes, and no specification.
         """
-        if len(self.widths) == 1:
-            own, given = [[row[0]] for row in self.blocks], [specs[0][1]]
-        else:
-            own, given = self._pieces(prepare, specs, option), [None] * len(specs)
-        rows = self._rows(self.blocks)
         tasks = [
-            _task(kernel)(pieces, given, what, weights)
-            for pieces, (_, _, weights, _) in zip(own, rows, strict=True)
+            _task(kernel)(list(pieces), specs, what, weights)
+            for pieces, (_, _, weights, _) in zip(rows, self._rows(self.blocks), strict=True)
         ]
-        return np.asarray(compute(_tree(tasks)))
+        return np.asarray(compute(add_in_tree(tasks)))
 
     def _pieces(
         self, prepare: Callable[..., Any], specs: list[tuple[int, Any]], option: Any
     ) -> list[list[Any]]:
         """For each row of chunks, what those of some columns contribute."""
-        source = self.blocks if len(self.widths) == 1 else self.again
         return [
             [_task(kernels.of_counted)(prepare, row[j], spec, option, weights) for j, spec in specs]
-            for row, _, weights, _ in self._rows(source)
+            for row, _, weights, _ in self._rows(self.again)
         ]
 
     def _columns(
@@ -241,9 +242,9 @@ class Chunks:
         weights = repeat(None) if self.weights is None else self.weights
         return zip(blocks, self.y, weights, accumulate(self.lengths, initial=0), strict=False)
 
-    def _refuse(self, faults: Sequence[kernels.Fault | None]) -> None:
+    def _refuse(self, faults: Sequence[moments.Fault | None]) -> None:
         """Tell of the value that a fit refuses, if there is one."""
-        fault = kernels.first_fault(faults)
+        fault = moments.first_fault(faults)
         if fault is None:
             return
         what = "NaN" if np.isnan(fault.value) else "infinity"
@@ -279,10 +280,10 @@ def _constant(value: Any) -> Any:
     return delayed(value, pure=False, traverse=False)
 
 
-def _tree(tasks: list[Any]) -> Any:
+def add_in_tree(tasks: list[Any]) -> Any:
     """Add up what tasks return, few at a time, so that few have to be in memory."""
     while len(tasks) > 1:
         tasks = [
-            _task(kernels.merged)(tasks[i : i + _FAN_IN]) for i in range(0, len(tasks), _FAN_IN)
+            _task(moments.merged)(tasks[i : i + _FAN_IN]) for i in range(0, len(tasks), _FAN_IN)
         ]
     return tasks[0]

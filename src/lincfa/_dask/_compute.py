@@ -12,6 +12,8 @@ PATIENCE = "30s"
 
 SETTING = "lincfa.no-workers-timeout"
 
+_FILTERS = threading.Lock()  # filters of warnings belong to all threads
+
 
 def compute(graph: Any) -> Any:
     """Compute what may be a list of delayed values, as ``dask.compute`` does.
@@ -26,13 +28,9 @@ def compute(graph: Any) -> Any:
     from dask import compute as compute_all
 
     client = _client()
-    options = {} if client is None else {"scheduler": _watched(client)}
-    with warnings.catch_warnings():
-        # Of as many numbers as there are features, or samples of a target that is in memory; the
-        # data are not among them.
-        warnings.filterwarnings("ignore", message="Sending large graph")
-        (result,) = compute_all(graph, **options)
-    return result
+    if client is None:
+        return compute_all(graph)[0]
+    return compute_all(graph, scheduler=_watched(client))[0]
 
 
 def _client() -> Any:
@@ -63,7 +61,11 @@ def _watched(client: Any) -> Callable[..., Any]:
 
     def get(graph: Any, keys: Any, **options: Any) -> Any:
         # Futures instead of results, so that there is something to give up.
-        futures = client.get(graph, keys, **{**options, "sync": False})
+        with _FILTERS, warnings.catch_warnings():
+            # Of as many numbers as there are features, or samples of a target that is in memory;
+            # the data are not among them.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            futures = client.get(graph, keys, **{**options, "sync": False})
         done, deserted = threading.Event(), threading.Event()
         if limit is not None:
             watch = (client, futures, limit, done, deserted)
@@ -99,11 +101,11 @@ def _watch(
 ) -> None:
     """Cancel the futures once there have been no workers for so many seconds."""
     since = None
-    while not done.wait(min(1.0, limit / 10)):
+    while not done.wait(min(1.0, max(limit / 10, 0.05))):
         try:
             workers = client.nthreads()
-        except Exception:  # the scheduler is gone: the client itself cancels the futures
-            return
+        except Exception:  # if the scheduler is gone, the client itself cancels the futures
+            continue
         now = time.monotonic()
         since = None if workers else since or now
         if since is not None and now - since >= limit:

@@ -1,6 +1,7 @@
 """Reduced features of dask's collections, and back: lazy, chunk by chunk, with the same rows."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,12 @@ from .._means import spread_means
 from .._names import Names
 from .._statistics import IndexArray
 from ..theory._arrays import FloatArray
+from ._chunks import LARGEST_BATCH, add_in_tree
 from ._input import frame_values, is_frame, lazy_array, open_columns, partition_values
-from ._kernels import group_sums
+from ._products import group_sums
+
+_UNKNOWN_LENGTH = 2**12
+"""Rows that a chunk is taken to have where their number is not known."""
 
 
 def average_lazily(
@@ -33,20 +38,20 @@ def average_lazily(
     array, columns = open_columns(estimator, X, reset=False)
     dtype = float_type([array.dtype])
     sizes = np.bincount(labels[labels >= 0], minlength=len(names))
-    parts, left = [], 0
-    for j, width in enumerate(array.chunks[1]):
+    specs, left = [], 0
+    for width in array.chunks[1]:
         own = slice(left, left + width)
         left = own.stop
         standard = (None, None) if mean is None or scale is None else (mean[own], scale[own])
         named = range(own.start, own.stop) if columns is None else columns[own]
-        spec = ((labels[own], *standard), sizes, named)
-        if is_frame(X) and keep_frame:
-            return _map_frame(X, _averages, spec, names, dtype)
-        blocks = array.blocks[:, j] if len(array.chunks[1]) > 1 else array
-        parts.append(_map_blocks(blocks, _averages, spec, len(names), np.dtype(np.float64)))
-    while len(parts) > 1:  # in pairs, so that few have to be in memory
-        parts = [sum(parts[i + 1 : i + 2], parts[i]) for i in range(0, len(parts), 2)]
-    return parts[0].astype(dtype)
+        specs.append(((labels[own], *standard), sizes, named))
+    if is_frame(X) and keep_frame:
+        return _map_frame(X, _averages, specs[0], names, dtype)
+    if len(specs) == 1:
+        averaged = _map_blocks(array, _averages, specs[0], len(names), np.dtype(np.float64))
+    else:
+        averaged = _add_up(array, _averages, specs, len(names))
+    return averaged.astype(dtype)
 
 
 def expand_lazily(
@@ -66,7 +71,27 @@ def expand_lazily(
     array = lazy_array(X, "X", 2)
     check_reduced_columns(None, array.shape[1], reduced_names)
     array = array.rechunk({1: -1})
-    return _map_blocks(array, _expanded, spec, mean.size, float_type([array.dtype]))
+    dtype = float_type([array.dtype])
+    parts = _column_parts(mean.size, array.chunks[0])
+    if len(parts) == 1:
+        return _map_blocks(array, _expanded, spec, mean.size, dtype)
+    from dask import delayed
+
+    task = delayed(_expanded)
+    given = [_once((labels[part], mean[part], scale[part], center)) for part in parts]
+    rows = [[task(row[0], some) for some in given] for row in array.to_delayed()]
+    widths = tuple(part.stop - part.start for part in parts)
+    return _assemble(rows, (array.chunks[0], widths), dtype)
+
+
+def _column_parts(n_features: int, lengths: tuple[float, ...]) -> list[slice]:
+    """Cut all features into parts that make chunks of moderate size; one if that is possible."""
+    known = [length for length in lengths if length == length]
+    longest = max(known, default=0) if len(known) == len(lengths) else _UNKNOWN_LENGTH
+    width = max(1, LARGEST_BATCH // max(int(longest), 1))
+    count = -(-n_features // width)
+    bounds = np.linspace(0, n_features, count + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in pairwise(bounds)]
 
 
 def predict_lazily(estimator: Any, reduced: Any) -> Any:
@@ -86,6 +111,35 @@ def _map_blocks(
         chunks=(array.chunks[0], (width,)),
         meta=np.empty((0, 0), dtype=dtype),
     )
+
+
+def _add_up(array: Any, function: Callable[..., Any], specs: list[Any], width: int) -> Any:
+    """Add up what the column chunks contribute, in tasks of their own.
+
+    Sums of arrays would be fused with all that they are sums of, and a whole row of chunks would
+    have to be in memory.
+    """
+    from dask import delayed
+
+    task, given = delayed(function), [_once(spec) for spec in specs]
+    rows = [
+        [add_in_tree([task(*pair) for pair in zip(row, given, strict=True)])]
+        for row in array.to_delayed()
+    ]
+    return _assemble(rows, (array.chunks[0], (width,)), np.dtype(np.float64))
+
+
+def _assemble(rows: list[list[Any]], chunks: Any, dtype: Any) -> Any:
+    """Make a dask array of delayed chunks, some of which may be empty."""
+    import dask.array as da
+    from dask.base import tokenize
+    from dask.highlevelgraph import HighLevelGraph
+
+    keys = {(i, j): block for i, row in enumerate(rows) for j, block in enumerate(row)}
+    name = f"lincfa-{tokenize(*(block.key for block in keys.values()))}"
+    graph = {(name, *place): block.key for place, block in keys.items()}
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=list(keys.values()))
+    return da.Array(layers, name, chunks=chunks, dtype=dtype)
 
 
 def _map_frame(
