@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import lincfa
 from lincfa import LinCFA
 
 dask = pytest.importorskip("dask")
@@ -55,6 +56,16 @@ def test_schedulers(scheduler, expected):
 
 
 # A cluster
+
+
+def test_workers_of_another_version(client, monkeypatch):
+    """What they were sent might be read wrong, or end them."""
+    monkeypatch.setattr(lincfa, "__version__", "99.0")
+    X, y = data()
+    with pytest.raises(
+        RuntimeError, match=r"worker tcp://.* has lincfa .*; install lincfa 99\.0 on"
+    ):
+        LinCFA().fit(odd_chunks(X), y)
 
 
 @pytest.mark.parametrize("route", ["one pass", "many passes"])

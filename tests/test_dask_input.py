@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from lincfa import LinCFA
+from lincfa import LinCFA, LinCFACV
 from reference import table
 
 dask = pytest.importorskip("dask")
@@ -119,7 +119,7 @@ def test_other_collections():
     for wrong in (dask.delayed(X), bag.from_sequence([1, 2])):
         with pytest.raises(TypeError, match="X must be a dask array or dataframe, got"):
             LinCFA().fit(wrong, y)
-    with pytest.raises(TypeError, match="The target y must be a dask array or dataframe, got"):
+    with pytest.raises(TypeError, match="The target y must be a dask array, got"):
         LinCFA().fit(lazy, dask.delayed(y))
     with pytest.raises(TypeError, match="chunks that are NumPy arrays, not csr_array"):
         LinCFA().fit(lazy.map_blocks(csr_array), y)
@@ -263,3 +263,22 @@ def test_values_too_large(route, factor):
         fit(da.from_array(X, chunks=(7, 15)), y, route=route)
     with pytest.raises(ValueError, match="too large for sums of squares in the target y"):
         fit(odd_chunks(data()[0]), y * 1e300, route=route)
+
+
+def test_columns_of_a_folder_of_files(tmp_path):
+    """Of few columns dask reads several files as one: partitions have other rows than they had."""
+    X, y = data()
+    table = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
+    table["y"], table["word"] = y, "a"
+    for place, part in enumerate((table[:10], table[10:43], table[43:])):
+        part.to_parquet(tmp_path / f"{place}.parquet")
+    lazy = dd.read_parquet(tmp_path)
+    features = [name for name in table if name not in ("y", "word")]
+    for names in (features, features[:5]):
+        model = LinCFA().fit(lazy[names], lazy["y"])
+        np.testing.assert_array_equal(model.labels_, LinCFA().fit(table[names], y).labels_)
+        reduced = model.transform(lazy[names]).compute()
+        np.testing.assert_allclose(reduced, model.transform(table[names]), rtol=1e-12, atol=1e-12)
+    search = LinCFACV(tolerances=(1.0,), cv=3).fit(lazy[features], lazy["y"])
+    expected = LinCFACV(tolerances=(1.0,), cv=3).fit(table[features], y).predict(table[features])
+    np.testing.assert_allclose(search.predict(lazy[features]).compute(), expected, rtol=1e-9)

@@ -111,7 +111,7 @@ def field_findings(seed: int) -> Findings:
 
     X, y = _field(seed)
     names = [f"cell {row}-{column}" for row in range(_SHAPE[0]) for column in range(_SHAPE[1])]
-    field = pl.DataFrame(X, schema=names)
+    field = pl.DataFrame(X, schema=names, orient="row")
     X_train, X_test, y_train, y_test = train_test_split(field, y, test_size=0.5, shuffle=False)
     model = LinCFA(strategy="agglomerative").fit(X_train, y_train)
     return find(
@@ -131,4 +131,5 @@ def paper_table(seed: int) -> "pl.DataFrame":
     import polars as pl
 
     X, y = _paper(seed)
-    return pl.DataFrame(X, schema=[f"x{i}" for i in range(X.shape[1])]).with_columns(y=y)
+    names = [f"x{i}" for i in range(X.shape[1])]
+    return pl.DataFrame(X, schema=names, orient="row").with_columns(y=y)

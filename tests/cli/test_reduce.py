@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score, root_mean_squared_error
@@ -206,6 +207,24 @@ def test_twenty_rows_are_shared(done, save, columns):
     data = save({name: values[:20] for name, values in columns.items()})
     told = json.loads(done("reduce", data, "--target", "y", "--json", "--no-report").out)
     assert (told["scores"]["n_train"], told["scores"]["n_test"]) == (14, 6)
+
+
+@pytest.mark.parametrize("test", [0.2, 0.25])
+def test_as_many_rows_as_features(done, folder, rng, test):
+    """A square of numbers does not say which way it lies: 12 features, 12 rows in one part."""
+    n = round(12 / test) if test == 0.25 else 15
+    signal = rng.normal(size=n)
+    X = signal[:, None] + 0.1 * rng.normal(size=(n, 12))
+    table = pd.DataFrame(X, columns=[f"f{i}" for i in range(12)]).assign(y=signal)
+    table.to_parquet("square.parquet")
+    options = ("--target", "y", "--split", "time", "--test", test, "--no-report", "--json")
+    told = json.loads(done("reduce", "square.parquet", *options).out)
+    assert 12 in (told["scores"]["n_train"], told["scores"]["n_test"])
+    features = table.drop(columns="y")
+    train = n - told["scores"]["n_test"]
+    model = LinCFA().fit(features[:train], signal[:train])
+    reduced = pd.read_parquet("square-reduced.parquet")[list(model.get_feature_names_out())]
+    np.testing.assert_allclose(reduced, model.transform(features), rtol=1e-12, atol=1e-12)
 
 
 def test_rows_with_missing_values(done, fails, save, columns, samples):

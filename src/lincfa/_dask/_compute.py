@@ -4,13 +4,17 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 PATIENCE = "30s"
 """How long a cluster may be without workers; one that died is replaced in a few seconds."""
 
 SETTING = "lincfa.no-workers-timeout"
+
+_CHECKED: MutableMapping[Any, set[str]] = WeakKeyDictionary()
+"""Addresses of workers that have lincfa, by client."""
 
 _FILTERS = threading.Lock()  # filters of warnings belong to all threads
 
@@ -30,6 +34,7 @@ def compute(graph: Any) -> Any:
     client = _client()
     if client is None:
         return compute_all(graph)[0]
+    _check_workers(client)
     return compute_all(graph, scheduler=_watched(client))[0]
 
 
@@ -48,6 +53,34 @@ def _client() -> Any:
     except ValueError:
         return owner
     return None  # within a task there is a worker, and its client frees the thread meanwhile
+
+
+def _check_workers(client: Any) -> None:
+    """Refuse workers without lincfa: what they cannot read would end them one after the other."""
+    own = sys.modules["lincfa"].__version__
+    checked: set[str] = _CHECKED.setdefault(client, set())
+    new = sorted({*client.nthreads()} - checked)
+    if not new:
+        return
+
+    def version() -> str | None:  # sent as it is, because a reference would need lincfa
+        from importlib import import_module
+
+        try:
+            return str(import_module("lincfa").__version__)
+        except ImportError:
+            return None
+
+    found = client.run(version, workers=new, on_error="return")
+    for address, theirs in found.items():
+        if isinstance(theirs, BaseException):  # gone meanwhile
+            continue
+        if theirs != own:
+            has = "has no lincfa" if theirs is None else f"has lincfa {theirs}"
+            raise RuntimeError(
+                f"The worker {address} {has}; install lincfa {own} on all workers of the cluster."
+            )
+        checked.add(address)
 
 
 def _watched(client: Any) -> Callable[..., Any]:
@@ -82,8 +115,9 @@ def _watched(client: Any) -> Callable[..., Any]:
             if deserted.is_set():
                 raise RuntimeError(
                     f"The dask cluster has had no workers for {limit:g} seconds: add workers and "
-                    "try again. If they take longer to start, raise the limit, by "
-                    f'dask.config.set({{"{SETTING}": "10 minutes"}}).'
+                    "try again. If they take longer to start, raise the limit: "
+                    f'dask.config.set({{"{SETTING}": "10 minutes"}}) in Python, or '
+                    "DASK_LINCFA__NO_WORKERS_TIMEOUT='10 minutes' in the environment."
                 ) from None
             raise RuntimeError(
                 "The computation by dask was cancelled, or the connection to its scheduler lost."

@@ -55,9 +55,13 @@ def lazy_array(X: Any, what: str, dimensions: int) -> Any:
 
     array = X if isinstance(X, Array) else getattr(X, "data", X)  # that of xarray
     if not isinstance(array, Array):
-        raise TypeError(f"{what} must be a dask array or dataframe, got {type(X).__name__}.")
+        table = " or dataframe" if dimensions == 2 else ""
+        raise TypeError(f"{what} must be a dask array{table}, got {type(X).__name__}.")
     if array.ndim != dimensions:
-        raise ValueError(f"{what} should be a {dimensions}D array, got a {array.ndim}D array.")
+        flat = "; flatten the features first, by X.reshape(len(X), -1)" if array.ndim > 2 else ""
+        raise ValueError(
+            f"{what} should be a {dimensions}D array, got a {array.ndim}D array{flat}."
+        )
     if dimensions == 2 and np.isnan(array.shape[1]):
         raise ValueError("The number of columns of X is not known; call X.compute_chunk_sizes().")
     if dimensions == 2 and not array.shape[1]:
@@ -106,9 +110,10 @@ def read_chunks(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Chunks:
     else:
         in_memory = validate_weights(sample_weight, n)
         counted = None if in_memory is None else cut_rows(in_memory, lengths)
+    blocks, again = _blocks(X, array)
     return Chunks(
-        blocks=array.to_delayed(),
-        again=array.map_blocks(_unchanged, meta=array._meta).to_delayed(),
+        blocks=blocks,
+        again=again,
         lengths=lengths,
         widths=array.chunks[1],
         y=rows,
@@ -116,6 +121,21 @@ def read_chunks(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Chunks:
         precision=float(np.finfo(float_type([array.dtype])).eps),
         names=names,
     )
+
+
+def _blocks(X: Any, array: Any) -> tuple[Any, Any]:
+    """Give delayed chunks, and the same to be read a second time."""
+    if not is_frame(X):
+        return array.to_delayed(), array.map_blocks(_unchanged, meta=array._meta).to_delayed()
+    from dask import delayed
+
+    # Partitions as they were counted: for an array, dask may read several files as one.
+    partitions = X.to_delayed()
+    convert = delayed(partition_values, pure=False)
+    blocks = np.empty((len(partitions), 1), dtype=object)
+    for place, partition in enumerate(partitions):
+        blocks[place, 0] = convert(partition, array.dtype)
+    return blocks, blocks
 
 
 def is_frame(X: Any) -> bool:
@@ -163,7 +183,7 @@ def _target_in_memory(y: Any) -> npt.NDArray[np.float64]:
 def _lazy_vector(values: Any, what: str) -> Any:
     """Give target or weights as a dask array."""
     if is_frame(values):
-        raise ValueError(f"{what} should be one column, got a dataframe.")
+        raise ValueError(f"{what} should be a series, got a dataframe: give frame[name].")
     frames = sys.modules.get("dask.dataframe")
     if frames is None or not isinstance(values, frames.Series | frames.Index):
         return lazy_array(values, what, 1)

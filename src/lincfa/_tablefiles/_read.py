@@ -41,7 +41,10 @@ def read_table(
     need(form)
     name = os.fspath(path)
     if form.parts:
-        raise ValueError(f"{name} is a folder of Parquet files, which is read in chunks only.")
+        raise ValueError(
+            f"{name} is a folder of Parquet files, which lincfa reduce and lincfa apply read, in "
+            "chunks; for anything else give one file."
+        )
     if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n'):
         raise ValueError(f"A separator is one plain character, not {separator!r}.")
     if form.kind == "csv":

@@ -50,9 +50,12 @@ def check_outputs(
             raise ValueError(f"{path}: there is no folder {folder} to write into")
         if not os.access(folder, os.W_OK):
             raise ValueError(f"{path}: the folder {folder} cannot be written into")
-        replaceable = is_table if parts and option == "--output" else is_store
+        in_parts = parts and option == "--output"
+        replaceable = is_table if in_parts else is_store
         if Path(place).is_dir() and not replaceable(Path(place)):
-            raise ValueError(f"{path} is a folder; give the name of a file with {option}")
+            what = "holds more than Parquet files; give a new folder" if in_parts else "is a folder"
+            name = "" if in_parts else "; give the name of a file"
+            raise ValueError(f"{path} {what}{name} with {option}")
         if Path(place).exists() and not force:
             raise ValueError(f"{path} exists; --force replaces it, or name another with {option}")
 

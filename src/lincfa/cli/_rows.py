@@ -185,7 +185,8 @@ def frame_of_rows(table: TableFile, names: list[str], rows: npt.NDArray[np.intp]
     """
     import polars as pl
 
-    return pl.DataFrame(table.numbers(names, rows), schema=names)
+    # Said, because of a square of numbers polars would take the columns for rows.
+    return pl.DataFrame(table.numbers(names, rows), schema=names, orient="row")
 
 
 def _share(n: int, asked: float | None, talk: Talk) -> float:
