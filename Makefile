@@ -20,8 +20,9 @@ help:
 demo: $(VENV)/.installed-demo
 	$(BIN)/lincfa demo --force
 
+# One process for each core, so that the arithmetic in each needs no threads of its own.
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
 paper: $(VENV)/.installed-bench
 	$(BIN)/lincfa paper $(ARGS)

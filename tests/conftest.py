@@ -76,3 +76,16 @@ def model(request, halves):
 @pytest.fixture(scope="module")
 def sequential(halves):
     return LinCFA().fit(halves["X"], halves["y"])
+
+
+@pytest.fixture
+def one_thread():
+    """Tasks of dask one after the other, in this thread: so they can be counted and are quick."""
+    with pytest.importorskip("dask").config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture(params=["one pass", "many passes"])
+def route(request):
+    """The ways of a fit on chunks: all comoments at once, or correlations in batches."""
+    return request.param

@@ -43,11 +43,7 @@ from dask_data import (  # noqa: E402
     odd_chunks,
 )
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 # Equality with the fit in memory

@@ -13,18 +13,9 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 bag = pytest.importorskip("dask.bag")
 
-from dask_data import ROUTES, assert_equal_models, data, fit, odd_chunks  # noqa: E402
+from dask_data import assert_equal_models, data, fit, odd_chunks  # noqa: E402
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
-
-
-@pytest.fixture(params=ROUTES)
-def route(request):
-    return request.param
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def assert_as_in_memory(X, lazy, y, route, **parameters):

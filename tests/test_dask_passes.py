@@ -28,13 +28,9 @@ from dask_data import (  # noqa: E402
     odd_chunks,
     on_route,
 )
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 from lincfa._dask import _chunks, _input  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def times_read(X, y, chunks=None, **options):

@@ -12,20 +12,11 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
-from dask_data import ROUTES, counted_chunks, data, on_route  # noqa: E402
+from dask_data import counted_chunks, data, on_route  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 SEARCH = {**QUICK, "strategies": ("sequential", "agglomerative")}
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
-
-
-@pytest.fixture(params=ROUTES)
-def route(request):
-    return request.param
 
 
 def samples():

@@ -13,7 +13,6 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
 from dask_data import (  # noqa: E402
-    ROUTES,
     STRATEGIES,
     assert_equal_models,
     counted_chunks,
@@ -22,16 +21,7 @@ from dask_data import (  # noqa: E402
     odd_chunks,
 )
 
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
-
-
-@pytest.fixture(params=ROUTES)
-def route(request):
-    return request.param
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def lazy_series(values, npartitions=4):
@@ -82,7 +72,7 @@ WRONG_TARGETS = {
         lambda y: da.from_array(y[:, None], chunks=17),
         "y should be a 1D array, got a 2D array",
     ),
-    "frame": (lambda y: lazy_series(y).to_frame(), "should be one column, got a dataframe"),
+    "frame": (lambda y: lazy_series(y).to_frame(), "should be a series, got a dataframe"),
     "nothing": (lambda y: None, "the target y is None"),
     "number": (lambda y: 3.0, "y should be a 1d array"),
 }

@@ -180,7 +180,7 @@ def test_what_is_no_table_in_chunks(tmp_path):
     rows(0).write_parquet(tmp_path / "empty" / "0.parquet")
     with pytest.raises(ValueError, match="empty has columns but no rows"):
         open_chunked(str(tmp_path / "empty"))
-    with pytest.raises(ValueError, match="empty is a folder of Parquet files, which is read in"):
+    with pytest.raises(ValueError, match="empty is a folder of Parquet files, which lincfa"):
         read_table(tmp_path / "empty")
 
 

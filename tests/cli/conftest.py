@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -149,3 +150,17 @@ def run(launch):
 def files():
     """Names what is in a folder, hidden files too."""
     return lambda folder=".": sorted(path.name for path in Path(folder).iterdir())
+
+
+@pytest.fixture
+def frame(samples):
+    """A table with types."""
+    pl = pytest.importorskip("polars")
+    table = pl.DataFrame(samples.X, schema=samples.names, orient="row")
+    return table.with_columns(
+        pl.Series("y", samples.y),
+        pl.Series("id", range(60), dtype=pl.Int16),
+        pl.Series("day", [date(2020, 1, 1 + row % 28) for row in range(60)]),
+        pl.Series("kind", ["a", "b", None] * 20, dtype=pl.Categorical),
+        pl.Series("list", [[1, row] for row in range(60)]),
+    )

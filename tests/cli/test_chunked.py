@@ -2,7 +2,6 @@
 
 import json
 import sys
-from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -19,15 +18,9 @@ OPTIONS = ("--target", "y", "--keep", "id")
 
 
 @pytest.fixture
-def frame(samples):
+def frame(frame):
     """A table with types, and with missing values in two rows."""
-    table = pl.DataFrame(samples.X, schema=samples.names)
-    return table.with_columns(
-        pl.Series("y", samples.y),
-        pl.Series("id", range(60), dtype=pl.Int16),
-        pl.Series("day", [date(2020, 1, 1 + row % 28) for row in range(60)]),
-        pl.Series("kind", ["a", "b", None] * 20, dtype=pl.Categorical),
-        pl.Series("list", [[1, row] for row in range(60)]),
+    return frame.with_columns(
         pl.Series("still", [2.0] * 60),
         pl.Series("nothing", [None] * 60, dtype=pl.Float64),
     )
@@ -226,7 +219,7 @@ def test_what_exists_is_replaced_when_asked(done, fails, parts, files):
     done("apply", "groups.json", parts, "--force", "--quiet")
     Path("data-reduced/mine.txt").write_text("mine")
     message = fails("apply", "groups.json", parts, "--force")
-    assert message == "data-reduced is a folder; give the name of a file with --output"
+    assert message == "data-reduced holds more than Parquet files; give a new folder with --output"
     assert Path("data-reduced/mine.txt").read_text() == "mine"
     message = fails("apply", "groups.json", parts, "--output", "data/more")
     assert message == "data/more is in the folder that is read; give another with --output"
@@ -264,7 +257,8 @@ def test_refusals(fails, parts, data, frame):
     for command in ("explain", "compare"):
         pair = ("a1", "a2") if command == "explain" else ()
         message = fails(command, parts, "--target", "y", *pair)
-        assert message == "data is a folder of Parquet files, which is read in chunks only."
+        assert message.startswith("data is a folder of Parquet files, which lincfa reduce and lin")
+        assert message.endswith("for anything else give one file.")
 
 
 def test_without_dask(fails, parts, monkeypatch):

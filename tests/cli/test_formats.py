@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import lzma
-from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -12,19 +11,6 @@ import pytest
 from lincfa import LinCFA
 
 pl = pytest.importorskip("polars")
-
-
-@pytest.fixture
-def frame(samples):
-    """A table with types."""
-    table = pl.DataFrame(samples.X, schema=samples.names)
-    return table.with_columns(
-        pl.Series("y", samples.y),
-        pl.Series("id", range(60), dtype=pl.Int16),
-        pl.Series("day", [date(2020, 1, 1 + row % 28) for row in range(60)]),
-        pl.Series("kind", ["a", "b", None] * 20, dtype=pl.Categorical),
-        pl.Series("list", [[1, row] for row in range(60)]),
-    )
 
 
 OPTIONS = ("--target", "y", "--test", 0, "--no-report", "--keep", "id")

@@ -16,11 +16,11 @@ from .._names import describe_columns
 from .._tablefiles import ChunkedTable, Look, compute_all, open_chunked
 from ..report import report_text
 from ._chunked import check_chunked_outputs, complete_rows_of, write_reduced_chunks
-from ._columns import Roles, assign_roles, find_columns
+from ._columns import assign_roles, find_columns
 from ._computing import Counting, computing
 from ._outputs import blaming
 from ._reading import naming
-from ._reduction import fingerprint, tell
+from ._reduction import Reduced, fingerprint, tell
 from ._rows import note_unscored, refuse_constant, split_rows
 from ._talk import Talk
 
@@ -77,7 +77,7 @@ def _learn(
     y = np.where(rows, look.target, 0.0)
     refuse_constant(table.source, options.target, y[train], "every row to learn from")
     note_unscored(options.target, y[test], talk)
-    reduction = ChunkedReduction(model, look, options.target, roles, rows, y, train, test, how)
+    reduction = ChunkedReduction(model, options.target, roles, look, rows, y, train, test, how)
     learned = np.zeros(rows.size, dtype=bool)
     learned[train] = True
     noted = talk.noting_warnings(but="LinCFA leaves out constant")
@@ -92,13 +92,10 @@ def _learn(
 
 
 @dataclass(frozen=True)
-class ChunkedReduction:
+class ChunkedReduction(Reduced):
     """A model fitted to some rows of a table in chunks."""
 
-    model: Any
     look: Look
-    target: str
-    roles: Roles
     rows: npt.NDArray[np.bool_]
     y: npt.NDArray[np.float64]
     train: npt.NDArray[np.intp]
@@ -110,16 +107,6 @@ class ChunkedReduction:
         """The reduced features of each chunk, delayed."""
         fill = not self.rows.all()
         return self.look.table.averages(self.reducer, self.roles.features, fill=fill)
-
-    @property
-    def reducer(self) -> Any:
-        """What averages: a search keeps the one it chose."""
-        return getattr(self.model, "reducer_", self.model)
-
-    @property
-    def constant(self) -> list[str]:
-        """Features that do not vary in the rows to learn from, and belong to no group."""
-        return [self.roles.features[i] for i in np.flatnonzero(self.reducer.labels_ < 0)]
 
     @property
     def n_samples(self) -> int:
@@ -180,11 +167,10 @@ class ChunkedReduction:
             text = report_text(findings, paths["--report"])
             with blaming(page):
                 page.write_text(text, encoding="utf-8", newline="\n")
-        kept = {*self.roles.passed, *self.constant}
         write_reduced_chunks(
             self.reducer,
             self.look.table,
-            [name for name in self.look.names if name in kept],
+            [name for name in self.look.names if name in self.kept],
             self.rows,
             self.reduced,
             paths["--output"],

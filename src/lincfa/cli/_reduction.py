@@ -23,15 +23,12 @@ from ._talk import Talk
 
 
 @dataclass(frozen=True)
-class Reduction:
-    """A model fitted to some rows of a table."""
+class Reduced:
+    """A model fitted to columns of a table."""
 
     model: Any
-    table: TableFile
     target: str
     roles: Roles
-    rows: npt.NDArray[np.bool_]
-    split: Split
 
     @property
     def reducer(self) -> Any:
@@ -47,6 +44,15 @@ class Reduction:
     def kept(self) -> set[str]:
         """Columns that are written as they are."""
         return {*self.roles.passed, *self.constant}
+
+
+@dataclass(frozen=True)
+class Reduction(Reduced):
+    """A model fitted to some rows of a table."""
+
+    table: TableFile
+    rows: npt.NDArray[np.bool_]
+    split: Split
 
     @property
     def n_samples(self) -> int:
