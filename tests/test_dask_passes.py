@@ -28,9 +28,9 @@ from dask_data import (  # noqa: E402
     odd_chunks,
     on_route,
 )
+from lincfa._dask import _chunks, _input, _lazily  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-from lincfa._dask import _chunks, _input  # noqa: E402
 
 
 def times_read(X, y, chunks=None, **options):
@@ -253,3 +253,18 @@ def test_batches_have_a_least_number_of_features():
     with on_route("many passes", batch=20):
         model = LinCFA().fit(odd_chunks(X), y)
     assert_equal_models(model, LinCFA().fit(X, y))
+
+
+def test_long_rows_come_back_in_parts():
+    """A row of chunks of all features may be much larger than a chunk of the reduced ones."""
+    X, y = data()
+    model = LinCFA().fit(X, y)
+    reduced = model.transform(X)
+    for lazy in (da.from_array(reduced, chunks=((0, 1, 29, 30), -1)), da.from_array(reduced)):
+        whole = model.inverse_transform(lazy)
+        with patch.object(_lazily, "LARGEST_BATCH", 200):
+            parts = model.inverse_transform(lazy)
+        assert parts.chunks[0] == lazy.chunks[0]
+        assert len(whole.chunks[1]) == 1
+        assert max(parts.chunks[0]) * max(parts.chunks[1]) <= 200
+        np.testing.assert_array_equal(parts.compute(), model.inverse_transform(reduced))

@@ -1,4 +1,4 @@
-"""From the user's containers to arrays and names; the only module that knows containers."""
+"""From the user's containers to arrays and names; those of dask are the business of ``_dask``."""
 
 import numbers
 import sys

@@ -84,21 +84,20 @@ def expand_lazily(
     return _assemble(rows, (array.chunks[0], widths), dtype)
 
 
-def _column_parts(n_features: int, lengths: tuple[float, ...]) -> list[slice]:
-    """Cut all features into parts that make chunks of moderate size; one if that is possible."""
-    known = [length for length in lengths if length == length]
-    longest = max(known, default=0) if len(known) == len(lengths) else _UNKNOWN_LENGTH
-    width = max(1, LARGEST_BATCH // max(int(longest), 1))
-    count = -(-n_features // width)
-    bounds = np.linspace(0, n_features, count + 1).astype(int).tolist()
-    return [slice(a, b) for a, b in pairwise(bounds)]
-
-
 def predict_lazily(estimator: Any, reduced: Any) -> Any:
     """Apply a fitted estimator to each chunk of reduced features."""
     return reduced.map_blocks(
         _predictions, _once(estimator), dtype=np.float64, drop_axis=1, meta=np.empty(0)
     )
+
+
+def _column_parts(n_features: int, lengths: tuple[float, ...]) -> list[slice]:
+    """Cut all features into parts that make chunks of moderate size; one if that is possible."""
+    longest = _UNKNOWN_LENGTH if np.isnan(lengths).any() else int(max(lengths))
+    width = max(1, LARGEST_BATCH // max(longest, 1))
+    count = -(-n_features // width)
+    bounds = np.linspace(0, n_features, count + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in pairwise(bounds)]
 
 
 def _map_blocks(
