@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from math import isqrt
 
 import numpy as np
-import numpy.typing as npt
 
 from .._statistics import (
     LARGEST_SQUARE,
@@ -49,15 +48,10 @@ def statistics_of(chunks: Chunks, *, often: bool) -> Statistics:
         keep = often and chunks.n_features <= most_features()
         return CachedStatistics.of(statistics) if keep else statistics
     moments = chunks.all_moments().moments
-    _check(
-        chunks,
-        moments.n_samples,
-        moments.low,
-        moments.high,
-        moments.precision,
-        moments.varying,
-        moments.mean,
-    )
+    check_total_weight(moments.n_samples)
+    check_range(moments.low, moments.high, moments.precision, chunks.names)
+    if not moments.varying[-1]:
+        refuse_constant_target(moments.mean[-1])
     return MomentStatistics.from_moments(moments)
 
 
@@ -104,8 +98,11 @@ class ChunkStatistics(Features):
         precision = np.full(mean.size, chunks.precision)
         precision[-1] = np.finfo(np.float64).eps
         n = parts[0].count
+        check_total_weight(n)
+        check_range(low, high, precision, chunks.names)
         varying = varying_columns(mean, low, high, precision)
-        _check(chunks, n, low, high, precision, varying, mean)
+        if not varying[-1]:
+            refuse_constant_target(mean[-1])
         features = features_from_sums(n, mean, square, product, varying, precision)
         return cls(**vars(features), n_samples=n, _chunks=chunks)
 
@@ -247,19 +244,3 @@ class _Sums:
     def of(self, candidates: IndexArray) -> FloatArray:
         """Sum of the correlations of each candidate with the members of the group."""
         return self._total[candidates]
-
-
-def _check(
-    chunks: Chunks,
-    n_samples: float,
-    low: FloatArray,
-    high: FloatArray,
-    precision: FloatArray,
-    varying: npt.NDArray[np.bool_],
-    mean: FloatArray,
-) -> None:
-    """Refuse too few samples, values that sums could not hold, and a constant target."""
-    check_total_weight(n_samples)
-    check_range(low, high, precision, chunks.names)
-    if not varying[-1]:
-        refuse_constant_target(mean[-1])

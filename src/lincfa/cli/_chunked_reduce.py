@@ -20,7 +20,7 @@ from ._columns import assign_roles, find_columns
 from ._computing import Counting, computing
 from ._outputs import blaming
 from ._reading import naming
-from ._reduction import Reduced, fingerprint, tell
+from ._reduction import Reduced, tell
 from ._rows import note_unscored, refuse_constant, split_rows
 from ._talk import Talk
 
@@ -77,7 +77,7 @@ def _learn(
     y = np.where(rows, look.target, 0.0)
     refuse_constant(table.source, options.target, y[train], "every row to learn from")
     note_unscored(options.target, y[test], talk)
-    reduction = ChunkedReduction(model, options.target, roles, look, rows, y, train, test, how)
+    reduction = ChunkedReduction(model, options.target, roles, rows, look, y, train, test, how)
     learned = np.zeros(rows.size, dtype=bool)
     learned[train] = True
     noted = talk.noting_warnings(but="LinCFA leaves out constant")
@@ -96,7 +96,6 @@ class ChunkedReduction(Reduced):
     """A model fitted to some rows of a table in chunks."""
 
     look: Look
-    rows: npt.NDArray[np.bool_]
     y: npt.NDArray[np.float64]
     train: npt.NDArray[np.intp]
     test: npt.NDArray[np.intp]
@@ -126,6 +125,10 @@ class ChunkedReduction(Reduced):
         X_test, y_test = reduced[self.test], self.y[self.test]
         return fitted, find_reduced_scores(self.model, fitted, X_test, y_test, ordered=ordered)
 
+    def data(self, options: argparse.Namespace) -> dict[str, str | int]:
+        """Describe the table."""
+        return self.describe(self.look.source, self.n_samples, self.how, options)
+
     def findings(
         self, fitted: Any, scores: Scores | None, options: argparse.Namespace, talk: Talk
     ) -> Findings:
@@ -139,19 +142,6 @@ class ChunkedReduction(Reduced):
             recipe=shlex.join(["lincfa", *options.arguments]),
             notes=talk.notes,
         )
-
-    def data(self, options: argparse.Namespace) -> dict[str, str | int]:
-        """Describe the table."""
-        complete = int(self.rows.sum())
-        return {
-            "file": self.look.source,
-            **fingerprint(options.data),
-            "target": self.target,
-            "samples of the fit": self.n_samples,
-            "rows": complete,
-            "rows left out": self.rows.size - complete,
-            "held out for the scores": self.how,
-        }
 
     def write(
         self,

@@ -139,7 +139,7 @@ def run(options: argparse.Namespace) -> int:
     noted = talk.noting_warnings(but="LinCFA leaves out constant")
     with naming(table.source), talk.busy(merging), noted:
         model.fit(split.X, split.y)
-    reduction = Reduction(model, options.target, roles, table, rows, split)
+    reduction = Reduction(model, options.target, roles, rows, table, split)
     reduction = replace(reduction, table=table.only(reduction.kept))
     del table  # what scores and pictures take has room again
     if reduction.constant:

@@ -29,6 +29,7 @@ class Reduced:
     model: Any
     target: str
     roles: Roles
+    rows: npt.NDArray[np.bool_]
 
     @property
     def reducer(self) -> Any:
@@ -45,19 +46,37 @@ class Reduced:
         """Columns that are written as they are."""
         return {*self.roles.passed, *self.constant}
 
+    def describe(
+        self, source: str, n_samples: int, how: str, options: argparse.Namespace
+    ) -> dict[str, str | int]:
+        """Describe the table, of which so many samples were learned from, the others held out."""
+        complete = int(self.rows.sum())
+        return {
+            "file": source,
+            **fingerprint(options.data),
+            "target": self.target,
+            "samples of the fit": n_samples,
+            "rows": complete,
+            "rows left out": self.rows.size - complete,
+            "held out for the scores": how,
+        }
+
 
 @dataclass(frozen=True)
 class Reduction(Reduced):
     """A model fitted to some rows of a table."""
 
     table: TableFile
-    rows: npt.NDArray[np.bool_]
     split: Split
 
     @property
     def n_samples(self) -> int:
         """Number of rows to learn from."""
         return len(self.split.y)
+
+    def data(self, options: argparse.Namespace) -> dict[str, str | int]:
+        """Describe the table."""
+        return self.describe(self.table.source, self.n_samples, self.split.how, options)
 
     def findings(self, options: argparse.Namespace, talk: Talk) -> Findings:
         """Score the model and gather what a report tells."""
@@ -80,19 +99,6 @@ class Reduction(Reduced):
         ordered = options.split == "time"
         given: dict[str, Any] = {"X": self.split.X, "y": self.split.y, **self.split.scored}
         return find_scores(self.model, ordered=ordered, **given)
-
-    def data(self, options: argparse.Namespace) -> dict[str, str | int]:
-        """Describe the table."""
-        complete = int(self.rows.sum())
-        return {
-            "file": self.table.source,
-            **fingerprint(options.data),
-            "target": self.target,
-            "samples of the fit": self.n_samples,
-            "rows": complete,
-            "rows left out": self.rows.size - complete,
-            "held out for the scores": self.split.how,
-        }
 
     def write(
         self, paths: Mapping[str, str], findings: Findings | None, talk: Talk
