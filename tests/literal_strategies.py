@@ -100,7 +100,37 @@ def columns_of(X):
 # The strategies
 
 
-def centroid(X, y, tolerance=1.0, min_correlation=None, noise=None):
+def everything(group, other):
+    """Whether two groups may merge, where there is no rule about it."""
+    return True
+
+
+def sequential(X, y, tolerance=1.0, noise=None, allowed=everything):
+    """Algorithm 1, through neighbours of members where ``allowed`` says which are neighbours."""
+    Z = columns_of(X)
+    free = varying_columns(X)
+    groups, joined, clear = [], [], np.inf
+    while free:
+        seed = free.pop(0)
+        group = [seed]
+        grew = True
+        while grew:
+            grew = False
+            for candidate in [c for c in free if allowed(group, [c])]:
+                f = f_of_pair(Z[:, seed], Z[:, candidate], y, noise)
+                clear = min(clear, abs(f - tolerance) / tolerance)
+                if f <= tolerance:
+                    group.append(candidate)
+                    free.remove(candidate)
+                    joined.append((candidate, seed, correlation(Z[:, seed], Z[:, candidate]), f))
+                    grew = True
+        groups.append(sorted(group))
+    by_group = {seed[0]: number for number, seed in enumerate(groups)}
+    joined.sort(key=lambda merge: (by_group[merge[1]], merge[0]))
+    return Walk(groups, joined, clear)
+
+
+def centroid(X, y, tolerance=1.0, min_correlation=None, noise=None, allowed=everything):
     Z = columns_of(X)
     lowest = -np.inf if min_correlation is None else min_correlation
     free = varying_columns(X)
@@ -112,6 +142,8 @@ def centroid(X, y, tolerance=1.0, min_correlation=None, noise=None):
         while grew:
             grew = False
             for candidate in list(free):
+                if not allowed(group, [candidate]):
+                    continue
                 mean = mean_of(Z, group)
                 f = f_of_pair(mean, Z[:, candidate], y, noise)
                 rho = correlation(mean, Z[:, candidate])
@@ -125,7 +157,15 @@ def centroid(X, y, tolerance=1.0, min_correlation=None, noise=None):
     return Walk(groups, joined, clear)
 
 
-def agglomerative(X, y, min_correlation=None, noise=None, n_groups=1, most_correlated_up_to=0):
+def agglomerative(
+    X,
+    y,
+    min_correlation=None,
+    noise=None,
+    n_groups=1,
+    most_correlated_up_to=0,
+    allowed=everything,
+):
     """All merges down to a number of groups; copies first, of which any order is as good.
 
     Pairs with an F of at most ``most_correlated_up_to`` go before others, by their correlation.
@@ -134,13 +174,14 @@ def agglomerative(X, y, min_correlation=None, noise=None, n_groups=1, most_corre
     groups = {i: [i] for i in varying_columns(X)}
     merges, clear = [], np.inf
     for i, j in combinations(list(groups), 2):
-        if i in groups and j in groups and 1 - correlation(Z[:, i], Z[:, j]) <= COINCIDE:
+        there = i in groups and j in groups and allowed(groups[i], groups[j])
+        if there and 1 - correlation(Z[:, i], Z[:, j]) <= COINCIDE:
             merges.append(join(groups, i, j, 1.0, 0.0))
     means = {i: mean_of(Z, members) for i, members in groups.items()}
     figures = {}  # of all pairs; those of a merged group are replaced
     while len(groups) > n_groups:
         for i, j in combinations(sorted(groups), 2):
-            if (i, j) not in figures:
+            if (i, j) not in figures and allowed(groups[i], groups[j]):
                 rho = correlation(means[i], means[j])
                 figures[i, j] = f_of_pair(means[i], means[j], y, noise), rho
         best, gap = first_in_order(figures, min_correlation, most_correlated_up_to)
@@ -154,12 +195,12 @@ def agglomerative(X, y, min_correlation=None, noise=None, n_groups=1, most_corre
     return Path(merges, clear)
 
 
-def joint(X, y, min_correlation=None, noise=None, start=None, n_groups=1):
+def joint(X, y, min_correlation=None, noise=None, start=None, n_groups=1, allowed=everything):
     """All merges; each pair of each step by a fit of its own. ``start`` skips the first stage."""
     n = len(y)
     Z = columns_of(X)
     if start is None:
-        first = start_of_joint(X, y, min_correlation, noise)
+        first = start_of_joint(X, y, min_correlation, noise, allowed)
         groups = groups_after(X, first.merges)
         merges, clear = list(first.merges), first.clear
     else:
@@ -169,6 +210,8 @@ def joint(X, y, min_correlation=None, noise=None, start=None, n_groups=1):
         full = fitted(sums.values(), y)
         figures = {}
         for i, j in combinations(sorted(groups), 2):
+            if not allowed(groups[i], groups[j]):
+                continue
             others = [column for k, column in sums.items() if k not in (i, j)]
             restricted = fitted([sums[i] + sums[j], *others], y)
             f = f_of_fits(full, restricted, y, n - 1 - len(groups), noise)
@@ -182,10 +225,11 @@ def joint(X, y, min_correlation=None, noise=None, start=None, n_groups=1):
     return Path(merges, clear)
 
 
-def start_of_joint(X, y, min_correlation=None, noise=None):
+def start_of_joint(X, y, min_correlation=None, noise=None, allowed=everything):
     """Pairwise merges before the regression; the number by generalised cross-validation."""
     n = len(y)
-    copies = agglomerative(X, y, min_correlation, noise, n_groups=len(varying_columns(X)))
+    rules = {"min_correlation": min_correlation, "noise": noise, "allowed": allowed}
+    copies = agglomerative(X, y, n_groups=len(varying_columns(X)), **rules)
     n_features = len(varying_columns(X))
     if n_features - len(copies.merges) <= 0.25 * n:
         return copies
@@ -193,7 +237,7 @@ def start_of_joint(X, y, min_correlation=None, noise=None):
     sizes = [max(1, int(share * n)) for share in (0.6, 0.45, 0.3, 0.2, 0.1, 0.05)]
     found, clear = [], np.inf
     for up_to in (4.0, np.inf):
-        path = agglomerative(X, y, min_correlation, noise, sizes[-1], up_to)
+        path = agglomerative(X, y, n_groups=sizes[-1], most_correlated_up_to=up_to, **rules)
         clear = min(clear, path.clear)
         most, fewest = n_features - len(copies.merges), n_features - len(path.merges)
         tried = {max(fewest, min(most, size)) for size in sizes}
@@ -220,7 +264,7 @@ def join(groups, first, second, rho, f):
 def smallest(figures, min_correlation):
     """Pair with the smallest F, and by what share the next one is larger."""
     lowest = -np.inf if min_correlation is None else min_correlation
-    nearness = min(abs(rho - lowest) for _, rho in figures.values())
+    nearness = min((abs(rho - lowest) for _, rho in figures.values()), default=np.inf)
     ranked = sorted((f, pair) for pair, (f, rho) in figures.items() if rho >= lowest)
     if not ranked:
         return None, nearness

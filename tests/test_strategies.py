@@ -6,7 +6,7 @@ import pytest
 import literal_strategies as literal
 from lincfa import LinCFA
 from lincfa._criterion import Criterion
-from lincfa._grouping import _agglomerative, _joint
+from lincfa._grouping import _all_pairs, _joint
 from lincfa._statistics import ArrayStatistics
 from literal_strategies import assert_same_path, assert_same_walk
 from reference import duplicates, explained, field, noise_only, stream, tree
@@ -112,7 +112,7 @@ def test_size_of_the_pieces_does_not_matter(family, n, D, monkeypatch):
     strategies = ["centroid", *PATHS]
     expected = [fit(X, y, strategy=name, tolerance=3.0) for name in strategies]
     monkeypatch.setattr(ArrayStatistics, "block_size", 2)
-    monkeypatch.setattr(_agglomerative, "_STRIP_VALUES", 2 * D + 1)
+    monkeypatch.setattr(_all_pairs, "_STRIP_VALUES", 2 * D + 1)
     monkeypatch.setattr(_joint, "_STRIP_VALUES", 2 * D + 1)
     for name, other in zip(strategies, expected, strict=True):
         model = fit(X, y, strategy=name, tolerance=3.0)

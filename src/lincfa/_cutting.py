@@ -59,7 +59,18 @@ class PathReducer(GroupReducer):
         For ``"agglomerative"`` and ``"joint"``. The leaves are the features that are not constant,
         in their order; the heights are those of ``merge_path_``.
         """
-        return self._path().linkage()
+        path = self._path()
+        if path.fewest_groups != 1:
+            raise ValueError(
+                f"A linkage needs a path that ends in one group; with {self._limits()} this one "
+                f"ends at {path.fewest_groups}. Fit without."
+            )
+        return path.linkage()
+
+    def _limits(self) -> str:
+        """Name the parameters that keep groups apart."""
+        names = ("min_correlation", "connectivity", "blocks")
+        return " and ".join(name for name in names if getattr(self, name) is not None)
 
     def _path(self) -> MergePath:
         self._check_is_fitted()
@@ -85,7 +96,8 @@ class PathReducer(GroupReducer):
         if self.n_groups is None:
             return path.partition(path.n_groups(tolerance), tolerance)
         if not path.fewest_groups <= self.n_groups <= path.most_groups:
-            limit = ", the fewest that min_correlation allows," if path.fewest_groups > 1 else ""
+            limits = self._limits()
+            limit = f", the fewest with {limits}," if path.fewest_groups > 1 else ""
             raise ValueError(
                 f"n_groups={self.n_groups} is not between {path.fewest_groups}{limit} and "
                 f"{path.most_groups}, the number of features that are not constant."

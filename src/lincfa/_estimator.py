@@ -12,7 +12,7 @@ from ._cutting import PathReducer
 from ._dask import read_chunks, statistics_of
 from ._document import describe, envelope
 from ._files import write_atomically
-from ._grouping import PARTITIONS, PATHS, MergePath, Partition
+from ._grouping import PATHS, MergePath, Partition, partition_in_order
 from ._input import (
     check_finite,
     column_types,
@@ -65,6 +65,15 @@ class LinCFA(PathReducer):
     min_correlation : float, default=None
         Never merge two features, or means of groups, whose correlation is lower, whatever the rule
         says. None leaves it to the rule.
+    connectivity : sparse matrix of shape (n_features, n_features), "grid" or "chain", default=None
+        Which features are neighbours: entries that are not 0, symmetric. Every group is then
+        connected: it grows only through neighbours of its members, whatever the strategy. Edges
+        are never added, so that parts of the graph without an edge between them stay apart.
+        ``"chain"`` makes neighbours of columns that stand side by side, ``"grid"`` of the cells of
+        a field; :mod:`lincfa.structure` has more. None for no such rule.
+    blocks : sequence of shape (n_features,), default=None
+        A label for each feature; features with different labels never merge, as they should not
+        where they are different quantities.
     units : {"standardized", "original"}, default="standardized"
         What is averaged: ``"standardized"`` columns, as in the paper, or the columns in their
         ``"original"`` units, for features that share one, so that a reduced feature reads as "mean
@@ -109,6 +118,9 @@ class LinCFA(PathReducer):
         made. ``pairwise`` says whether F compares the two means alone; for ``"joint"`` only before
         its regression starts, with height 0. Then the estimates behind F and the cohesion of the
         merged group.
+    n_connected_components_ : int
+        Number of parts of the features that are not constant between which nothing may merge: the
+        fewest groups that ``connectivity`` and ``blocks`` allow. 1 without these.
     n_samples_ : float
         Number of samples; with weights, their sum.
     target_scale_ : float
@@ -143,6 +155,8 @@ class LinCFA(PathReducer):
         n_groups: int | None = None,
         noise: Literal["pair", "full"] | float = "pair",
         min_correlation: float | None = None,
+        connectivity: Any = None,
+        blocks: Any = None,
         units: Literal["standardized", "original"] = "standardized",
     ) -> None:
         self.strategy = strategy
@@ -150,6 +164,8 @@ class LinCFA(PathReducer):
         self.n_groups = n_groups
         self.noise = noise
         self.min_correlation = min_correlation
+        self.connectivity = connectivity
+        self.blocks = blocks
         self.units = units
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -177,8 +193,9 @@ class LinCFA(PathReducer):
         self._forget()
         if is_dask(X):
             chunks = read_chunks(self, X, y, sample_weight)
-            # For each group anew, correlations with its mean are asked for.
-            statistics = statistics_of(chunks, often=self.strategy == "centroid")
+            # For each group anew, correlations with its mean, or its first feature, are asked for.
+            often = self.strategy == "centroid" or self.connectivity is not None
+            statistics = statistics_of(chunks, often=often)
             self._group(statistics, chunks.names)
             return self
         X, y, weights, names = validate_weighted(self, X, y, sample_weight)
@@ -242,6 +259,7 @@ class LinCFA(PathReducer):
                 "to reduce."
             )
         partition, path = self._partition(statistics)
+        self.n_connected_components_ = self._constraint().n_components(varying)
         self.mean_, self.scale_ = statistics.mean, statistics.scale
         self.target_correlation_ = statistics.target_correlation
         self.target_scale_ = statistics.target_scale
@@ -261,10 +279,11 @@ class LinCFA(PathReducer):
     def _partition(self, statistics: Statistics) -> tuple[Partition, MergePath | None]:
         """Group by the strategy, which may leave a path of merges."""
         criterion = Criterion.of(statistics, self.tolerance, self.noise, self.min_correlation)
+        constraint = self._constraint()
         if self.strategy in PATHS:
-            path = PATHS[self.strategy](statistics, criterion)
+            path = PATHS[self.strategy](statistics, criterion, constraint)
             return self._cut(path, criterion.tolerance), path
-        return PARTITIONS[self.strategy](statistics, criterion), None
+        return partition_in_order(self.strategy, statistics, criterion, constraint), None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model as a JSON file, for :func:`lincfa.load`.

@@ -7,8 +7,9 @@ from typing import Any
 import numpy.typing as npt
 from sklearn.base import clone
 
+from ._constraint import Constraint
 from ._criterion import Criterion
-from ._grouping import PARTITIONS, PATHS
+from ._grouping import PATHS, partition_in_order
 from ._samples import Fold, Grouping, Outcomes, Samples
 from ._statistics import IndexArray, Statistics
 from ._weights import check_total_weight
@@ -22,6 +23,7 @@ class Task:
     tolerances: Sequence[float]
     noise: Any
     min_correlation: float | None
+    constraint: Constraint
     units: str
     estimator: Any
     scorer: Any
@@ -92,11 +94,11 @@ def _groupings(task: Task, statistics: Statistics) -> Iterator[Grouping]:
     criteria = [replace(first, tolerance=tolerance) for tolerance in task.tolerances]
     for strategy in task.strategies:
         if strategy in PATHS:
-            path = PATHS[strategy](statistics, first)
+            path = PATHS[strategy](statistics, first, task.constraint)
             for criterion in criteria:
                 size = path.n_groups(criterion.tolerance)
                 yield path.partition(size).labels, size
         else:
             for criterion in criteria:
-                partition = PARTITIONS[strategy](statistics, criterion)
+                partition = partition_in_order(strategy, statistics, criterion, task.constraint)
                 yield partition.labels, len(partition.groups)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import TransformerMixin
 
+from ._constraint import Constraint, constraint_of
 from ._dask import average_lazily, expand_lazily
 from ._input import is_dask, real_numbers, validate_new, validate_reduced
 from ._means import group_means, spread_means
@@ -27,6 +28,11 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
     """A transformer that is fitted to groups of features and replaces each by its mean."""
 
     _private_state: tuple[str, ...] = ("_column_names",)
+
+    def _constraint(self) -> Constraint:
+        """Which of the features of this fit may be merged."""
+        names = self._names()
+        return constraint_of(self.connectivity, self.blocks, names, self.n_features_in_)
 
     def _forget(self, keep: tuple[str, ...] = ()) -> None:
         forget_fit(self, self._private_state, keep)

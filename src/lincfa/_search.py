@@ -1,14 +1,12 @@
 """LinCFACV: how much to merge, and by which strategy, chosen by cross-validation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring, r2_score
-from sklearn.model_selection import RepeatedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
@@ -26,13 +24,13 @@ from ._input import (
 from ._parameters import check_choice, check_merging, check_strategy, check_tolerance, is_positive
 from ._reducer import GroupReducer
 from ._samples import ArraySamples, ChunkSamples, Outcomes, Samples
-from ._statistics import IndexArray, standardize_target
+from ._splits import splits
+from ._statistics import standardize_target
 from ._weights import check_total_weight, validate_weights
 
 TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
 
 _RULES = ("best", "one_standard_error")
-_SPLITS, _PREDICTIONS = 5, 200
 
 _OF_REDUCER = (
     "labels_",
@@ -43,6 +41,7 @@ _OF_REDUCER = (
     "target_correlation_",
     "target_scale_",
     "n_samples_",
+    "n_connected_components_",
     "evidence_",
     "cohesion_",
 )
@@ -89,6 +88,10 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         As for :class:`LinCFA`.
     min_correlation : float, default=None
         As for :class:`LinCFA`.
+    connectivity : sparse matrix of shape (n_features, n_features), "grid" or "chain", default=None
+        As for :class:`LinCFA`.
+    blocks : sequence of shape (n_features,), default=None
+        As for :class:`LinCFA`.
     units : {"standardized", "original"}, default="standardized"
         As for :class:`LinCFA`.
     n_jobs : int, default=None
@@ -115,7 +118,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         Fitted to the reduced features of all samples.
     labels_, groups_, n_groups_, mean_, scale_, target_correlation_, target_scale_, n_samples_
         Those of ``reducer_``.
-    evidence_, cohesion_
+    evidence_, cohesion_, n_connected_components_
         Those of ``reducer_``.
     n_features_in_, feature_names_in_
         As for :class:`LinCFA`.
@@ -144,6 +147,8 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         max_groups: float | None = 0.5,
         noise: Literal["pair", "full"] | float = "pair",
         min_correlation: float | None = None,
+        connectivity: Any = None,
+        blocks: Any = None,
         units: Literal["standardized", "original"] = "standardized",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -157,6 +162,8 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         self.max_groups = max_groups
         self.noise = noise
         self.min_correlation = min_correlation
+        self.connectivity = connectivity
+        self.blocks = blocks
         self.units = units
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -197,6 +204,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             [tolerance_value(tolerance) for tolerance in tolerances],
             self.noise,
             self.min_correlation,
+            self._constraint(),
             self.units,
             estimator,
             check_scoring(estimator, scoring=self.scoring),
@@ -205,7 +213,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         shared = {"require": "sharedmem"} if is_dask(X) else {}
         folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **shared)(
             delayed(try_fold)(task, samples, train, test)
-            for train, test in self._folds(X, target, groups, sample_weight is not None)
+            for train, test in splits(self.cv, X, target, groups, sample_weight is not None)
         )
         if not folds:
             raise ValueError(
@@ -223,6 +231,8 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             tolerance=self.tolerance_,
             noise=self.noise,
             min_correlation=self.min_correlation,
+            connectivity=self.connectivity,
+            blocks=self.blocks,
             units=self.units,
         ).fit(X, target, weights)
         for name in _OF_REDUCER:
@@ -308,35 +318,6 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         for tolerance in tolerances:
             check_tolerance(tolerance, "each of tolerances")
         return strategies, tolerances
-
-    def _folds(
-        self, X: Any, y: npt.NDArray[Any], groups: Any, weighted: bool
-    ) -> Iterator[tuple[IndexArray, IndexArray]]:
-        n = len(y)
-        cv = self.cv
-        if cv is None:
-            if n < MIN_SAMPLES + 2:
-                raise ValueError(
-                    f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}."
-                )
-            cv = default_folds(n)
-        if is_dask(X):
-            X, groups = np.zeros((n, 1)), compute(groups)  # few splitters look at more
-        samples = np.arange(n)
-        for split in check_cv(cv).split(X, y, groups):
-            train, test = (samples[part] for part in split)
-            if not weighted and len(train) < MIN_SAMPLES:
-                raise ValueError(
-                    f"A fold has {len(train)} samples to learn the groups from, which takes at "
-                    f"least {MIN_SAMPLES}; use fewer or larger folds."
-                )
-            yield train, test
-
-
-def default_folds(n: int) -> RepeatedKFold:
-    """Five shuffled folds, repeated until enough held-out predictions are scored."""
-    repeats = min(10, max(1, -(-_PREDICTIONS // n)))
-    return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=repeats, random_state=0)
 
 
 def _listed(name: str, values: Any) -> list[Any]:

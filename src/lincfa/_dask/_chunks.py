@@ -157,6 +157,19 @@ class Chunks:
             for group, part in zip(groups, np.split(total, cuts), strict=True)
         ]
 
+    def standardized(self, features: IndexArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
+        """Gather the standardised columns of features in ascending order.
+
+        Each row is multiplied by the root of its weight; those without weight are left out.
+        """
+        specs = self._columns(features, mean, scale)
+        rows = self._pieces(kernels.standardized, specs, False)
+        gathered = np.vstack(compute([_task(kernels.side_by_side)(pieces) for pieces in rows]))
+        if self.weights is not None:
+            weights = np.concatenate(compute(self.weights))
+            gathered *= np.sqrt(weights[weights > 0])[:, None]
+        return gathered
+
     def squares_of_sums(
         self, labels: IndexArray, n_groups: int, mean: FloatArray, scale: FloatArray
     ) -> FloatArray:

@@ -87,6 +87,31 @@ class ChunkStatistics(Features):
 
     scatter_cost = 0.0  # of what comes back from a pass, in any order
 
+    @property
+    def columns_together(self) -> int:
+        """All of them: each look at some reads every chunk."""
+        return self.mean.size
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that count."""
+        weights = self._chunks.outcomes()[1]
+        return sum(self._chunks.lengths) if weights is None else int(np.count_nonzero(weights))
+
+    def columns(self, features: IndexArray) -> FloatArray:
+        """Standardised columns, one a row, gathered as far as they fit."""
+        needed = 8 * sum(self._chunks.lengths) * features.size
+        if needed > LARGEST_SQUARE:
+            raise ValueError(
+                "With a connectivity, the columns of a collection of dask are gathered, here "
+                f"{needed / 2**30:.1f} GiB as float64; the limit is "
+                f"{LARGEST_SQUARE / 2**30:.0f} GiB. An array in memory, or mapped to it "
+                "(numpy.memmap), has no such limit."
+            )
+        columns = self._chunks.standardized(features, self.mean, self.scale)
+        columns /= np.sqrt(self.n_samples - 1)
+        return columns.T
+
     @classmethod
     def of(cls, chunks: Chunks) -> "ChunkStatistics":
         """Look at all chunks once, for what concerns single columns."""

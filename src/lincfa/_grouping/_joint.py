@@ -5,11 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from .._constraint import Constraint
 from .._criterion import MARGIN, Criterion
 from .._gram import inverse
 from .._statistics import RESOLUTION, Statistics
 from ..theory._arrays import FloatArray
-from ._agglomerative import Groups
+from ._agglomerative import single_features
+from ._merging import Standing
 from ._path import MERGES, MergePath, merge_record
 
 FEW = 0.25
@@ -38,7 +40,7 @@ _REFRESH, _REFRESH_SINGULAR = 0.75, 0.97
 """Share of groups left at which the regression is computed anew from the groups' products."""
 
 
-def path_joint(statistics: Statistics, criterion: Criterion) -> MergePath:
+def path_joint(statistics: Statistics, criterion: Criterion, constraint: Constraint) -> MergePath:
     """Merge the two groups whose weights in the regression on all groups differ least.
 
     The regression is on the *sums* of the groups, so that a group's coefficient is the weight of
@@ -55,18 +57,10 @@ def path_joint(statistics: Statistics, criterion: Criterion) -> MergePath:
     and height 0: they are made at every tolerance.
     """
     n = statistics.n_samples
-    groups = _start(statistics, criterion)
-    if groups.count > n - 3:
-        raise ValueError(
-            f"strategy='joint' compares groups in a regression on all of them and needs fewer than "
-            f"{n - 2:g} groups to start with for {n:g} samples, but min_correlation="
-            f"{criterion.min_correlation:g} leaves {groups.count}. Lower it, or use another "
-            "strategy."
-        )
-    start = groups.record()
+    groups, start = _start(statistics, criterion, constraint)
     start["height"] = 0
-    model = Regression(groups.sums, groups.r, n, criterion)
-    names, sizes = groups.names.copy(), groups.sizes.copy()
+    model = Regression(groups, n, criterion)
+    names, sizes = groups.names, groups.sizes
     merges = []
     height = 0.0
     while model.count > 1:
@@ -90,27 +84,43 @@ def path_joint(statistics: Statistics, criterion: Criterion) -> MergePath:
     return MergePath(statistics.varying, path)
 
 
-def _start(statistics: Statistics, criterion: Criterion) -> Groups:
-    """Give the groups that the regression starts with."""
+def _start(
+    statistics: Statistics, criterion: Criterion, constraint: Constraint
+) -> tuple[Standing, npt.NDArray[np.void]]:
+    """Give the groups that the regression starts with, and the merges that lead to them."""
     n = statistics.n_samples
-    single = Groups.of(statistics, criterion)
+    single = single_features(statistics, criterion, constraint)
     single.merge_coinciding()
     if single.count <= FEW * n:
-        return single
+        return single.standing(), single.record()
     best, smallest = None, np.inf
     for tolerance in START_TOLERANCES:
         groups = single.copy(most_correlated_up_to=tolerance)
         for share in START_SHARES:
             groups.merge_down(max(1, int(share * n)))
-            groups.compact()
             if groups.count > n - 3:
                 continue
-            inverted, _ = inverse(groups.sums)
-            left = max(1 - float(groups.r @ inverted @ groups.r), _PERFECT)
+            found = groups.standing()
+            inverted, _ = inverse(found.sums)
+            left = max(1 - float(found.r @ inverted @ found.r), _PERFECT)
             error = left / (n - 1 - groups.count) ** 2
             if error < smallest * (1 - _TIE):  # both may come to the same groups
-                best, smallest = groups.copy(), error
-    return groups if best is None else best  # None where min_correlation leaves too many
+                best, smallest = (found, groups.record()), error
+    if best is None:
+        raise ValueError(
+            "strategy='joint' compares groups in a regression on all of them and needs fewer than "
+            f"{n - 2:g} groups to start with for {n:g} samples, but "
+            f"{_limits(criterion, constraint)} {groups.count}. Allow more, or use another strategy."
+        )
+    return best
+
+
+def _limits(criterion: Criterion, constraint: Constraint) -> str:
+    """Name what keeps groups from merging."""
+    limits = [f"min_correlation={criterion.min_correlation:g}"] * (criterion.min_correlation > -1)
+    limits += ["connectivity"] * (constraint.graph is not None)
+    limits += ["blocks"] * (constraint.blocks is not None)
+    return " and ".join(limits) + (" leave" if len(limits) > 1 else " leaves")
 
 
 class Regression:
@@ -121,12 +131,11 @@ class Regression:
     target. Giving two weights the same value is a change of rank one of all three.
     """
 
-    def __init__(
-        self, products: FloatArray, r: FloatArray, n_samples: float, criterion: Criterion
-    ) -> None:
-        self.count = r.size
-        self._products = products.copy()
-        self._r = r.copy()
+    def __init__(self, groups: Standing, n_samples: float, criterion: Criterion) -> None:
+        self.count = groups.r.size
+        self._products = groups.sums.copy()
+        self._r = groups.r.copy()
+        self._allowed = None if groups.allowed is None else groups.allowed.copy()
         self._degrees = n_samples - 1
         self._criterion = criterion
         self._limited = criterion.min_correlation > -1
@@ -195,6 +204,8 @@ class Regression:
             if self._limited:
                 rho = self._products[rows, columns] / (norms[rows, None] * norms[columns])
                 cost[rho < self._criterion.min_correlation - MARGIN] = np.inf
+            if self._allowed is not None:
+                cost[~self._allowed[rows, columns]] = np.inf
             yield top, cost, columns
         self._change = None
 
@@ -237,6 +248,11 @@ class Regression:
         self._products[:d, j] = self._products[:d, last]
         self._products[j, j] = self._products[last, last]
         self._r[j] = self._r[last]
+        if self._allowed is not None:
+            self._allowed[i] |= self._allowed[j]
+            self._allowed[:, i] = self._allowed[i]
+            self._allowed[j] = self._allowed[last]
+            self._allowed[:, j] = self._allowed[j]
         if last <= self._solve_again_at:
             self.count = last
             self._solve()

@@ -119,18 +119,9 @@ class MergePath:
     def linkage(self) -> FloatArray:
         """Give the path in the form of SciPy's hierarchical clustering.
 
-        The leaves are the features that are not constant, in their order.
-
-        Raises
-        ------
-        ValueError
-            Where the path does not end in one group.
+        The leaves are the features that are not constant, in their order; the path must end in one
+        group.
         """
-        if self.fewest_groups != 1:
-            raise ValueError(
-                f"A linkage needs a path that ends in one group, but min_correlation ends this one "
-                f"at {self.fewest_groups}. Fit with min_correlation=None."
-            )
         leaves = self.most_groups
         current = np.cumsum(self.varying) - 1
         linkage = np.empty((self.merges.size, 4))

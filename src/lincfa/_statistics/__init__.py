@@ -4,6 +4,7 @@ from ._array import ArrayStatistics
 from ._columns import refuse_constant_target, standardize_target
 from ._features import Features, features_from_sums, varying_columns
 from ._moments import Moments, MomentStatistics, check_range
+from ._nearby import nearby
 from ._pairs import RESOLUTION, PairCorrelations, resolve_pairs
 from ._protocol import IndexArray, Statistics, Sums, Task
 from ._square import LARGEST_SQUARE, CachedStatistics, correlation_matrix, most_features
@@ -25,6 +26,7 @@ __all__ = [
     "correlation_matrix",
     "features_from_sums",
     "most_features",
+    "nearby",
     "refuse_constant_target",
     "resolve_pairs",
     "standardize_target",

@@ -35,6 +35,9 @@ _MULTIPLE = 8
 _COPIED_WIDTH = 512
 _SQUARE_VALUES = 2**20
 _REFINED_VALUES = 2**19
+_TOGETHER = 64
+"""Neighbours in a row-major array share lines of the cache, and cells of a grid that are asked for
+one after the other are mostly near."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class ArrayStatistics(Features):
     _raw: npt.NDArray[np.bool_]
     _weights: FloatArray | None = None
     block_size = BLOCK
+    columns_together = _TOGETHER
 
     @classmethod
     def from_data(
@@ -92,10 +96,11 @@ class ArrayStatistics(Features):
     @property
     def n_samples(self) -> float:
         """Number of samples; with weights, their sum."""
-        return self._n_rows if self._weights is None else float(self._weights.sum())
+        return self.n_rows if self._weights is None else float(self._weights.sum())
 
     @property
-    def _n_rows(self) -> int:
+    def n_rows(self) -> int:
+        """Number of rows of the array."""
         return int(self._X.shape[0])
 
     def _weighted(self, columns: FloatArray) -> FloatArray:
@@ -105,13 +110,21 @@ class ArrayStatistics(Features):
     @property
     def seed_limit(self) -> int:
         """As many seeds as fit, standardised, into a fortieth of the memory of X."""
-        fitting = int(_SEEDS_SHARE * self._X.nbytes / (8 * self._n_rows))
+        fitting = int(_SEEDS_SHARE * self._X.nbytes / (8 * self.n_rows))
         return min(max(fitting, _SMALLEST_LIMIT), _LARGEST_LIMIT)
 
     @property
     def scatter_cost(self) -> float:
         """Measured: a column costs a strided read of one value per row, or one block copy."""
         return 300.0 if runs_along_rows(self._X) else 50.0
+
+    def columns(self, features: IndexArray) -> FloatArray:
+        """Standardised columns, one a row, such that their products are correlations."""
+        columns = take_columns(self._X, slice(None), features, self.mean).T
+        columns *= 1 / (self.scale[features] * np.sqrt(self.n_samples - 1))[:, None]
+        if self._weights is not None:
+            columns *= np.sqrt(self._weights)
+        return columns
 
     def head_size(self, remaining: int, seed_share: float) -> int:
         """How many features to decide together.
@@ -136,7 +149,7 @@ class ArrayStatistics(Features):
         """Correlations of the features with each other; only above the diagonal."""
         size = features.size
         total = np.zeros((size, size), order="F")
-        for rows in row_slices(self._n_rows, size, _SQUARE_VALUES):
+        for rows in row_slices(self.n_rows, size, _SQUARE_VALUES):
             tile = take_columns(self._X, rows, features, self.mean)
             tile *= 1 / self.scale[features]
             if self._weights is not None:
@@ -157,7 +170,7 @@ class ArrayStatistics(Features):
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
         """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
         # Zero columns fill up the last few: BLAS is slow at widths that are no multiple of 8.
-        columns = np.zeros((self._n_rows, seeds.size + _MULTIPLE), order="F")
+        columns = np.zeros((self.n_rows, seeds.size + _MULTIPLE), order="F")
         columns[:, : seeds.size] = self._weighted(self._standardized(seeds))
         columns /= self.n_samples - 1
         for active, candidates in tasks:
@@ -173,7 +186,7 @@ class ArrayStatistics(Features):
         def products(total: FloatArray, candidates: IndexArray) -> FloatArray:
             return self._products(self._weighted(total) / degrees, candidates)
 
-        return ColumnSum(self._standardized, products, self._n_rows)
+        return ColumnSum(self._standardized, products, self.n_rows)
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
         """Variance of the sum of each group's standardised features, multiplied by factors."""
@@ -215,7 +228,7 @@ class ArrayStatistics(Features):
         for left in range(0, candidates.size, _COPIED_WIDTH):
             block = slice(left, left + _COPIED_WIDTH)
             columns = candidates[block]
-            for rows in row_slices(self._n_rows, columns.size):
+            for rows in row_slices(self.n_rows, columns.size):
                 tile = take_columns(self._X, rows, columns, self.mean)
                 products[:, block] += seeds[rows].T @ tile
         products /= self.scale[candidates]
@@ -229,7 +242,7 @@ class ArrayStatistics(Features):
         *known: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
         """Compute pairs from their columns, few enough at a time to bound the memory."""
-        size = max(1, _REFINED_VALUES // self._n_rows)
+        size = max(1, _REFINED_VALUES // self.n_rows)
         parts = []
         for start in range(0, first.size, size):
             part = slice(start, start + size)

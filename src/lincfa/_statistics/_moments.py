@@ -145,6 +145,8 @@ class MomentStatistics(Features):
     seed_limit: int = _SEEDS
     scatter_cost: float = 0.0
     block_size = BLOCK
+    columns_together = 0  # there are no columns any more
+    n_rows = 0
 
     @classmethod
     def from_moments(cls, moments: Moments) -> "MomentStatistics":
@@ -162,6 +164,10 @@ class MomentStatistics(Features):
             n_samples=moments.n_samples,
             _comoment=moments.comoment.T[:-1, :-1],
         )
+
+    def columns(self, features: IndexArray) -> FloatArray:
+        """There are none."""
+        return np.empty((features.size, 0))
 
     def head_size(self, remaining: int, seed_share: float) -> int:
         """As many as make a square of a few megabytes: correlations cost nothing here."""

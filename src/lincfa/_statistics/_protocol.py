@@ -76,6 +76,17 @@ class Statistics(Protocol):
     def block_size(self) -> int:
         """Number of candidates to test together against a group that grows."""
 
+    @property
+    def n_rows(self) -> int:
+        """Length of :meth:`columns`."""
+
+    @property
+    def columns_together(self) -> int:
+        """Number of neighbouring columns that are best read together; 0 where there are none."""
+
+    def columns(self, features: IndexArray) -> FloatArray:
+        """Standardised columns, one a row, such that their products are correlations."""
+
     def head_size(self, remaining: int, seed_share: float) -> int:
         """How many of the remaining features to decide together by :meth:`square`.
 

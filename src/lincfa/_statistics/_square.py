@@ -68,6 +68,7 @@ class CachedStatistics:
     _matrix: FloatArray
     scatter_cost: float = 0.0
     block_size = BLOCK
+    columns_together = 0  # all correlations are at hand
 
     @classmethod
     def of(cls, source: Statistics) -> "CachedStatistics":
