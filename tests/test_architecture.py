@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lincfa
-from lincfa import baselines, datasets, plotting, theory
+from lincfa import baselines, datasets, plotting, structure, theory
 
 PACKAGE = Path(lincfa.__file__).parent
 
@@ -20,6 +20,7 @@ ORDER = [
     "theory",
     "_names",
     "_words",
+    "structure",
     "_input",
     "_tables",
     "_weights",
@@ -179,7 +180,7 @@ def public_callables():
     yield from (lincfa.LinCFA, lincfa.LinCFACV, lincfa.order_sensitivity, lincfa.compare)
     yield from (baselines.SupervisedPCA, baselines.ScreenedPCA)
     yield from (lincfa.stability, lincfa.explain_pair, lincfa.LinCFA.fit, lincfa.LinCFA.partial_fit)
-    for module in (theory, datasets, baselines, plotting):
+    for module in (theory, datasets, baselines, plotting, structure):
         for name in getattr(module, "__all__", None) or vars(module):
             item = getattr(module, name)
             if inspect.isfunction(item) and item.__module__.startswith("lincfa"):
