@@ -29,6 +29,7 @@ ORDER = [
     "_gram",
     "_statistics",
     "_dask",
+    "_field",
     "_noise",
     "_evidence",
     "_criterion",

@@ -137,8 +137,8 @@ def test_xarray(route):
     assert_equal_models(fit(lazy, target, route=route), model)
     assert isinstance(model.transform(lazy), da.Array)
     np.testing.assert_allclose(model.transform(lazy), model.transform(X), rtol=1e-11, atol=1e-11)
-    with pytest.raises(TypeError, match="got Dataset"):
-        LinCFA().fit(lazy.to_dataset(name="field"), y)
+    with pytest.raises(ValueError, match="fitted to a table, and this is a field"):
+        model.transform(lazy.to_dataset(name="field"))
 
 
 # Names and numbers of rows

@@ -1,6 +1,7 @@
 """The estimator: validation, wiring and fitted attributes; the arithmetic lives elsewhere."""
 
 import os
+from collections.abc import Hashable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -21,7 +22,13 @@ from ._input import (
     warn_of_constant,
 )
 from ._names import Names
-from ._parameters import check_merging, check_n_groups, check_strategy, check_tolerance
+from ._parameters import (
+    check_merging,
+    check_n_groups,
+    check_sample_dim,
+    check_strategy,
+    check_tolerance,
+)
 from ._statistics import ArrayStatistics, MomentStatistics, Statistics
 from ._streaming import Stream
 from ._weights import validate_weighted, validate_weights
@@ -78,6 +85,9 @@ class LinCFA(PathReducer):
         What is averaged: ``"standardized"`` columns, as in the paper, or the columns in their
         ``"original"`` units, for features that share one, so that a reduced feature reads as "mean
         temperature of this area". The groups are the same.
+    sample_dim : hashable, default=None
+        Of a field of xarray, the dimension along which the samples are. None for that of a target
+        with one named dimension, or for the only one as long as the target. Tables have none.
 
     Attributes
     ----------
@@ -128,7 +138,10 @@ class LinCFA(PathReducer):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features seen in fit, where X has names that are all strings.
+        Names of features seen in fit, where X has names that are all strings. For a field, those
+        of its cells, as in ``t2m[lat=45.0, lon=7.5]``.
+    field_ : Field
+        After a fit to a field only: its cells, with their coordinates.
 
     Examples
     --------
@@ -158,6 +171,7 @@ class LinCFA(PathReducer):
         connectivity: Any = None,
         blocks: Any = None,
         units: Literal["standardized", "original"] = "standardized",
+        sample_dim: Hashable | None = None,
     ) -> None:
         self.strategy = strategy
         self.tolerance = tolerance
@@ -167,18 +181,20 @@ class LinCFA(PathReducer):
         self.connectivity = connectivity
         self.blocks = blocks
         self.units = units
+        self.sample_dim = sample_dim
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array or data frame of shape (n_samples, n_features), or field
             At least 4 samples, numeric, no missing values. An array of float64 or float32 is read
             where it is, in memory or mapped to it, and not copied; a dask array or dataframe is
-            read in its chunks and not gathered.
+            read in its chunks and not gathered. Of a field, a DataArray or Dataset of xarray, the
+            features are the cells: all that are not missing at every sample.
         y : array of shape (n_samples,)
-            The target, not constant.
+            The target, not constant. A DataArray must have the samples of the field in their order.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for; they add up to the number of samples, at least 4.
             Weights that only mean ratios should add up to the number of rows. Where some are 0, the
@@ -191,16 +207,21 @@ class LinCFA(PathReducer):
         """
         self._check_parameters()
         self._forget()
+        with self._opened(X, y, sample_weight) as table:
+            self._fit_table(*table)
+        return self
+
+    def _fit_table(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Learn the groups of columns."""
         if is_dask(X):
             chunks = read_chunks(self, X, y, sample_weight)
             # For each group anew, correlations with its mean, or its first feature, are asked for.
             often = self.strategy == "centroid" or self.connectivity is not None
             statistics = statistics_of(chunks, often=often)
             self._group(statistics, chunks.names)
-            return self
+            return
         X, y, weights, names = validate_weighted(self, X, y, sample_weight)
         self._group(ArrayStatistics.from_data(X, y, names, weights), names)
-        return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups of all rows given so far, chunk by chunk.
@@ -233,6 +254,12 @@ class LinCFA(PathReducer):
         stream: Stream | None = getattr(self, "_stream", None)
         if stream is None:
             self._forget()
+        with (self._opened if stream is None else self._known)(X, y, sample_weight) as chunk:
+            self._add_chunk(stream, *chunk)
+        return self
+
+    def _add_chunk(self, stream: Stream | None, X: Any, y: Any, sample_weight: Any) -> None:
+        """Add rows to a stream, or start one with them, and group anew."""
         values, y, names = validate_training(self, X, y, reset=stream is None, min_samples=1)
         weights = validate_weights(sample_weight, len(y))
         check_finite(values, names)
@@ -246,9 +273,9 @@ class LinCFA(PathReducer):
                 self._group(MomentStatistics.from_moments(stream.moments), names)
             except ValueError as error:
                 # The rows are counted; these may be too few yet for what the parameters ask.
-                self._forget(keep=(*self._private_state, "n_features_in_", "feature_names_in_"))
+                known = ("n_features_in_", "feature_names_in_", "field_")
+                self._forget(keep=(*self._private_state, *known))
                 stream.obstacle = str(error)
-        return self
 
     def _group(self, statistics: Statistics, names: Names | None) -> None:
         """Partition the features and keep what the fit leaves."""
@@ -314,3 +341,4 @@ class LinCFA(PathReducer):
         check_tolerance(self.tolerance)
         check_n_groups(self.strategy, self.tolerance, self.n_groups)
         check_merging(self.noise, self.min_correlation, self.units)
+        check_sample_dim(self.sample_dim)

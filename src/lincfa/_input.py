@@ -4,8 +4,8 @@ import numbers
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_array, validate_data
 from ._names import (
     Names,
     describe_columns,
-    display_names,
-    same_name,
+    keep_names,
+    same_names,
     shown,
 )
 
@@ -25,6 +25,10 @@ MIN_SAMPLES = 4
 
 _FLOATS = (np.float64, np.float32)
 _BLOCK_BYTES = 2**24
+
+
+class NotFiniteError(ValueError):
+    """Features that are NaN or infinite."""
 
 
 def validate_training(
@@ -46,8 +50,8 @@ def validate_training(
     """
     _check_container(X)
     check_target(y)
-    names = column_names(X)
-    with nullcontext() if reset else _same_names(estimator, names):
+    names = _names_of(estimator, X)
+    with nullcontext() if reset else same_names(estimator, names):
         X, y = validate_data(
             estimator,
             X,
@@ -59,7 +63,7 @@ def validate_training(
             y_numeric=True,
         )
     if reset:
-        estimator._column_names = display_names(names)
+        keep_names(estimator, names)
     return X, y.astype(np.float64, copy=False), names
 
 
@@ -68,12 +72,19 @@ def known_columns(estimator: Any, X: Any, *, reset: bool) -> Names | None:
 
     Sets, or compares, what :func:`validate_training` does, and gives the names.
     """
-    names = column_names(X)
-    with nullcontext() if reset else _same_names(estimator, names):
+    names = _names_of(estimator, X)
+    with nullcontext() if reset else same_names(estimator, names):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     if reset:
-        estimator._column_names = display_names(names)
+        keep_names(estimator, names)
     return names
+
+
+def _names_of(estimator: Any, X: Any) -> Names | None:
+    """Give the names of the columns, or of the cells of the field whose table X is."""
+    names = column_names(X)
+    field = getattr(estimator, "field_", None)
+    return field.names if names is None and field is not None else names
 
 
 def float_type(types: Iterable[npt.DTypeLike]) -> npt.DTypeLike:
@@ -101,8 +112,8 @@ def real_numbers(values: Any, what: str) -> npt.NDArray[np.float64]:
 def validate_new(estimator: Any, X: Any) -> tuple[npt.NDArray[Any], Names | None]:
     """Check X for a fitted estimator: numeric, and the same columns as in the fit."""
     _check_container(X)
-    names = column_names(X)
-    with _same_names(estimator, names):
+    names = _names_of(estimator, X)
+    with same_names(estimator, names):
         values = validate_data(estimator, X, dtype=_FLOATS, ensure_all_finite=False, reset=False)
     return values, names
 
@@ -138,30 +149,6 @@ def _check_reduced_names(names: list[str], expected: list[str]) -> None:
             raise ValueError(f"X lacks the reduced feature {name!r}.")
     if names != expected:
         raise ValueError("The reduced features are not in the order of the fit.")
-
-
-@contextmanager
-def _same_names(estimator: Any, names: Names | None) -> Iterator[None]:
-    """Compare names where those of the fit or the new ones are not strings.
-
-    Scikit-learn compares strings with strings; of the others it knows nothing, and would warn that
-    there are none.
-    """
-    known = getattr(estimator, "feature_names_in_", None)
-    strings = known is not None and display_names(names) is None
-    known = getattr(estimator, "_column_names", None) if known is None else known
-    if known is None or names is None or strings or list(names) == list(range(len(names))):
-        yield
-        return
-    for place, (old, new) in enumerate(zip(known, names, strict=False)):
-        if not same_name(old, new):
-            raise ValueError(
-                f"The columns should be those of the fit, in the same order, but column {place} is "
-                f"{new} and was {old}."
-            )
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X (has|does not have valid) feature names, but")
-        yield
 
 
 def column_types(X: Any) -> list[str] | None:
@@ -308,7 +295,7 @@ def check_finite(X: npt.NDArray[Any], names: Names | None) -> None:
         column = int(np.flatnonzero(~finite.all(axis=0))[0])
         row = int(np.flatnonzero(~finite[:, column])[0])
         missing = np.isnan(X[start + row, column])
-        raise ValueError(
+        raise NotFiniteError(
             f"Input X contains {'NaN' if missing else 'infinity'} in "
             f"{describe_columns(names, [column])} (first in row {start + row}). "
             + ("Drop or impute missing values first." if missing else "Finite values are needed.")

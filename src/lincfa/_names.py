@@ -1,6 +1,8 @@
 """Names of features and of reduced features."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from typing import Any, TypeAlias
 
@@ -60,6 +62,49 @@ def same_name(one: Any, other: Any) -> bool:
         return float(one) == float(other)
     except (TypeError, ValueError):
         return False
+
+
+def keep_names(estimator: Any, names: Names | None) -> None:
+    """Keep names that scikit-learn does not see: of no string, or of cells of a field."""
+    estimator._column_names = display_names(names)
+    if getattr(estimator, "field_", None) is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+@contextmanager
+def same_names(estimator: Any, names: Names | None) -> Iterator[None]:
+    """Compare names where those of the fit or the new ones are not strings.
+
+    Scikit-learn compares strings with strings; of the others it knows nothing, and would warn that
+    there are none.
+    """
+    field = getattr(estimator, "field_", None)
+    if field is not None and names is field.names:  # a table of its cells, without names
+        with _without_names():
+            yield
+        return
+    known = getattr(estimator, "feature_names_in_", None)
+    strings = known is not None and display_names(names) is None
+    known = getattr(estimator, "_column_names", None) if known is None else known
+    if known is None or names is None or strings or list(names) == list(range(len(names))):
+        yield
+        return
+    for place, (old, new) in enumerate(zip(known, names, strict=False)):
+        if not same_name(old, new):
+            raise ValueError(
+                f"The columns should be those of the fit, in the same order, but column {place} is "
+                f"{new} and was {old}."
+            )
+    with _without_names():
+        yield
+
+
+@contextmanager
+def _without_names() -> Iterator[None]:
+    """Keep scikit-learn from warning of names that it does not see."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X (has|does not have valid) feature names, but")
+        yield
 
 
 def shown(name: str, limit: int = 60) -> str:

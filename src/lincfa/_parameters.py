@@ -1,7 +1,7 @@
 """Checks of the parameters, with errors that say what is allowed."""
 
 import numbers
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from ._grouping import PATHS, STRATEGIES
@@ -56,6 +56,12 @@ def check_n_groups(strategy: str, tolerance: Any, n_groups: Any) -> None:
 def check_strategy(value: Any) -> None:
     """Refuse an unknown strategy."""
     check_choice("strategy", value, STRATEGIES)
+
+
+def check_sample_dim(value: Any) -> None:
+    """Refuse what cannot be the name of a dimension."""
+    if not isinstance(value, Hashable):
+        raise ValueError(f"sample_dim must be None or the name of a dimension, got {value!r}")
 
 
 def is_word(value: Any, *words: str) -> bool:

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ._display import documentation_link
+from ._field import FieldReader
 from ._names import Names, default_names, reduced_names
 from ._summary import Summary
 from ._tables import frame_of
@@ -17,7 +18,7 @@ from ._tables import frame_of
 _SHOWN_IN_NOTEBOOK = 5
 
 
-class GroupReader(BaseEstimator):  # type: ignore[misc]
+class GroupReader(FieldReader, BaseEstimator):  # type: ignore[misc]
     """What can be read from groups of features after a fit, without the training data."""
 
     # How scikit-learn's notebook page finds the documentation.

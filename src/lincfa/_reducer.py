@@ -10,6 +10,7 @@ from sklearn.base import TransformerMixin
 
 from ._constraint import Constraint, constraint_of
 from ._dask import average_lazily, expand_lazily
+from ._field import GROUP, Variable, is_dataset, is_field, put_samples, reduced_array
 from ._input import is_dask, real_numbers, validate_new, validate_reduced
 from ._means import group_means, spread_means
 from ._names import Names
@@ -42,14 +43,17 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features_in_)
-            The same columns as in fit.
+        X : array, data frame or field of shape (n_samples, n_features_in_)
+            The same columns as in fit, or the same cells.
 
         Returns
         -------
         array of shape (n_samples, n_groups_)
             Or a data frame, as ``set_output`` says. Of a collection of dask, the same kind of
-            collection with the same chunks of rows, not yet computed.
+            collection with the same chunks of rows, not yet computed. Of a field, a DataArray along
+            the samples and ``"group"``, with the coordinates of the samples, and ``name`` and
+            ``size`` of the groups (and ``variable``, for a Dataset); not yet computed where the
+            field is of dask.
         """
         return self._reduce(X)
 
@@ -64,6 +68,14 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
         standard = (self.mean_, self.scale_) if self.units == "standardized" else (None, None)
         names = self.get_feature_names_out()
         return average_lazily(self, X, self.labels_, names, *standard, keep_frame=keep_frame)
+
+    def _reduce_field(self, X: Any) -> Any:
+        """Average each group of cells of a field: an array with coordinates."""
+        with self._known(X) as (table, *_):
+            lazy = is_dask(table)
+            values = self._reduce_lazily(table, keep_frame=False) if lazy else self._reduce(table)
+        names = self.get_feature_names_out()
+        return reduced_array(self.field_, X, values, names, self.groups_, self.units)
 
     def _average(self, values: npt.NDArray[Any], names: Names | None = None) -> npt.NDArray[Any]:
         """Average each group of columns that have been checked."""
@@ -92,13 +104,47 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
         Returns
         -------
         array of shape (n_samples, n_features_in_)
-            Of a collection of dask, the same kind of collection, not yet computed.
+            Of a collection of dask, the same kind of collection, not yet computed. Of a DataArray
+            along ``"group"``, for a model that was fitted to a field, such a field, with NaN in
+            cells that are missing throughout.
         """
         self._check_is_fitted()
+        if is_field(X) and getattr(self, "field_", None) is not None:
+            return self._expand_field(X)
         line = self.labels_, self.mean_, *self._line()
         if is_dask(X):
             return expand_lazily(X, self.get_feature_names_out(), self._names(), *line)
         return spread_means(validate_reduced(X, self.get_feature_names_out()), *line)
+
+    def _expand_field(self, X: Any) -> Any:
+        """Approximate the cells of a field by the means of their groups."""
+        if is_dataset(X) or GROUP not in X.dims or X.ndim > 2:
+            raise ValueError(
+                f"Reduced features must be a DataArray along {GROUP!r} and, at most, another "
+                f"dimension; the dimensions are: {', '.join(map(str, X.dims)) or 'none'}."
+            )
+        names = self.get_feature_names_out()
+        numbers = X.coords[GROUP].values if GROUP in X.coords else np.arange(X.sizes[GROUP])
+        if not np.array_equal(numbers, np.arange(len(names))):
+            raise ValueError(
+                f"The groups should be those of the model in their order, 0 to {len(names) - 1} "
+                f"along {GROUP!r}."
+            )
+        ordered = X.transpose(..., GROUP)
+        lazy = is_dask(ordered.data)
+        values = np.atleast_2d(ordered.data if lazy else ordered.values)
+        values = values if lazy else validate_reduced(values, names)
+        scale, center = self._line()
+
+        def expand(variable: Variable, columns: slice) -> Any:
+            # A cell that is missing throughout is as a constant one, of which NaN is the mean.
+            cells = np.full((3, variable.present.size), [[-1.0], [np.nan], [1.0]])
+            known = self.labels_[columns], self.mean_[columns], scale[columns]
+            cells[:, variable.present] = known
+            line = cells[0].astype(np.intp), cells[1], cells[2], center
+            return expand_lazily(values, names, (), *line) if lazy else spread_means(values, *line)
+
+        return put_samples(self.field_, expand, X)
 
     def _line(self) -> tuple[FloatArray, FloatArray]:
         """Scale of each feature against its group's value, and center of each group's value."""
@@ -160,10 +206,14 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
 
 
 def _lazy_as_it_is(wrapped: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Keep ``set_output``, which makes containers in memory, away from collections of dask."""
+    """Keep ``set_output``, which makes tables in memory, away from fields and from dask."""
 
     @wraps(wrapped)
     def transform(self: Any, X: Any) -> Any:
+        if is_field(X):
+            self._check_is_fitted()
+        if self._takes_field(X):
+            return self._reduce_field(X)
         return self._reduce_lazily(X, keep_frame=True) if is_dask(X) else wrapped(self, X)
 
     return transform
@@ -174,7 +224,7 @@ def _fit_lazy_as_it_is(wrapped: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(wrapped)
     def fit_transform(self: Any, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        if is_dask(X):
+        if is_dask(X) or is_field(X):
             return self.fit(X, y, **fit_params).transform(X)
         return wrapped(self, X, y, **fit_params)
 

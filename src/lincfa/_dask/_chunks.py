@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._input import NotFiniteError
 from .._names import Names, describe_columns
 from .._statistics import IndexArray
 from ..theory._arrays import FloatArray
@@ -268,7 +269,7 @@ class Chunks:
             )
         if fault.what == "y":
             raise ValueError(f"Input y contains {what} (first in row {fault.row}).")
-        raise ValueError(
+        raise NotFiniteError(
             f"Input X contains {what} in {describe_columns(self.names, [fault.column])} "
             f"(first in row {fault.row}). "
             + ("Drop or impute missing values first." if what == "NaN" else "It must be finite.")

@@ -37,9 +37,9 @@ def open_columns(estimator: Any, X: Any, *, reset: bool) -> tuple[Any, Names | N
         known_columns(estimator, X._meta, reset=reset)
         return frame_values(X), names
     array = lazy_array(X, "X", 2)
-    known_columns(estimator, np.empty((1, array.shape[1])), reset=reset)
+    known = known_columns(estimator, np.empty((1, array.shape[1])), reset=reset)
     widths = array.chunks[1]
-    return array if all(widths) else array.blocks[:, np.flatnonzero(widths).tolist()], None
+    return array if all(widths) else array.blocks[:, np.flatnonzero(widths).tolist()], known
 
 
 def frame_values(frame: Any) -> Any:

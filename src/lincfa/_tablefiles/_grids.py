@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._field import cell_names, place_names
 from ._form import Form
 from ._table import Grid, Gridded, TableFile
 
@@ -147,36 +147,23 @@ def describe_cells(
 ) -> Gridded:
     """Name the cells of a gridded variable, which has this type in a table."""
     others = [str(name) for name in variable.dims if name != samples]
-    names = []
-    for cell in itertools.product(*(_labels(variable, name) for name in others)):
-        name = f"{variable.name}[{', '.join(cell)}]"
-        while name in taken:
-            name += "'"
-        taken.add(name)
-        names.append(name)
+    places = [
+        place_names(
+            name,
+            variable.sizes[name],
+            variable.coords[name].values if name in variable.coords else None,
+        )
+        for name in others
+    ]
     return Gridded(
         name=str(variable.name),
         dims=tuple(str(name) for name in variable.dims),
         shape=tuple(variable.sizes[name] for name in others),
-        columns=names,
+        columns=cell_names(variable.name, places, taken),
         dtype=dtype,
         attrs=dict(variable.attrs),
         encoding=dict(variable.encoding),
     )
-
-
-def _labels(variable: xr.DataArray, dimension: str) -> list[str]:
-    """Name the places along a dimension by its coordinate where that tells them apart."""
-    places = [str(place) for place in range(variable.sizes[dimension])]
-    if dimension in variable.coords:
-        values = variable.coords[dimension].values
-        if values.dtype.kind == "M":
-            named = [str(value) for value in np.datetime_as_string(values, unit="auto")]
-        else:
-            named = [str(value) for value in values]
-        if len(set(named)) == len(named):
-            places = named
-    return [f"{dimension}={place}" for place in places]
 
 
 def _is_numeric(variable: xr.DataArray) -> bool:

@@ -1,0 +1,158 @@
+"""From tables back to fields of xarray."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._names import Names
+from ._describe import Field, Variable
+
+GROUP = "group"
+"""Name of the dimension of reduced features."""
+
+_OF_UNITS = ("standard_name", "valid_min", "valid_max", "valid_range", "actual_range")
+"""Attributes that say something of values in the original units, and of no others."""
+
+
+def xarray() -> Any:
+    """Import xarray, or say how to get it."""
+    try:
+        import xarray as xr
+    except ImportError as error:
+        raise ImportError("A field needs xarray: pip install 'lincfa[xarray]'") from error
+    return xr
+
+
+def put(field: Field, values: npt.NDArray[Any], name: Hashable, attrs: Mapping[str, Any]) -> Any:
+    """Put one number per column on the grid, NaN in cells that were left out.
+
+    Gives a DataArray of this name, or a Dataset with the names of its variables; all have the
+    attributes given.
+    """
+    xr = xarray()
+    coords = _coordinates(field)
+    maps = {}
+    for variable, columns in field.parts:
+        grid = np.full(variable.present.size, np.nan)
+        grid[variable.present] = values[columns]
+        maps[variable.name] = _array(
+            grid.reshape(variable.shape), field.cell_dims(variable), coords, attrs
+        )
+    if field.is_dataset:
+        return xr.Dataset(maps, attrs=dict(field.attrs))
+    (array,) = maps.values()
+    return array.rename(name)
+
+
+def put_samples(field: Field, expand: Callable[[Variable, slice], Any], reduced: Any) -> Any:
+    """Make a field of what ``expand`` gives of each variable: (samples, all cells).
+
+    ``reduced`` are the reduced features, along groups and perhaps another dimension, whose place
+    and coordinates the field takes over.
+    """
+    xr = xarray()
+    others = reduced.coords.to_dataset().drop_dims(GROUP, errors="ignore")
+    coords = _coordinates(field).assign_coords(others.coords)
+    arrays = {}
+    for variable, columns in field.parts:
+        values = expand(variable, columns)
+        samples = tuple(name for name in reduced.dims if name != GROUP)
+        shape = values.shape[:1] if samples else ()
+        values = values.reshape(*shape, *variable.shape)
+        array = _array(values, (*samples, *field.cell_dims(variable)), coords, variable.attrs)
+        order = [name for name in variable.dims if name != field.sample_dim]
+        if samples:
+            order.insert(variable.dims.index(field.sample_dim), samples[0])
+        arrays[variable.name] = array.transpose(*order)
+    if field.is_dataset:
+        return xr.Dataset(arrays, attrs=dict(field.attrs))
+    ((name, array),) = arrays.items()
+    return array.rename(name)
+
+
+def reduced_array(
+    field: Field,
+    X: Any,
+    values: Any,
+    names: Names,
+    groups: Sequence[npt.NDArray[np.intp]],
+    units: str,
+) -> Any:
+    """Make an array (samples, groups) of reduced features, with the coordinates of the samples."""
+    xr = xarray()
+    own = {
+        GROUP: (GROUP, np.arange(len(groups)), {"long_name": "group of cells"}),
+        "name": (GROUP, np.array(names, dtype=str), {"long_name": "reduced feature"}),
+        "size": (GROUP, np.array([len(group) for group in groups]), {"long_name": "cells"}),
+    }
+    if field.is_dataset:
+        own["variable"] = (GROUP, _variables(field, groups), {"long_name": "variable"})
+    coords = _sample_coordinates(field, X)
+    for name in own:
+        if name in coords.coords:
+            raise ValueError(
+                f"The field has a coordinate {name!r} along its samples, which is the name of one "
+                "of the reduced features: rename or drop it first."
+            )
+    return xr.DataArray(
+        values,
+        dims=(field.sample_dim, GROUP),
+        coords=coords.assign_coords(own).coords,
+        name="reduced",
+        attrs=_attributes(field, units),
+    )
+
+
+def along(field: Field, X: Any, values: Any, name: str) -> Any:
+    """Make an array of one value per sample, with the coordinates of the samples."""
+    coords = _sample_coordinates(field, X).coords
+    return xarray().DataArray(values, dims=(field.sample_dim,), coords=coords, name=name)
+
+
+def _sample_coordinates(field: Field, X: Any) -> Any:
+    """Give the coordinates of a field that run along nothing but the samples."""
+    cells = [name for name in X.dims if name != field.sample_dim]
+    return X.coords.to_dataset().drop_dims(cells, errors="ignore")
+
+
+def _coordinates(field: Field) -> Any:
+    coords = xarray().Dataset(
+        coords={c.name: (c.dims, c.values, dict(c.attrs)) for c in field.coordinates}
+    )
+    return coords.set_index({name: list(levels) for name, levels in field.levels.items()})
+
+
+def _array(values: Any, dims: tuple[Hashable, ...], coords: Any, attrs: Mapping[Any, Any]) -> Any:
+    others = [name for name in coords.dims if name not in dims]
+    return xarray().DataArray(
+        values, dims=dims, coords=coords.drop_dims(others).coords, attrs=dict(attrs)
+    )
+
+
+def _attributes(field: Field, units: str) -> dict[Any, Any]:
+    """Give the attributes in which all variables agree, as far as they hold of means."""
+    first, *others = [variable.attrs for variable in field.variables]
+    agreed = {
+        key: value
+        for key, value in first.items()
+        if all(key in attrs and _equal(attrs[key], value) for attrs in others)
+    }
+    if units == "original":
+        return agreed
+    kept = {key: value for key, value in agreed.items() if key not in _OF_UNITS}
+    return {**kept, "units": "1"}
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(np.array_equal(np.asarray(one), np.asarray(other)))
+
+
+def _variables(field: Field, groups: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.str_]:
+    """Name the variable of each group; several where it has cells of several."""
+    of = field.variable_of_column
+    return np.array(
+        [", ".join(str(field.variables[k].name) for k in np.unique(of[group])) for group in groups],
+        dtype=str,
+    )

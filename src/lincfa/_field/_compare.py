@@ -1,0 +1,97 @@
+"""Whether a field has the cells that a model knows."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._cells import texts
+from ._describe import Coordinate, Field, Variable, is_dataset, listed_dims, variables_of
+
+_CLOSE = 1e-6
+"""Of the largest coordinate: by how much others may differ, as they do in single precision."""
+
+
+def check_same_cells(field: Field, X: Any) -> None:
+    """Refuse a field whose variables, dimensions or coordinates are not those of the fit.
+
+    The order of the dimensions does not matter, nor does the name of a single array; coordinates
+    are compared where both have them.
+    """
+    if field.is_dataset != is_dataset(X):
+        kinds = ("a DataArray", "a Dataset")
+        raise ValueError(
+            f"The model was fitted to {kinds[field.is_dataset]}, and this is "
+            f"{kinds[is_dataset(X)]}."
+        )
+    found = variables_of(X)
+    if field.is_dataset:
+        known = [variable.name for variable in field.variables]
+        for name in known:
+            if name not in found:
+                raise ValueError(f"The Dataset lacks the variable {name!r} of the fit.")
+        for name in found:
+            if name not in known:
+                raise ValueError(
+                    f"The Dataset has the variable {name!r}, which was not in the fit; drop it "
+                    f"first, with drop_vars({name!r})."
+                )
+    for variable in field.variables:
+        array = found[variable.name] if field.is_dataset else X
+        _check_dims(field, variable, array)
+    for coordinate in field.coordinates:
+        if coordinate.dims and coordinate.name in X.coords:
+            _check_coordinate(coordinate, X.coords[coordinate.name])
+
+
+def _check_dims(field: Field, variable: Variable, array: Any) -> None:
+    what = f"The variable {variable.name!r}" if field.is_dataset else "The field"
+    sizes = dict(zip(field.cell_dims(variable), variable.shape, strict=True))
+    if set(array.dims) != set(variable.dims):
+        expected = ", ".join(map(str, variable.dims))
+        raise ValueError(
+            f"{what} should have the dimensions of the fit, {expected}; its dimensions are: "
+            f"{listed_dims(array)}."
+        )
+    for name, size in sizes.items():
+        if array.sizes[name] != size:
+            raise ValueError(
+                f"{what} should have the cells of the fit, {size} along {name!r}, and has "
+                f"{array.sizes[name]}."
+            )
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{what} is not of numbers (type {array.dtype}).")
+
+
+def _check_coordinate(known: Coordinate, given: Any) -> None:
+    if set(given.dims) != set(known.dims):
+        raise ValueError(
+            f"The coordinate {known.name!r} should be along the dimensions of the fit, "
+            f"{', '.join(map(str, known.dims))}; it is along {', '.join(map(str, given.dims))}."
+        )
+    values = np.asarray(given.transpose(*known.dims).values)
+    apart = differing(known.values, values, _CLOSE)
+    if apart.any():
+        place = np.unravel_index(int(np.flatnonzero(apart)[0]), apart.shape)
+        where = ", ".join(f"{d}={i}" for d, i in zip(known.dims, place, strict=True))
+        (before,), (now,) = texts(known.values[place][None]), texts(values[place][None])
+        raise ValueError(
+            f"The coordinate {known.name!r} is not that of the fit: at position {where} it is "
+            f"{now} and was {before}."
+        )
+
+
+def differing(
+    one: npt.NDArray[Any], other: npt.NDArray[Any], close: float = 0.0
+) -> npt.NDArray[np.bool_]:
+    """Where two coordinates of the same shape differ; numbers by more than a share of them."""
+    kinds = {one.dtype.kind, other.dtype.kind}
+    if kinds <= set("iufb"):
+        largest = np.abs(one[np.isfinite(one)]).max(initial=0.0)
+        near = np.isclose(other, one, rtol=0.0, atol=close * float(largest), equal_nan=True)
+        return np.asarray(~near)
+    if len(kinds) == 1 and kinds <= {"M", "m"}:
+        return np.asarray((one != other) & ~(np.isnat(one) & np.isnat(other)))
+    # Text, dates of other calendars and tuples of stacked coordinates.
+    pairs = zip(one.ravel().tolist(), other.ravel().tolist(), strict=True)
+    return np.array([str(a) != str(b) for a, b in pairs], dtype=bool).reshape(one.shape)

@@ -1,0 +1,200 @@
+"""What a model keeps of a field: its cells and where they are, and no values."""
+
+import sys
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._cells import cell_names, place_names
+
+_UNNAMED = "cell"
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinate:
+    """A coordinate of cells, in plain arrays."""
+
+    name: Hashable
+    dims: tuple[Hashable, ...]
+    values: npt.NDArray[Any]
+    attrs: Mapping[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A variable and its cells.
+
+    Attributes
+    ----------
+    name : hashable
+        None for an array without a name.
+    dims : tuple
+        All its dimensions in the order of the field, that of the samples among them.
+    shape : tuple of int
+        Sizes of the dimensions but that of the samples.
+    present : array of bool, one entry per cell in C order
+        False for a cell that is missing at every sample, and is no column.
+    attrs : mapping
+    """
+
+    name: Hashable
+    dims: tuple[Hashable, ...]
+    shape: tuple[int, ...]
+    present: npt.NDArray[np.bool_]
+    attrs: Mapping[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A field of xarray without its values: what the columns of its table are.
+
+    The columns are the cells that are not missing throughout, variable by variable, in the C order
+    of the dimensions but that of the samples.
+
+    Attributes
+    ----------
+    sample_dim : hashable
+        The dimension along which the samples are.
+    variables : tuple of Variable
+        One for a DataArray.
+    coordinates : tuple of Coordinate
+        All that do not run along the samples, also scalar ones and those of several dimensions.
+    levels : mapping
+        For dimensions of stacked coordinates (a MultiIndex), the names of these.
+    is_dataset : bool
+        Whether it was a Dataset.
+    attrs : mapping
+        Those of the Dataset.
+    """
+
+    sample_dim: Hashable
+    variables: tuple[Variable, ...]
+    coordinates: tuple[Coordinate, ...]
+    levels: Mapping[Hashable, tuple[Hashable, ...]]
+    is_dataset: bool
+    attrs: Mapping[Any, Any]
+
+    def cell_dims(self, variable: Variable) -> tuple[Hashable, ...]:
+        """Give the dimensions of the cells of a variable."""
+        return tuple(name for name in variable.dims if name != self.sample_dim)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of the columns, all different."""
+        taken = {_label(variable) for variable in self.variables if not variable.shape}
+        names: list[str] = []
+        for variable in self.variables:
+            if not variable.shape:
+                names.append(_label(variable))
+                continue
+            dims = zip(self.cell_dims(variable), variable.shape, strict=True)
+            places = [self._places(*dim) for dim in dims]
+            cells = cell_names(_label(variable), places, taken)
+            names.extend(np.array(cells, dtype=object)[variable.present].tolist())
+        return names
+
+    @cached_property
+    def variable_of_column(self) -> npt.NDArray[np.intp]:
+        """Number of the variable to which each column belongs."""
+        counts = [int(variable.present.sum()) for variable in self.variables]
+        return np.repeat(np.arange(len(counts)), counts)
+
+    @property
+    def parts(self) -> list[tuple[Variable, slice]]:
+        """Variables with their columns."""
+        ends = np.searchsorted(self.variable_of_column, np.arange(len(self.variables) + 1))
+        bounds = ends.tolist()
+        return [
+            (variable, slice(bounds[k], bounds[k + 1])) for k, variable in enumerate(self.variables)
+        ]
+
+    def _places(self, dimension: Hashable, size: int) -> list[str]:
+        known = {coordinate.name: coordinate.values for coordinate in self.coordinates}
+        levels = self.levels.get(dimension)
+        if levels is None:
+            return place_names(dimension, size, known.get(dimension))
+        stacked = [[f"{name}={value}" for value in known[name]] for name in levels]
+        places = [", ".join(place) for place in zip(*stacked, strict=True)]
+        return places if len(set(places)) == size else place_names(dimension, size, None)
+
+
+def _label(variable: Variable) -> str:
+    return _UNNAMED if variable.name is None else str(variable.name)
+
+
+def is_field(X: Any) -> bool:
+    """Whether something is a DataArray or a Dataset; without xarray nothing is."""
+    xarray = sys.modules.get("xarray")
+    return xarray is not None and isinstance(X, xarray.DataArray | xarray.Dataset)
+
+
+def is_dataset(X: Any) -> bool:
+    """Whether a field is a Dataset."""
+    return isinstance(X, sys.modules["xarray"].Dataset)
+
+
+def variables_of(X: Any) -> dict[Hashable, Any]:
+    """Give the variables of a field as arrays, by name."""
+    return dict(X.data_vars) if is_dataset(X) else {X.name: X}
+
+
+def describe_field(X: Any, sample_dim: Hashable) -> Field:
+    """Describe a field as if no cell were missing.
+
+    Raises
+    ------
+    ValueError
+        Where a variable is not along the samples, or not of numbers.
+    """
+    described = []
+    for name, array in variables_of(X).items():
+        _check_variable(name, array, sample_dim, drop=is_dataset(X))
+        shape = tuple(size for dim, size in array.sizes.items() if dim != sample_dim)
+        present = np.ones(prod(shape), dtype=np.bool_)
+        described.append(Variable(name, tuple(array.dims), shape, present, dict(array.attrs)))
+    if not described:
+        raise ValueError("The Dataset has no data variables.")
+    if sample_dim == "group":
+        raise ValueError(
+            'The samples are along a dimension called "group", which is the name of the dimension '
+            "of reduced features: rename it first."
+        )
+    levels = {
+        name: tuple(index.names)
+        for name, index in X.indexes.items()
+        if name in X.dims and name != sample_dim and index.nlevels > 1
+    }
+    return Field(
+        sample_dim=sample_dim,
+        variables=tuple(described),
+        coordinates=tuple(
+            Coordinate(name, tuple(array.dims), np.asarray(array.values), dict(array.attrs))
+            for name, array in X.coords.items()
+            if sample_dim not in array.dims and name not in levels
+        ),
+        levels=levels,
+        is_dataset=is_dataset(X),
+        attrs=dict(X.attrs) if is_dataset(X) else {},
+    )
+
+
+def _check_variable(name: Hashable, array: Any, sample_dim: Hashable, drop: bool) -> None:
+    what = f"The variable {name!r}" if drop else "The field"
+    remedy = f" Drop it first, with drop_vars({name!r}), or select others." if drop else ""
+    if sample_dim not in array.dims:
+        raise ValueError(
+            f"{what} has no dimension {sample_dim!r}, along which the samples are; its dimensions "
+            f"are: {listed_dims(array)}.{remedy}"
+        )
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{what} is not of numbers (type {array.dtype}).{remedy}")
+
+
+def listed_dims(X: Any) -> str:
+    """List the dimensions of a field with their sizes."""
+    return ", ".join(f"{name} ({size})" for name, size in X.sizes.items()) or "none"
