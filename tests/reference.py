@@ -90,6 +90,12 @@ def duplicates(rng, n, D):
     return np.hstack([X, 1.8 * X + 32, X])[:, rng.permutation(3 * X.shape[1])], y
 
 
+def many_factors(rng, n, D):
+    common = rng.normal(size=(n, 4))
+    X = common @ rng.normal(size=(4, D)) + 0.5 * rng.normal(size=(n, D))
+    return X, common @ [1.0, -1.0, 2.0, 0.0] + rng.normal(size=n)
+
+
 def mirrored(rng, n, D):
     """Mirror images, exact and noisy: the pairs for which the reach of a seed is tight."""
     X, y = tree(rng, n, max(1, D // 3))

@@ -9,7 +9,7 @@ from lincfa._criterion import Criterion
 from lincfa._grouping import _all_pairs, _joint
 from lincfa._statistics import ArrayStatistics
 from literal_strategies import assert_same_path, assert_same_walk
-from reference import duplicates, explained, field, noise_only, stream, tree
+from reference import duplicates, explained, field, many_factors, noise_only, stream, tree
 
 
 def leaning(rng, n, D):
@@ -23,12 +23,6 @@ def constants(rng, n, D):
     X, y = tree(rng, n, D)
     X[:, [0, D // 2, D - 1]] = 7.0, 0.1, -3.0
     return X, y
-
-
-def many_factors(rng, n, D):
-    common = rng.normal(size=(n, 4))
-    X = common @ rng.normal(size=(4, D)) + 0.5 * rng.normal(size=(n, D))
-    return X, common @ [1.0, -1.0, 2.0, 0.0] + rng.normal(size=n)
 
 
 FAMILIES = [noise_only, tree, field, duplicates, leaning, explained, constants, many_factors]

@@ -7,8 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ._field import Field, Variable
 from ._names import Names, describe_columns
 from ._statistics import IndexArray
+from .structure import chain_connectivity, grid_connectivity
 
 WORDS = ("grid", "chain")
 """Connectivities that are known by a word: cells of a field, and columns in a row."""
@@ -36,19 +38,32 @@ class Constraint:
             return int(sparse.csgraph.connected_components(kept, directed=False)[0])
         return 1 if self.blocks is None else np.unique(self.blocks[varying]).size
 
+    def taken(self, features: IndexArray) -> dict[str, Any]:
+        """Give parameters of an estimator for some of the features, in an order of their own."""
+        graph, blocks = self.graph, self.blocks
+        return {
+            "connectivity": None if graph is None else graph[features][:, features],
+            "blocks": None if blocks is None else blocks[features],
+        }
 
-def constraint_of(graph: Any, blocks: Any, names: Names | None, n_features: int) -> Constraint:
-    """Check a graph over the features and the labels of their blocks.
+
+def constraint_of(
+    connectivity: Any, blocks: Any, names: Names, field: Field | None = None
+) -> Constraint:
+    """Find out which features may be merged, from the parameters of :class:`lincfa.LinCFA`.
 
     Raises
     ------
     ValueError
-        Where one of them does not fit the features, or the graph is not symmetric.
+        Where a parameter does not fit the features, or a matrix is not symmetric.
     """
+    n_features = len(names)
     numbers = None if blocks is None else _numbers(blocks, n_features)
-    if graph is None:
+    if field is not None and field.is_dataset:
+        numbers = _both(numbers, field.variable_of_column)
+    if connectivity is None:
         return Constraint(None, numbers)
-    edges = _edges(graph, n_features)
+    edges = _edges(_matrix(connectivity, n_features, field), n_features)
     if numbers is not None:
         first, second = edges.nonzero()
         inside = numbers[first] == numbers[second]
@@ -62,6 +77,50 @@ def constraint_of(graph: Any, blocks: Any, names: Names | None, n_features: int)
             "take connectivity + connectivity.T."
         )
     return Constraint(edges, numbers)
+
+
+def _matrix(connectivity: Any, n_features: int, field: Field | None) -> Any:
+    """Turn a word into a matrix; of a matrix over all cells of a field, take those present."""
+    in_a_row = field is None or all(len(variable.shape) < 2 for variable in field.variables)
+    if _is(connectivity, "chain") and in_a_row:
+        return chain_connectivity(n_features)
+    if _is(connectivity, "chain"):
+        raise ValueError(
+            'connectivity="chain" is for features in a row, but the field has cells along several '
+            'dimensions: use "grid".'
+        )
+    if field is None:
+        if _is(connectivity, "grid"):
+            raise ValueError(
+                'connectivity="grid" needs a field of xarray. For a table of the cells of a grid '
+                "give lincfa.structure.grid_connectivity(shape)."
+            )
+        return connectivity
+    if _is(connectivity, "grid"):
+        return sparse.block_diag([_grid(field, variable) for variable in field.variables])
+    present = np.concatenate([variable.present for variable in field.variables])
+    if np.shape(connectivity) == (present.size, present.size) and not present.all():
+        return sparse.csr_array(connectivity)[present][:, present]
+    return connectivity
+
+
+def _is(connectivity: Any, word: str) -> bool:
+    return isinstance(connectivity, str) and connectivity == word
+
+
+def _grid(field: Field, variable: Variable) -> sparse.csr_array:
+    if not variable.shape:
+        return sparse.csr_array((1, 1), dtype=np.bool_)
+    wrap = [field.is_circle(name) for name in field.cell_dims(variable)]
+    mask = variable.present.reshape(variable.shape)
+    return grid_connectivity(variable.shape, mask=mask, wrap=wrap)
+
+
+def _both(one: IndexArray | None, other: IndexArray) -> IndexArray:
+    """Number the pairs of two numbers."""
+    if one is None:
+        return other
+    return np.unique(one * (other.max() + 1) + other, return_inverse=True)[1].astype(np.intp)
 
 
 def _edges(graph: Any, n_features: int) -> sparse.csr_array:

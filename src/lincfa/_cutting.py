@@ -89,7 +89,11 @@ class PathReducer(GroupReducer):
         self.cohesion_ = cohesion
 
     def _keep_cut(self, path: MergePath, partition: Partition) -> None:
-        self._keep(partition, cut_cohesion(path, partition.groups, self.target_correlation_))
+        neighbours = self.connectivity is not None
+        self._keep(
+            partition,
+            cut_cohesion(path, partition.groups, self.target_correlation_, neighbours=neighbours),
+        )
 
     def _cut(self, path: MergePath, tolerance: float) -> Partition:
         """Cut the path at the tolerance, or where it has the number of groups asked for."""

@@ -117,9 +117,9 @@ class LinCFA(PathReducer):
     cohesion_ : structured ndarray of shape (n_groups_,)
         Of each group the ``mean_correlation`` and ``min_correlation`` of its features (NaN for a
         single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
-        ``"sequential"`` and ``"centroid"``, the minimum in a group of more than 64 features is
-        that of the pairs of 64 outlying ones (the first, and those least correlated with what they
-        were tested against): an upper bound, and ``min_is_exact`` is false.
+        ``"sequential"`` and ``"centroid"``, or with a connectivity, the minimum in a group of more
+        than 64 features is that of the pairs of 64 outlying ones (those least correlated with what
+        they were tested against): an upper bound, and ``min_is_exact`` is false.
     merge_path_ : structured ndarray
         For ``"agglomerative"`` and ``"joint"``: all merges in their order, down to one group, also
         those beyond the tolerance. ``first`` and ``second`` are the first features of the two
@@ -297,7 +297,8 @@ class LinCFA(PathReducer):
             self.__dict__.pop("merge_path_", None)  # of earlier chunks, by another strategy
             self._keep(partition, group_cohesion(statistics, partition, factors))
         else:
-            add_path_cohesion(statistics, path, factors)
+            neighbours = self.connectivity is not None
+            add_path_cohesion(statistics, path, factors, neighbours=neighbours)
             self.merge_path_ = path.merges
             self._keep_cut(path, partition)
         # Last: where warnings are errors, the model and the chunks counted still agree.

@@ -80,12 +80,13 @@ def order_sensitivity(
     given = clone(LinCFA() if model is None else model)
     values, y, _ = validate_training(given, X, y)
     given = given.fit(X, y)
+    constraint = given._constraint()
     sizes, agreement = [], []
     # Without the constant columns, of which the fit above has warned.
     features = np.flatnonzero(given.labels_ >= 0)
     for _ in range(n_permutations):
         order = random.permutation(features)
-        permuted = clone(given).fit(values[:, order], y)
+        permuted = clone(given).set_params(**constraint.taken(order)).fit(values[:, order], y)
         sizes.append(permuted.n_groups_)
         agreement.append(adjusted_rand_score(given.labels_[order], permuted.labels_))
     return OrderSensitivity(given.n_groups_, np.array(sizes), np.array(agreement))

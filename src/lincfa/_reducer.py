@@ -32,8 +32,8 @@ class GroupReducer(TransformerMixin, GroupReader):  # type: ignore[misc]
 
     def _constraint(self) -> Constraint:
         """Which of the features of this fit may be merged."""
-        names = self._names()
-        return constraint_of(self.connectivity, self.blocks, names, self.n_features_in_)
+        field = getattr(self, "field_", None)
+        return constraint_of(self.connectivity, self.blocks, self._names(), field)
 
     def _forget(self, keep: tuple[str, ...] = ()) -> None:
         forget_fit(self, self._private_state, keep)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ._cells import cell_names, place_names
 
 _UNNAMED = "cell"
+_LONGITUDES = {"longitude", "lon", "long", "degrees_east", "degree_east"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +114,15 @@ class Field:
             (variable, slice(bounds[k], bounds[k + 1])) for k, variable in enumerate(self.variables)
         ]
 
+    def is_circle(self, dimension: Hashable) -> bool:
+        """Whether a dimension is longitudes all around the Earth, evenly spaced."""
+        for coordinate in self.coordinates:
+            if coordinate.name == dimension and _is_longitude(coordinate):
+                steps = np.diff(coordinate.values.astype(float))
+                size = coordinate.values.size
+                return bool(size > 2 and np.allclose(np.abs(steps) * size, 360, rtol=1e-3))
+        return False
+
     def _places(self, dimension: Hashable, size: int) -> list[str]:
         known = {coordinate.name: coordinate.values for coordinate in self.coordinates}
         levels = self.levels.get(dimension)
@@ -121,6 +131,13 @@ class Field:
         stacked = [[f"{name}={value}" for value in known[name]] for name in levels]
         places = [", ".join(place) for place in zip(*stacked, strict=True)]
         return places if len(set(places)) == size else place_names(dimension, size, None)
+
+
+def _is_longitude(coordinate: Coordinate) -> bool:
+    about = (coordinate.attrs.get("standard_name"), coordinate.attrs.get("units"), coordinate.name)
+    return coordinate.values.dtype.kind in "iuf" and any(
+        str(word).lower() in _LONGITUDES for word in about
+    )
 
 
 def _label(variable: Variable) -> str:

@@ -55,6 +55,7 @@ class _Spread(GrowingGroup):
         super().__init__(statistics, criterion, seed)
         self._neighbours, self._free = neighbours, free
         self._waiting: list[int] = []  # of this round, a heap
+        self._called: set[int] = set()  # those that wait or have waited in it
         self._later: set[int] = set()  # of the next round
         self._together = _FEWEST
 
@@ -64,18 +65,15 @@ class _Spread(GrowingGroup):
         size = 0
         while size < len(self.members):
             size = len(self.members)
-            self._waiting, self._later = list(self._later), set()
+            self._waiting, self._called, self._later = list(self._later), self._later, set()
             heapify(self._waiting)
             while self._waiting:
                 self._test_some()
 
     def _test_some(self) -> None:
         """Test the next candidates in order, up to the first that joins."""
-        batch: list[int] = []
-        while self._waiting and len(batch) < self._together:
-            feature = heappop(self._waiting)
-            if not batch or feature != batch[-1]:  # of two members it is a neighbour twice
-                batch.append(feature)
+        size = min(self._together, len(self._waiting))
+        batch = [heappop(self._waiting) for _ in range(size)]
         candidates = np.array(batch)
         r = self._statistics.target_correlation[candidates]
         near = np.flatnonzero(np.abs(r - self.center) <= self.reach)
@@ -99,7 +97,8 @@ class _Spread(GrowingGroup):
         for other in self._neighbours.of(feature):
             if not self._free[other]:
                 continue
-            if other > feature:
-                heappush(self._waiting, other)
-            else:
+            if other < feature:
                 self._later.add(other)
+            elif other not in self._called:
+                self._called.add(other)
+                heappush(self._waiting, other)

@@ -1,8 +1,8 @@
 """Groups that merge with their neighbours only: as many comparisons as there are edges."""
 
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from itertools import pairwise
-from typing import TypeAlias
+from math import inf
 
 import numpy as np
 from scipy import sparse
@@ -13,20 +13,18 @@ from ..theory._arrays import FloatArray
 from ._merging import Merger, Standing, first_of_ties, norms_of, tie
 from ._sums_of_groups import SumsOfGroups, sums_of_groups
 
-Entry: TypeAlias = tuple[float, int, int, int, int, float]
-"""A pair that may merge: its place in the order, the two groups, their ages, the correlation of
-their means."""
-
 _COINCIDING = -1.0
 """Stands for F where features differ by no more than rounding: before all others."""
+
+_UNKNOWN = -1
 
 
 class NeighbourPairs(Merger):
     """Groups of which two may merge if a member of one is a neighbour of a member of the other.
 
-    The pairs wait in a heap, by F. A merged group is compared with its neighbours; entries of the
-    two groups that it is made of stay in the heap, and are recognised by their age when they come
-    up.
+    Each group knows the order of its pairs and waits in a heap by the first of them. What stands in
+    the heap may be out of date; a group whose nearest neighbour has merged is searched only when
+    its turn comes, as the order of the former nearest is a lower bound until then.
     """
 
     def __init__(
@@ -34,19 +32,20 @@ class NeighbourPairs(Merger):
         sums: SumsOfGroups,
         r: FloatArray,
         names: IndexArray,
-        neighbours: list[set[int]],
+        neighbours: list[dict[int, float]],
         criterion: Criterion,
         most_correlated_up_to: float = 0.0,
     ) -> None:
         super().__init__(criterion, most_correlated_up_to)
         self._sums, self._r, self._names = sums, r.copy(), names
-        self._neighbours = neighbours
+        self._near = neighbours  # of each group, the order of its pairs by the other group
         self._sizes = np.ones(names.size, dtype=np.intp)
         self._alive = np.ones(names.size, dtype=np.bool_)
-        self._age = [0] * names.size
         self._norms = np.ones(names.size)
+        self._first = [inf] * names.size
+        self._nearest = [_UNKNOWN] * names.size
         self.count = names.size
-        self._heap: list[Entry] | None = None
+        self._heap: list[tuple[float, int]] | None = None
 
     @classmethod
     def of(
@@ -56,18 +55,17 @@ class NeighbourPairs(Merger):
         features = np.flatnonzero(statistics.varying)
         kept = graph[features][:, features]
         bounds, others = kept.indptr.tolist(), kept.indices.tolist()
-        neighbours = [set(others[a:b]) for a, b in pairwise(bounds)]
+        neighbours = [dict.fromkeys(others[a:b], inf) for a, b in pairwise(bounds)]
         r = statistics.target_correlation[features]
         return cls(sums_of_groups(statistics, features), r, features, neighbours, criterion)
 
     def copy(self, most_correlated_up_to: float) -> "NeighbourPairs":
         """Copy the groups as they are now, to merge them on in an order of their own."""
-        neighbours = [set(others) for others in self._neighbours]
         kept = NeighbourPairs(
             self._sums.copy(),
             self._r,
             self._names,
-            neighbours,
+            [dict(others) for others in self._near],
             self._criterion,
             most_correlated_up_to,
         )
@@ -82,7 +80,7 @@ class NeighbourPairs(Merger):
         place = {group: number for number, group in enumerate(alive.tolist())}
         allowed = np.zeros((alive.size, alive.size), dtype=np.bool_)
         for group, number in place.items():
-            allowed[number, [place[other] for other in self._neighbours[group]]] = True
+            allowed[number, [place[other] for other in self._near[group]]] = True
         sums = self._sums.square(alive)
         return Standing(sums, self._r[alive], self._names[alive], self._sizes[alive], allowed)
 
@@ -92,7 +90,7 @@ class NeighbourPairs(Merger):
 
     def merge_down(self, n_groups: int) -> None:
         """Merge the first pair in order until so many groups are left, or none may merge."""
-        self._merge(n_groups, before=np.inf)
+        self._merge(n_groups, before=inf)
 
     def _merge(self, n_groups: int, before: float) -> None:
         if self._heap is None:
@@ -101,82 +99,108 @@ class NeighbourPairs(Merger):
             closest = self._closest(self._heap, before)
             if closest is None:
                 break
-            first, second, rho = closest
-            self._join(first, second, rho)
-            for entry in self._compare(first, sorted(self._neighbours[first])):
-                heappush(self._heap, entry)
+            self._join(*closest)
+            self._compare(self._heap, *closest)
 
-    def _compare_all(self) -> list[Entry]:
-        pairs = [
-            (group, other)
-            for group in np.flatnonzero(self._alive).tolist()
-            for other in self._neighbours[group]
-            if group < other
-        ]
-        first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        entries = self._entries(first, second, self._sums.of_pairs(first, second))
-        heapify(entries)
-        return entries
+    def _compare_all(self) -> list[tuple[float, int]]:
+        """Compare all neighbours; give the groups by the order of their nearest."""
+        ends = [(group, other) for group, near in enumerate(self._near) for other in near]
+        first, second = np.array(ends, dtype=np.intp).reshape(-1, 2).T
+        once = first < second
+        products = self._sums.of_pairs(first[once], second[once])
+        order = self._order_of(first[once], second[once], products).tolist()
+        for a, b, value in zip(first[once].tolist(), second[once].tolist(), order, strict=True):
+            self._near[a][b] = self._near[b][a] = value
+        heap: list[tuple[float, int]] = []
+        for group in np.flatnonzero(self._alive).tolist():
+            self._search(heap, group)
+        return heap
 
-    def _compare(self, group: int, others: list[int]) -> list[Entry]:
-        """Compare a group with others."""
-        second = np.array(others, dtype=np.intp)
-        first = np.full(second.size, group)
-        products = self._sums.products(group, others)
-        return self._entries(np.minimum(first, second), np.maximum(first, second), products)
-
-    def _entries(self, first: IndexArray, second: IndexArray, products: FloatArray) -> list[Entry]:
-        """Give pairs of groups as entries of the heap, except those that may not merge."""
+    def _order_of(self, first: IndexArray, second: IndexArray, products: FloatArray) -> FloatArray:
+        """Give the order of pairs of groups, of which the products of the sums are given."""
         # By the product of the norms, which is the same from both sides, as ties need it.
         norms = self._norms[first], self._norms[second]
         rho = np.clip(products / (norms[0] * norms[1]), -1, 1)
         order = self._order(rho, self._r[first] / norms[0], self._r[second] / norms[1])
         order[rho >= 1 - RESOLUTION] = _COINCIDING
-        age = self._age
-        rows = zip(order.tolist(), first.tolist(), second.tolist(), rho.tolist(), strict=True)
-        return [(f, a, b, age[a], age[b], c) for f, a, b, c in rows if f < np.inf]
+        return order
 
-    def _closest(self, heap: list[Entry], before: float) -> tuple[int, int, float] | None:
+    def _search(self, heap: list[tuple[float, int]], group: int) -> None:
+        """Search the nearest neighbour of a group, and let it wait by that."""
+        near = self._near[group]
+        nearest = min(near, key=near.__getitem__, default=_UNKNOWN)
+        self._nearest[group] = nearest
+        self._first[group] = inf if nearest == _UNKNOWN else near[nearest]
+        if self._first[group] < inf:
+            heappush(heap, (self._first[group], group))
+
+    def _closest(self, heap: list[tuple[float, int]], before: float) -> tuple[int, int] | None:
         """Find the pair with the smallest F, or None where no pair may merge."""
-        tied: list[Entry] = []
-        while heap and (not tied or heap[0][0] <= tie(tied[0][0])):
-            order, first, second, age_first, age_second, _ = heap[0]
-            current = self._age[first] == age_first and self._age[second] == age_second
-            if current and order >= before:
+        tied: dict[int, float] = {}
+        bound = before
+        while heap and heap[0][0] <= bound and heap[0][0] < before:
+            order, group = heappop(heap)
+            if not self._alive[group] or self._first[group] != order:
+                continue
+            if self._nearest[group] == _UNKNOWN:
+                self._search(heap, group)
+                continue
+            tied[group] = order
+            if order == _COINCIDING:
                 break
-            entry = heappop(heap)
-            if current:
-                tied.append(entry)
+            bound = min(bound, tie(order))
+        for group, order in tied.items():
+            heappush(heap, (order, group))
         if not tied:
             return None
-        best = 0
-        if len(tied) > 1:
-            one, other = np.array([entry[1:3] for entry in tied]).T
-            correlations = np.array([entry[5] for entry in tied])
-            best = first_of_ties(correlations, self._sizes[one] + self._sizes[other], one, other)
-            for place, entry in enumerate(tied):
-                if place != best:
-                    heappush(heap, entry)
-        _, first, second, _, _, rho = tied[best]
-        return first, second, rho
+        if order == _COINCIDING or (len(tied) == 2 and self._nearest[group] in tied):
+            other = self._nearest[group]
+            return min(group, other), max(group, other)
+        return self._break_tie(sorted(tied), bound)
 
-    def _join(self, first: int, second: int, rho: float) -> None:
+    def _break_tie(self, groups: list[int], bound: float) -> tuple[int, int]:
+        pairs = [
+            (group, other)
+            for group in groups
+            for other, order in self._near[group].items()
+            if group < other and order <= bound
+        ]
+        first, second = np.array(pairs).T
+        norms = self._norms[first] * self._norms[second]
+        rho = self._sums.of_pairs(first, second) / norms
+        return pairs[first_of_ties(rho, self._sizes[first] + self._sizes[second], first, second)]
+
+    def _join(self, first: int, second: int) -> None:
         """Put the second group into the first, which inherits its neighbours."""
-        norms = self._norms[first], self._norms[second]
-        r_first, r_second = self._r[first] / norms[0], self._r[second] / norms[1]
+        norms = self._norms[[first, second]]
+        product = self._sums.products(first, [second])[0]
+        rho = float(np.clip(product / norms.prod(), -1, 1))
+        r_first, r_second = (self._r[[first, second]] / norms).tolist()
         self._sums.join(first, second)
         self._r[first] += self._r[second]
         self._sizes[first] += self._sizes[second]
         self._norms[first] = norms_of(self._sums.products(first, [first]))[0]
         self._alive[second] = False
-        self._age[first] += 1
-        self._age[second] = -1
         self.count -= 1
-        for other in self._neighbours[second]:
-            self._neighbours[other].discard(second)
+        for other in self._near[second]:
+            del self._near[other][second]
             if other != first:
-                self._neighbours[other].add(first)
-                self._neighbours[first].add(other)
-        self._neighbours[second] = set()
+                self._near[first][other] = inf
+        self._near[second] = {}
         names = int(self._names[first]), int(self._names[second])
-        self._note(names, int(self._sizes[first]), rho, float(r_first), float(r_second))
+        self._note(names, int(self._sizes[first]), rho, r_first, r_second)
+
+    def _compare(self, heap: list[tuple[float, int]], merged: int, gone: int) -> None:
+        """Compare a merged group with its neighbours, and keep every group's nearest."""
+        others = list(self._near[merged])
+        second = np.array(others, dtype=np.intp)
+        products = self._sums.products(merged, others)
+        order = self._order_of(np.full(second.size, merged), second, products).tolist()
+        for other, value in zip(others, order, strict=True):
+            self._near[merged][other] = self._near[other][merged] = value
+            if value < self._first[other]:
+                self._first[other], self._nearest[other] = value, merged
+                heappush(heap, (value, other))
+            elif self._nearest[other] in (merged, gone):
+                self._nearest[other] = _UNKNOWN
+        self._search(heap, merged)
