@@ -51,7 +51,6 @@ ORDER = [
     "_samples",
     "_folds",
     "_choice",
-    "_splits",
     "_search",
     "_order",
     "_progress",

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lincfa import Comparison, LinCFA, LinCFACV, _progress, compare
 from lincfa._comparison import METHODS, Part, regressor
-from lincfa._splits import default_folds
+from lincfa._folds import default_folds
 from lincfa.baselines import RIDGES
 from reference import draw
 

@@ -1,5 +1,6 @@
 """Why two features merge, or why they do not."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from html import escape
 from math import inf
@@ -154,6 +155,7 @@ def explain_pair(
     noise: Literal["pair", "full"] | float = "pair",
     min_correlation: float | None = None,
     sample_weight: Any = None,
+    sample_dim: Hashable | None = None,
 ) -> PairExplanation:
     """Explain why two features merge, or why they do not.
 
@@ -165,7 +167,8 @@ def explain_pair(
 
     Parameters
     ----------
-    X : array or data frame of shape (n_samples, n_features)
+    X : array or data frame of shape (n_samples, n_features), or field
+        A field in memory.
     y : array of shape (n_samples,)
     a, b : str or int
         The two columns: their names, or positions counted from 0. A name goes first.
@@ -177,6 +180,8 @@ def explain_pair(
         As for :class:`LinCFA`.
     sample_weight : array of shape (n_samples,), default=None
         As for :meth:`LinCFA.fit`.
+    sample_dim : hashable, default=None
+        As for :class:`LinCFA`, where X is a field.
 
     Returns
     -------
@@ -194,18 +199,23 @@ def explain_pair(
     estimated instead of two, 0.162 more because both get the same weight (F = 0.282; up to 1
     merges).
     """
-    model = LinCFA(tolerance=tolerance, noise=noise, min_correlation=min_correlation)
+    model = LinCFA(
+        tolerance=tolerance, noise=noise, min_correlation=min_correlation, sample_dim=sample_dim
+    )
     model._check_parameters()
-    refuse_lazy(X)
-    places = [locate_column(X, a), locate_column(X, b)]
+    with model._opened(X, y, sample_weight) as (X, y, sample_weight):
+        refuse_lazy(X)
+    field = model.__dict__.pop("field_", None)  # two columns are no table of its cells
+    known = None if field is None else field.names
+    places = [locate_column(X, a, known), locate_column(X, b, known)]
     if places[0] == places[1]:
         raise ValueError(f"a and b are the same column, {a!r}; give two different ones.")
-    labels = [column_label(X, place) for place in places]
+    labels = [column_label(X, place, known) for place in places]
     if noise != "full":
         X = take_columns_of(X, places)
     values, y, weights, names = validate_weighted(model, X, y, sample_weight)
-    if names is None and noise != "full":
-        names = places  # by which messages name the columns
+    if names is None:  # by which messages name the columns
+        names = known if noise == "full" else places if field is None else labels
     statistics = ArrayStatistics.from_data(values, y, names, weights)
     first, second = np.array([[0], [1]]) if noise != "full" else np.array(places)[:, None]
     for place, label in zip((*first, *second), labels, strict=True):

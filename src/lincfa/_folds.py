@@ -1,18 +1,24 @@
-"""One fold of a cross-validation: all strategies and tolerances on the same statistics."""
+"""Folds of a cross-validation: all strategies and tolerances on the same statistics."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
+from sklearn.model_selection import RepeatedKFold, check_cv
 
 from ._constraint import Constraint
 from ._criterion import Criterion
+from ._dask import compute
 from ._grouping import PATHS, partition_in_order
+from ._input import MIN_SAMPLES, is_dask
 from ._samples import Fold, Grouping, Outcomes, Samples
 from ._statistics import IndexArray, Statistics
 from ._weights import check_total_weight
+
+_SPLITS, _PREDICTIONS = 5, 200
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,34 @@ class Task:
     units: str
     estimator: Any
     scorer: Any
+
+
+def splits(
+    cv: Any, X: Any, y: npt.NDArray[Any], groups: Any, weighted: bool
+) -> Iterator[tuple[IndexArray, IndexArray]]:
+    """Give the training and the held-out samples of each fold."""
+    n = len(y)
+    if cv is None:
+        if n < MIN_SAMPLES + 2:
+            raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
+        cv = default_folds(n)
+    if is_dask(X):
+        X, groups = np.zeros((n, 1)), compute(groups)  # few splitters look at more
+    samples = np.arange(n)
+    for split in check_cv(cv).split(X, y, groups):
+        train, test = (samples[part] for part in split)
+        if not weighted and len(train) < MIN_SAMPLES:
+            raise ValueError(
+                f"A fold has {len(train)} samples to learn the groups from, which takes at least "
+                f"{MIN_SAMPLES}; use fewer or larger folds."
+            )
+        yield train, test
+
+
+def default_folds(n: int) -> RepeatedKFold:
+    """Five shuffled folds, repeated until enough held-out predictions are scored."""
+    repeats = min(10, max(1, -(-_PREDICTIONS // n)))
+    return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=repeats, random_state=0)
 
 
 def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes) -> Any:

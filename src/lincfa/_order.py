@@ -50,7 +50,8 @@ def order_sensitivity(
 
     Parameters
     ----------
-    X : array or data frame of shape (n_samples, n_features)
+    X : array or data frame of shape (n_samples, n_features), or field
+        As for :meth:`LinCFA.fit`, in memory.
     y : array of shape (n_samples,)
     n_permutations : int, default=20
         Number of random orders; each costs a fit and a copy of X.
@@ -78,7 +79,8 @@ def order_sensitivity(
         raise ValueError(f"n_permutations must be a positive integer, got {n_permutations!r}")
     random = check_random_state(random_state)
     given = clone(LinCFA() if model is None else model)
-    values, y, _ = validate_training(given, X, y)
+    with given._opened(X, y, None) as (table, along, _):
+        values, target, _ = validate_training(given, table, along)
     given = given.fit(X, y)
     constraint = given._constraint()
     sizes, agreement = [], []
@@ -86,7 +88,8 @@ def order_sensitivity(
     features = np.flatnonzero(given.labels_ >= 0)
     for _ in range(n_permutations):
         order = random.permutation(features)
-        permuted = clone(given).set_params(**constraint.taken(order)).fit(values[:, order], y)
+        permuted = clone(given).set_params(**constraint.taken(order))
+        permuted.fit(values[:, order], target)
         sizes.append(permuted.n_groups_)
         agreement.append(adjusted_rand_score(given.labels_[order], permuted.labels_))
     return OrderSensitivity(given.n_groups_, np.array(sizes), np.array(agreement))

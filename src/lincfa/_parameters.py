@@ -4,9 +4,12 @@ import numbers
 from collections.abc import Hashable, Iterable
 from typing import Any
 
+import numpy as np
+
 from ._grouping import PATHS, STRATEGIES
 
 UNITS = ("standardized", "original")
+RULES = ("best", "one_standard_error")
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
@@ -62,6 +65,26 @@ def check_sample_dim(value: Any) -> None:
     """Refuse what cannot be the name of a dimension."""
     if not isinstance(value, Hashable):
         raise ValueError(f"sample_dim must be None or the name of a dimension, got {value!r}")
+
+
+def check_choosing(rule: Any, scoring: Any, max_groups: Any) -> None:
+    """Check by what a search chooses."""
+    check_choice("rule", rule, RULES)
+    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise ValueError(f"scoring must be the name of one score or a callable, got {scoring!r}")
+    if max_groups is not None and not (is_positive(max_groups) and float(max_groups) <= 1):
+        raise ValueError(
+            "max_groups is a share of the samples: None or a number above 0 and up to 1, got "
+            f"{max_groups!r}"
+        )
+
+
+def listed(name: str, values: Any) -> list[Any]:
+    """A sequence of the user as a list; a bare word or number is no sequence."""
+    listed = [] if isinstance(values, str) or not np.iterable(values) else list(values)
+    if not listed:
+        raise ValueError(f"{name} must be a list with at least one entry, got {values!r}")
+    return listed
 
 
 def is_word(value: Any, *words: str) -> bool:

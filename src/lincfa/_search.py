@@ -1,6 +1,6 @@
 """LinCFACV: how much to merge, and by which strategy, chosen by cross-validation."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,23 +14,29 @@ from ._choice import choose, tabulate
 from ._criterion import tolerance_value
 from ._dask import compute, predict_lazily, read_chunks
 from ._estimator import LinCFA
-from ._folds import Task, fit_weighted, try_fold
+from ._field import along
+from ._folds import Task, fit_weighted, splits, try_fold
 from ._input import (
     MIN_SAMPLES,
     check_finite,
     is_dask,
     validate_training,
 )
-from ._parameters import check_choice, check_merging, check_strategy, check_tolerance, is_positive
+from ._parameters import (
+    check_choosing,
+    check_merging,
+    check_sample_dim,
+    check_strategy,
+    check_tolerance,
+    listed,
+)
 from ._reducer import GroupReducer
 from ._samples import ArraySamples, ChunkSamples, Outcomes, Samples
-from ._splits import splits
 from ._statistics import standardize_target
 from ._weights import check_total_weight, validate_weights
 
 TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
 
-_RULES = ("best", "one_standard_error")
 
 _OF_REDUCER = (
     "labels_",
@@ -94,6 +100,8 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         As for :class:`LinCFA`.
     units : {"standardized", "original"}, default="standardized"
         As for :class:`LinCFA`.
+    sample_dim : hashable, default=None
+        As for :class:`LinCFA`.
     n_jobs : int, default=None
         Folds to work on at the same time, as in joblib; in threads where X is of dask.
     verbose : int, default=0
@@ -120,7 +128,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         Those of ``reducer_``.
     evidence_, cohesion_, n_connected_components_
         Those of ``reducer_``.
-    n_features_in_, feature_names_in_
+    n_features_in_, feature_names_in_, field_
         As for :class:`LinCFA`.
 
     Examples
@@ -150,6 +158,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         connectivity: Any = None,
         blocks: Any = None,
         units: Literal["standardized", "original"] = "standardized",
+        sample_dim: Hashable | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -165,6 +174,7 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         self.connectivity = connectivity
         self.blocks = blocks
         self.units = units
+        self.sample_dim = sample_dim
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -173,9 +183,10 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array or data frame of shape (n_samples, n_features), or field
             Numeric, no missing values, with at least 4 samples in the training part of each fold.
-            A dask array or dataframe is read in its chunks and not gathered.
+            A dask array or dataframe is read in its chunks and not gathered. Fields of xarray as
+            for :meth:`LinCFA.fit`.
         y : array of shape (n_samples,)
             The target, not constant.
         groups : array of shape (n_samples,), default=None
@@ -190,8 +201,22 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         LinCFACV
             The estimator itself.
         """
-        strategies, tolerances = self._combinations()
+        combinations = self._combinations()
         self._forget()
+        with self._opened(X, y, sample_weight) as table:
+            self._fit_table(*combinations, groups, *table)
+        return self
+
+    def _fit_table(
+        self,
+        strategies: list[str],
+        tolerances: list[float | Literal["unbiased"]],
+        groups: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+    ) -> None:
+        """Choose and fit for a table."""
         samples = self._samples(X, y, sample_weight)
         target, weights = samples.outcomes.y, samples.outcomes.weights
         check_total_weight(samples.outcomes.count)
@@ -234,14 +259,17 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             connectivity=self.connectivity,
             blocks=self.blocks,
             units=self.units,
-        ).fit(X, target, weights)
+            sample_dim=self.sample_dim,
+        )
+        if hasattr(self, "field_"):
+            self.reducer_.field_ = self.field_
+        self.reducer_._fit_table(X, target, weights)
         for name in _OF_REDUCER:
             setattr(self, name, getattr(self.reducer_, name))
         reduced = (
             compute(self._reduce_lazily(X, keep_frame=False)) if is_dask(X) else self._reduce(X)
         )
         self.estimator_ = fit_weighted(estimator, reduced, samples.outcomes)
-        return self
 
     def _samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
         """Check what is given for a fit."""
@@ -262,14 +290,22 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features_in_)
-            The same columns as in fit.
+        X : array, data frame or field of shape (n_samples, n_features_in_)
+            The same columns as in fit, or the same cells.
 
         Returns
         -------
         array of shape (n_samples,)
-            Of a collection of dask a dask array, not yet computed.
+            Of a collection of dask a dask array, not yet computed. Of a field, a DataArray with the
+            coordinates of the samples.
         """
+        self._check_is_fitted()
+        with self._known(X) as (table, *_):
+            predicted = self._predict(table)
+        return along(self.field_, X, predicted, "prediction") if table is not X else predicted
+
+    def _predict(self, X: Any) -> Any:
+        """Predict the rows of a table."""
         if is_dask(X):
             lazily = self._reduce_lazily(X, keep_frame=False)
             return predict_lazily(self.estimator_, lazily)
@@ -281,15 +317,17 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features_in_)
-            The same columns as in fit.
+        X : array, data frame or field of shape (n_samples, n_features_in_)
+            The same columns as in fit, or the same cells.
         y : array of shape (n_samples,)
             The target.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for.
         """
-        predicted = self.predict(X)
-        if is_dask(X):
+        self._check_is_fitted()
+        with self._known(X, y, sample_weight) as (table, y, sample_weight):
+            predicted = self._predict(table)
+        if is_dask(table):
             # One after the other: dask does not like arrays and dataframes in one graph.
             y, predicted, sample_weight = map(compute, (y, predicted, sample_weight))
         return float(r2_score(y, predicted, sample_weight=sample_weight))
@@ -297,20 +335,10 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
     def _combinations(self) -> tuple[list[str], list[float | Literal["unbiased"]]]:
         """Check the parameters; strategies and tolerances as lists."""
         check_merging(self.noise, self.min_correlation, self.units)
-        check_choice("rule", self.rule, _RULES)
-        if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
-            raise ValueError(
-                f"scoring must be the name of one score or a callable, got {self.scoring!r}"
-            )
-        if self.max_groups is not None and not (
-            is_positive(self.max_groups) and float(self.max_groups) <= 1
-        ):
-            raise ValueError(
-                "max_groups is a share of the samples: None or a number above 0 and up to 1, got "
-                f"{self.max_groups!r}"
-            )
-        strategies = _listed("strategies", self.strategies)
-        tolerances = _listed(
+        check_sample_dim(self.sample_dim)
+        check_choosing(self.rule, self.scoring, self.max_groups)
+        strategies = listed("strategies", self.strategies)
+        tolerances = listed(
             "tolerances", TOLERANCES if self.tolerances is None else self.tolerances
         )
         for strategy in strategies:
@@ -318,11 +346,3 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         for tolerance in tolerances:
             check_tolerance(tolerance, "each of tolerances")
         return strategies, tolerances
-
-
-def _listed(name: str, values: Any) -> list[Any]:
-    """A sequence of the user as a list; a bare word or number is no sequence."""
-    listed = [] if isinstance(values, str) or not np.iterable(values) else list(values)
-    if not listed:
-        raise ValueError(f"{name} must be a list with at least one entry, got {values!r}")
-    return listed

@@ -15,6 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ._display import Table
 from ._estimator import LinCFA
+from ._field import Field, put
 from ._input import validate_training
 from ._names import shown
 from ._parameters import is_count
@@ -54,6 +55,8 @@ class Stability:
         Number of groups of each resample.
     agreement : array of shape (n_resamples,)
         Adjusted Rand index of each with the groups of all samples: 1 for the same groups.
+    field : Field or None
+        The cells of the field, where the samples were one.
     """
 
     names: tuple[str, ...]
@@ -65,6 +68,23 @@ class Stability:
     intact: FloatArray
     n_groups: npt.NDArray[np.intp]
     agreement: FloatArray
+    field: Field | None = None
+
+    def to_map(self) -> Any:
+        """Put ``features`` on the grid of the field: how often each cell stays with its group.
+
+        Returns
+        -------
+        DataArray or Dataset
+            As the field was; NaN also for cells that are missing throughout.
+        """
+        if self.field is None:
+            raise ValueError(
+                "The samples were a table, whose columns are no cells of a grid; a map needs a "
+                "field of xarray."
+            )
+        attrs = {"long_name": "share of the group with which the cell stays together", "units": "1"}
+        return put(self.field, self.features, "stability", attrs)
 
     def co_membership(self, features: Any) -> FloatArray:
         """How often each two of some features are together: the share of the resamples.
@@ -167,7 +187,8 @@ def stability(
 
     Parameters
     ----------
-    X : array or data frame of shape (n_samples, n_features)
+    X : array or data frame of shape (n_samples, n_features), or field
+        As for :meth:`LinCFA.fit`, in memory.
     y : array of shape (n_samples,)
     n_resamples : int, default=50
     model : LinCFA, default=None
@@ -202,7 +223,8 @@ def stability(
             f"model must be a LinCFA, got {type(model).__name__}; of a LinCFACV give the reducer_."
         )
     given = clone(LinCFA() if model is None else model)
-    values, target, _ = validate_training(given, X, y)
+    with given._opened(X, y, None) as (table, along, _):
+        values, target, _ = validate_training(given, table, along)
     start = time.monotonic()
     given.fit(X, y)
     each = time.monotonic() - start
@@ -228,6 +250,7 @@ def stability(
         agreement=np.array(
             [adjusted_rand_score(given.labels_[varying], row[varying]) for row in resampled]
         ),
+        field=getattr(given, "field_", None),
     )
 
 

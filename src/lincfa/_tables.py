@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 
 from ._input import check_unique, column_names
-from ._names import default_names, display_names
+from ._names import Names, default_names, display_names
 
 
-def locate_column(X: Any, column: Any) -> int:
+def locate_column(X: Any, column: Any, names: Names | None = None) -> int:
     """Give the position of a column by its name, or by the position itself.
+
+    The names are those of X, or others that are given.
 
     A name that is no string, and ``x3`` of columns without names, may also be written as shown.
     """
     if not isinstance(column, Hashable):
         raise ValueError(f"A column is given by its name or its position, not by {column!r}.")
-    names = column_names(X)
+    names = column_names(X) if names is None else names
     if names is not None:
         check_unique(list(names))
     shape = np.shape(X)
@@ -44,9 +46,9 @@ def locate_column(X: Any, column: Any) -> int:
     raise ValueError(f"X has no column {column!r}{hint}")
 
 
-def column_label(X: Any, place: int) -> str:
+def column_label(X: Any, place: int, names: Names | None = None) -> str:
     """Name a column for a reader; ``x3`` where the columns have no names."""
-    names = column_names(X)
+    names = column_names(X) if names is None else names
     named = names is not None and (isinstance(names[place], str) or display_names(names))
     return str(names[place]) if names is not None and named else default_names(place + 1)[place]
 

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._estimator import LinCFA
+from .._folds import default_folds
 from .._search import LinCFACV
-from .._splits import default_folds
 from ..baselines import RIDGES, pls
 
 ALL = "all features"

@@ -10,6 +10,7 @@ from .._cohesion import COHESION
 from .._evidence import EVIDENCE, complete
 from .._grouping import MERGES, PATHS, MergePath
 from .._input import are_enough
+from ._fields import restore_field
 from ._strict import (
     ROUNDING,
     DocumentError,
@@ -24,6 +25,9 @@ from ._strict import (
 from ._write import FORMAT, PARAMETERS, VERSION, checksum
 
 _LARGEST = 1e305
+_SINCE_VERSION_2 = ("sample_dim",)
+"""Parameters that a model of version 1 does not have; None is what it was fitted with."""
+
 _CONTAINERS = (None, "default", "pandas", "polars")
 
 
@@ -32,10 +36,10 @@ def opened(document: Any) -> Mapping[str, Any]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DocumentError("this is not a saved lincfa model.")
     version = document.get("version")
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or not 1 <= version <= VERSION:
         raise DocumentError(
-            f"this model has version {version!r} of the format, and this lincfa reads version "
-            f"{VERSION}; another lincfa wrote it."
+            f"this model has version {version!r} of the format, and this lincfa reads versions up "
+            f"to {VERSION}; another lincfa wrote it."
         )
     check_keys(document, ("format", "version", "checksum", "model"), "the file")
     model = document["model"]
@@ -49,7 +53,19 @@ def opened(document: Any) -> Mapping[str, Any]:
         raise DocumentError(
             "its checksum is not that of its content: the file was damaged, or changed by hand."
         )
-    return model
+    return _upgraded(model) if version == 1 else model
+
+
+def _upgraded(model: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give a model of version 1 as one of version 2, which knows more."""
+    parameters = model.get("parameters")
+    if not isinstance(parameters, dict):
+        raise DocumentError("'parameters' is not an object.")
+    for known, new in ((model, ("field",)), (parameters, _SINCE_VERSION_2)):
+        for name in new:
+            require(name not in known, f"version 1 has no {name!r}.")
+    added = dict.fromkeys(_SINCE_VERSION_2)
+    return {**model, "field": None, "parameters": {**parameters, **added}}
 
 
 def restore(model: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], str | None]:
@@ -62,7 +78,7 @@ def restore(model: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], s
     """
     fields = (
         "parameters", "output", "n_samples", "target_scale", "feature_names", "column_names",
-        "features", "groups", "evidence", "merge_path",
+        "field", "features", "groups", "evidence", "merge_path",
     )  # fmt: skip
     check_keys(model, fields, "'model'")
     parameters = model["parameters"]
@@ -105,6 +121,10 @@ def restore(model: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], s
         require(model["column_names"] is None, "the features have names twice.")
         require(len(set(names)) == len(names), "'feature_names' repeats a name.")
         attributes["feature_names_in_"] = np.array(names, dtype=object)
+    field = restore_field(model["field"])
+    if field is not None:
+        require(names == field.names, "'feature_names' are not those of the cells of the field.")
+        attributes["field_"] = field
     attributes["evidence_"] = complete(
         _evidence(model, labels, groups), attributes["target_scale_"]
     )

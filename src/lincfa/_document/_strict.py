@@ -34,15 +34,18 @@ def table(
     """Columns of equal length, each of the type asked for."""
     columns_of = model[key]
     check_keys(columns_of, tuple(kinds), f"'{key}'")
-    columns = {name: _array(columns_of[name], kind, f"'{name}'") for name, kind in kinds.items()}
+    columns = {name: array_of(columns_of[name], kind, f"'{name}'") for name, kind in kinds.items()}
     lengths = {values.size for values in columns.values()}
     require(len(lengths) == 1, f"the columns of '{key}' differ in length.")
     return columns
 
 
-def _array(values: Any, kind: Any, what: str) -> npt.NDArray[Any]:
+def array_of(values: Any, kind: Any, what: str) -> npt.NDArray[Any]:
+    """Give a list of numbers of one type as an array."""
     require(isinstance(values, list), f"{what} is not a list.")
-    allowed: tuple[type, ...] = {np.intp: (int,), np.bool_: (bool,)}.get(kind, (int, float))
+    allowed: tuple[type, ...] = {np.intp: (int,), np.uint64: (int,), np.bool_: (bool,)}.get(
+        kind, (int, float)
+    )
     numbers = values
     if kind is np.float64:
         numbers = [
@@ -58,7 +61,7 @@ def _array(values: Any, kind: Any, what: str) -> npt.NDArray[Any]:
 
 def number(model: Mapping[str, Any], key: str) -> float:
     """Give a positive number."""
-    (value,) = _array([model[key]], np.float64, f"'{key}'")
+    (value,) = array_of([model[key]], np.float64, f"'{key}'")
     require(bool(np.isfinite(value) and value > 0), f"'{key}' is not a positive number.")
     return float(value)
 
@@ -92,3 +95,10 @@ def require(condition: bool, otherwise: str) -> None:
     """Refuse the file unless a condition holds."""
     if not condition:
         raise DocumentError(otherwise)
+
+
+def listed(values: npt.NDArray[Any]) -> list[Any]:
+    """Numbers as a list; those that JSON has no name for as strings."""
+    if values.dtype.kind != "f":
+        return list(values.tolist())
+    return [value if np.isfinite(value) else str(value) for value in values.tolist()]

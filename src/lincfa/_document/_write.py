@@ -9,9 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from .._evidence import EVIDENCE
+from ._fields import describe_field
+from ._strict import listed
 
-FORMAT, VERSION = "lincfa-model", 1
-PARAMETERS = ("strategy", "tolerance", "n_groups", "noise", "min_correlation", "units")
+FORMAT, VERSION = "lincfa-model", 2
+PARAMETERS = (
+    "strategy",
+    "tolerance",
+    "n_groups",
+    "noise",
+    "min_correlation",
+    "units",
+    "sample_dim",
+)
 
 
 def envelope(model: Mapping[str, Any]) -> str:
@@ -55,14 +65,15 @@ def describe(model: Any) -> dict[str, Any]:
         "target_scale": float(model.target_scale_),
         "feature_names": None if names is None else [str(name) for name in names],
         "column_names": model._column_names,
+        "field": describe_field(getattr(model, "field_", None)),
         "features": {
-            "label": _listed(model.labels_),
-            "mean": _listed(model.mean_),
-            "scale": _listed(model.scale_),
-            "target_correlation": _listed(model.target_correlation_),
+            "label": listed(model.labels_),
+            "mean": listed(model.mean_),
+            "scale": listed(model.scale_),
+            "target_correlation": listed(model.target_correlation_),
         },
         "groups": _columns(model.cohesion_),
-        "evidence": {name: _listed(values) for name, values in evidence.items()},
+        "evidence": {name: listed(values) for name, values in evidence.items()},
         "merge_path": _columns(model.merge_path_) if hasattr(model, "merge_path_") else None,
     }
 
@@ -76,11 +87,4 @@ def _plain(value: Any) -> Any:
 
 
 def _columns(array: npt.NDArray[np.void]) -> dict[str, list[Any]]:
-    return {name: _listed(array[name]) for name in array.dtype.names or ()}
-
-
-def _listed(values: npt.NDArray[Any]) -> list[Any]:
-    """Numbers as a list; those that JSON has no name for as strings."""
-    if values.dtype.kind != "f":
-        return list(values.tolist())
-    return [value if np.isfinite(value) else str(value) for value in values.tolist()]
+    return {name: listed(array[name]) for name in array.dtype.names or ()}

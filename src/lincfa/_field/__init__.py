@@ -1,8 +1,8 @@
 """Fields of xarray: tables of their cells on the way in, grids on the way out."""
 
-from ._build import GROUP, along, put, put_samples, reduced_array
+from ._build import along, put, put_samples, reduced_array
 from ._cells import cell_names, place_names, texts
-from ._describe import Coordinate, Field, Variable, is_dataset, is_field
+from ._describe import GROUP, Coordinate, Field, Variable, is_dataset, is_field
 from ._model import FieldReader, map_values
 
 __all__ = [

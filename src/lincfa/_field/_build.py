@@ -7,10 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._names import Names
-from ._describe import Field, Variable
-
-GROUP = "group"
-"""Name of the dimension of reduced features."""
+from ._describe import GROUP, Field, Variable
 
 _OF_UNITS = ("standard_name", "valid_min", "valid_max", "valid_range", "actual_range")
 """Attributes that say something of values in the original units, and of no others."""

@@ -12,6 +12,9 @@ import numpy.typing as npt
 
 from ._cells import cell_names, place_names
 
+GROUP = "group"
+"""Name of the dimension of reduced features."""
+
 _UNNAMED = "cell"
 _LONGITUDES = {"longitude", "lon", "long", "degrees_east", "degree_east"}
 
@@ -176,23 +179,24 @@ def describe_field(X: Any, sample_dim: Hashable) -> Field:
         described.append(Variable(name, tuple(array.dims), shape, present, dict(array.attrs)))
     if not described:
         raise ValueError("The Dataset has no data variables.")
-    if sample_dim == "group":
+    if sample_dim == GROUP:
         raise ValueError(
-            'The samples are along a dimension called "group", which is the name of the dimension '
-            "of reduced features: rename it first."
+            f"The samples are along a dimension called {GROUP!r}, which is the name of the "
+            "dimension of reduced features: rename it first."
         )
     levels = {
         name: tuple(index.names)
         for name, index in X.indexes.items()
         if name in X.dims and name != sample_dim and index.nlevels > 1
     }
+    used = {dim for variable in described for dim in variable.dims} - {sample_dim}
     return Field(
         sample_dim=sample_dim,
         variables=tuple(described),
         coordinates=tuple(
-            Coordinate(name, tuple(array.dims), np.asarray(array.values), dict(array.attrs))
+            Coordinate(name, tuple(array.dims), _values(array), dict(array.attrs))
             for name, array in X.coords.items()
-            if sample_dim not in array.dims and name not in levels
+            if used.issuperset(array.dims) and name not in levels
         ),
         levels=levels,
         is_dataset=is_dataset(X),
@@ -210,6 +214,12 @@ def _check_variable(name: Hashable, array: Any, sample_dim: Hashable, drop: bool
         )
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{what} is not of numbers (type {array.dtype}).{remedy}")
+
+
+def _values(array: Any) -> npt.NDArray[Any]:
+    """Give the values of a coordinate, in double precision at most."""
+    values = np.asarray(array.values)
+    return values.astype(np.float64) if values.dtype == np.longdouble else values
 
 
 def listed_dims(X: Any) -> str:

@@ -46,8 +46,9 @@ class Samples:
         if X is None or y is None:
             given, lacking = names if y is None else names[::-1]
             raise ValueError(f"{given} is given without {lacking}; both are needed, or none.")
-        values, columns = validate_new(model, X)
-        check_finite(values, columns)
+        with model._known(X, y, sample_weight) as (table, y, sample_weight):
+            values, columns = validate_new(model, table)
+            check_finite(values, columns)
         target = np.ravel(real_numbers(y, names[1]))
         check_consistent_length(values, target)
         if not np.isfinite(target).all():

@@ -26,7 +26,7 @@ def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" 
     ----------
     model : LinCFA or LinCFACV
         Fitted.
-    X : array or data frame of shape (n_samples, n_features)
+    X : array, data frame or field of shape (n_samples, n_features)
         Samples to correlate: those of the fit, or others.
     limit : int, default=240
         Most features shown; of more, every few-th.
@@ -40,10 +40,11 @@ def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" 
     model._check_is_fitted()
     if not is_count(limit) or limit < _FEWEST:
         raise ValueError(f"limit must be an integer of at least {_FEWEST}, got {limit!r}")
-    values, columns = validate_new(model, X)
+    with model._known(X) as (table, *_):
+        values, columns = validate_new(model, table)
+        check_finite(values, columns)
     if len(values) < _FEWEST:
         raise ValueError(f"X has {len(values)} sample; correlations take at least {_FEWEST}.")
-    check_finite(values, columns)
     samples = Samples(values, np.zeros(len(values)))
     ax = axes_or_new(ax, 6.2, 5.2, square=True)
     draw_correlation(correlate_by_group(getattr(model, "reducer_", model), samples, limit), ax)
