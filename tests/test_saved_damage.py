@@ -122,7 +122,7 @@ def test_changed_by_hand(file):
 # The envelope
 
 
-@pytest.mark.parametrize("version", [0, 2, -1, "1", True, False, None, 1.5, [1], {}, 10**30])
+@pytest.mark.parametrize("version", [0, 3, -1, "1", True, False, None, 1.5, [1], {}, 10**30])
 def test_other_versions(file, version):
     assert_refused(file, enveloped(version=version), "version")
 

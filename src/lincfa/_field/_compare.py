@@ -21,8 +21,8 @@ def check_same_cells(field: Field, X: Any) -> None:
     if field.is_dataset != is_dataset(X):
         kinds = ("a DataArray", "a Dataset")
         raise ValueError(
-            f"The model was fitted to {kinds[field.is_dataset]}, and this is "
-            f"{kinds[is_dataset(X)]}."
+            f"The model was fitted to {kinds[field.is_dataset]}, and this is {kinds[is_dataset(X)]}"
+            f"{'' if field.is_dataset else ': give one of its variables'}."
         )
     found = variables_of(X)
     if field.is_dataset:
@@ -72,9 +72,10 @@ def _check_coordinate(known: Coordinate, given: Any) -> None:
     values = np.asarray(given.transpose(*known.dims).values)
     apart = differing(known.values, values, _CLOSE)
     if apart.any():
-        place = np.unravel_index(int(np.flatnonzero(apart)[0]), apart.shape)
+        first = int(np.flatnonzero(apart)[0])
+        place = np.unravel_index(first, apart.shape)
         where = ", ".join(f"{d}={i}" for d, i in zip(known.dims, place, strict=True))
-        (before,), (now,) = texts(known.values[place][None]), texts(values[place][None])
+        before, now = (texts(side.ravel()[[first]])[0] for side in (known.values, values))
         raise ValueError(
             f"The coordinate {known.name!r} is not that of the fit: at position {where} it is "
             f"{now} and was {before}."

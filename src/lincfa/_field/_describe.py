@@ -184,10 +184,13 @@ def describe_field(X: Any, sample_dim: Hashable) -> Field:
             f"The samples are along a dimension called {GROUP!r}, which is the name of the "
             "dimension of reduced features: rename it first."
         )
+    indexes: dict[Hashable, Any] = {
+        dim: getattr(X.xindexes.get(dim), "index", None) for dim in X.dims
+    }
     levels = {
-        name: tuple(index.names)
-        for name, index in X.indexes.items()
-        if name in X.dims and name != sample_dim and index.nlevels > 1
+        dim: tuple(index.names)
+        for dim, index in indexes.items()
+        if dim != sample_dim and getattr(index, "nlevels", 1) > 1
     }
     used = {dim for variable in described for dim in variable.dims} - {sample_dim}
     return Field(

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .._input import real_numbers
+from .._input import is_dask, real_numbers
 from ._build import put
 from ._compare import check_same_cells
 from ._describe import Field, is_dataset, is_field
@@ -26,7 +26,7 @@ class FieldReader:
         dim = sample_dimension(X, self.sample_dim, y)
         self.field_, table = read_field(X, dim)
         with told_by_cell(self.field_, table, X, new=False):
-            yield table, *self._outcomes(X, y, sample_weight)
+            yield table, *self._outcomes(X, table, y, sample_weight)
 
     @contextmanager
     def _known(
@@ -39,13 +39,13 @@ class FieldReader:
         check_same_cells(self.field_, X)
         table = read_known(self.field_, X)
         with told_by_cell(self.field_, table, X, new=True):
-            yield table, *self._outcomes(X, y, sample_weight)
+            yield table, *self._outcomes(X, table, y, sample_weight)
 
-    def _outcomes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
-        dim = self.field_.sample_dim
+    def _outcomes(self, X: Any, table: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+        dim, lazy = self.field_.sample_dim, is_dask(table)
         return (
-            along_samples(y, X, dim, "The target y"),
-            along_samples(sample_weight, X, dim, "sample_weight"),
+            along_samples(y, X, dim, "the target y", lazy=lazy),
+            along_samples(sample_weight, X, dim, "sample_weight", lazy=lazy),
         )
 
     def _takes_field(self, X: Any) -> bool:

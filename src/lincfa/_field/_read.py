@@ -40,7 +40,8 @@ def sample_dimension(X: Any, sample_dim: Hashable | None, y: Any) -> Hashable:
                 f"The field has no dimension {sample_dim!r}; its dimensions are: {listed_dims(X)}."
             )
         return sample_dim
-    if is_field(y) and len(y.dims) == 1 and y.dims[0] in X.dims:
+    _refuse_dataset(y, "the target y")
+    if is_field(y) and y.ndim == 1 and y.dims[0] in X.dims:
         dim: Hashable = y.dims[0]
         return dim
     length = _length(y)
@@ -105,7 +106,8 @@ def _stacked(field: Field, X: Any) -> list[Any]:
 
 
 def _side_by_side(array: Any, variable: Variable) -> Any:
-    values = array.data if is_dask(array.data) else array.values
+    data = array.data  # once: this may read a file
+    values = data if is_dask(data) else np.asarray(data)
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
     return values.reshape(values.shape[0], prod(variable.shape))
@@ -231,8 +233,10 @@ def told_by_cell(field: Field, table: Any, X: Any, *, new: bool) -> Iterator[Non
         ) from None
 
 
-def along_samples(values: Any, X: Any, sample_dim: Hashable, what: str) -> Any:
+def along_samples(values: Any, X: Any, sample_dim: Hashable, what: str, *, lazy: bool) -> Any:
     """Give a target or weights that may be of xarray as an array, of the samples of a field.
+
+    What is of dask is computed, unless it may be lazy.
 
     Raises
     ------
@@ -241,12 +245,11 @@ def along_samples(values: Any, X: Any, sample_dim: Hashable, what: str) -> Any:
     """
     if not is_field(values):
         return values
-    if is_dataset(values):
-        raise ValueError(f"{what} must be a DataArray, not a Dataset: give one of its variables.")
+    _refuse_dataset(values, what)
     if values.dims != (sample_dim,):
         raise ValueError(
-            f"{what} must be along {sample_dim!r}, as the samples of the field are, and along "
-            f"nothing else; its dimensions are: {listed_dims(values)}."
+            f"{_start(what)} must be along {sample_dim!r}, as the samples of the field are, and "
+            f"along nothing else; its dimensions are: {listed_dims(values)}."
         )
     n = X.sizes[sample_dim]
     if values.sizes[sample_dim] != n:
@@ -260,12 +263,18 @@ def along_samples(values: Any, X: Any, sample_dim: Hashable, what: str) -> Any:
         if apart.any():
             row = int(np.flatnonzero(apart)[0])
             raise ValueError(
-                f"{what} is not of the samples of the field, or in another order: sample {row} is "
-                f"{ours[row]} in the field and {theirs[row]} in {what}. Select the same samples "
-                "first, as xarray.align does."
+                f"{_start(what)} is not of the samples of the field, or in another order: sample "
+                f"{row} is {ours[row]} in the field and {theirs[row]} in {what}. Select the same "
+                "samples first, as xarray.align does."
             )
-    return values.data if is_dask(values.data) and _is_lazy(X) else values.values
+    return values.data if lazy else values.values
 
 
-def _is_lazy(X: Any) -> bool:
-    return any(is_dask(array.data) for array in variables_of(X).values())
+def _refuse_dataset(values: Any, what: str) -> None:
+    if is_field(values) and is_dataset(values):
+        raise ValueError(f"{_start(what)} is a Dataset: give one of its variables.")
+
+
+def _start(what: str) -> str:
+    """Begin a sentence."""
+    return what if what == "sample_weight" else what[0].upper() + what[1:]
