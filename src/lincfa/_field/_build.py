@@ -81,7 +81,8 @@ def reduced_array(
     xr = xarray()
     own = {
         GROUP: (GROUP, np.arange(len(groups)), {"long_name": "group of cells"}),
-        "name": (GROUP, np.array(names, dtype=str), {"long_name": "reduced feature"}),
+        # Texts as objects: those of a fixed length have no place in the standard of Zarr.
+        "name": (GROUP, np.array(names, dtype=object), {"long_name": "reduced feature"}),
         "size": (GROUP, np.array([len(group) for group in groups]), {"long_name": "cells"}),
     }
     if field.is_dataset:
@@ -146,10 +147,10 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(np.array_equal(np.asarray(one), np.asarray(other)))
 
 
-def _variables(field: Field, groups: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.str_]:
+def _variables(field: Field, groups: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.object_]:
     """Name the variable of each group; several where it has cells of several."""
     of = field.variable_of_column
     return np.array(
         [", ".join(str(field.variables[k].name) for k in np.unique(of[group])) for group in groups],
-        dtype=str,
+        dtype=object,
     )
