@@ -197,6 +197,7 @@ def _decoded(values: Any, dtype: Any, what: str) -> npt.NDArray[Any]:
         raise DocumentError(wrong) from None
     number: Any = {"f": np.float64, "b": np.bool_}.get(kind.kind, np.intp)
     if kind == np.uint64:
+        require(all(isinstance(value, int) and value >= 0 for value in values), wrong)
         number = np.uint64
     plain = array_of(values, number, what)
     with np.errstate(over="ignore"):

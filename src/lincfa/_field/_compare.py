@@ -16,7 +16,7 @@ def check_same_cells(field: Field, X: Any) -> None:
     """Refuse a field whose variables, dimensions or coordinates are not those of the fit.
 
     The order of the dimensions does not matter, nor does the name of a single array; coordinates
-    are compared where both have them. Coordinates of dask are computed for it, no values of the field.
+    are compared where both have them. For that, coordinates of dask are computed, and nothing else.
     """
     if field.is_dataset != is_dataset(X):
         kinds = ("a DataArray", "a Dataset")
