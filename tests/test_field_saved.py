@@ -127,12 +127,13 @@ def test_xarray_is_needed_for_maps_only(file, monkeypatch):
 def test_files_of_the_first_version(file):
     content = content_of_table()
     assert content.pop("field") is None
-    for name in ("sample_dim",):
-        assert content["parameters"].pop(name) is None
+    assert content.pop("structure") == {"connectivity": None, "blocks": None}
+    assert content["parameters"].pop("sample_dim") is None
     text = envelope(content).replace('"version": 2', '"version": 1')
     file.write_text(text)
     model = lincfa.load(file)
-    assert model.sample_dim is None
+    assert model.sample_dim is model.connectivity is model.blocks is None
+    assert model.n_connected_components_ == 1
     assert not hasattr(model, "field_")
     model.save(file)
     assert json.loads(file.read_text())["version"] == 2

@@ -38,6 +38,20 @@ class Constraint:
             return int(sparse.csgraph.connected_components(kept, directed=False)[0])
         return 1 if self.blocks is None else np.unique(self.blocks[varying]).size
 
+    def allows(self, labels: IndexArray) -> bool:
+        """Whether all groups are within a block, and connected; label −1 belongs to none."""
+        varying = labels >= 0
+        if self.blocks is not None:
+            groups = np.unique(np.column_stack([self.blocks, labels])[varying], axis=0)
+            if len(groups) > np.unique(labels[varying]).size:
+                return False
+        if self.graph is None:
+            return True
+        first, second = self.graph.nonzero()
+        inside = labels[first] == labels[second]
+        within = _graph_of(first[inside], second[inside], labels.size)
+        return Constraint(within).n_components(varying) == np.unique(labels[varying]).size
+
     def taken(self, features: IndexArray) -> dict[str, Any]:
         """Give parameters of an estimator for some of the features, in an order of their own."""
         graph, blocks = self.graph, self.blocks

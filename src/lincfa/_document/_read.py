@@ -7,9 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .._cohesion import COHESION
+from .._constraint import constraint_of
 from .._evidence import EVIDENCE, complete
 from .._grouping import MERGES, PATHS, MergePath
 from .._input import are_enough
+from .._names import default_names
 from ._fields import restore_field
 from ._strict import (
     ROUNDING,
@@ -22,6 +24,7 @@ from ._strict import (
     require,
     table,
 )
+from ._structure import describe_structure, restore_structure
 from ._write import FORMAT, PARAMETERS, VERSION, checksum
 
 _LARGEST = 1e305
@@ -61,11 +64,17 @@ def _upgraded(model: Mapping[str, Any]) -> Mapping[str, Any]:
     parameters = model.get("parameters")
     if not isinstance(parameters, dict):
         raise DocumentError("'parameters' is not an object.")
-    for known, new in ((model, ("field",)), (parameters, _SINCE_VERSION_2)):
+    for known, new in ((model, ("field", "structure")), (parameters, _SINCE_VERSION_2)):
         for name in new:
             require(name not in known, f"version 1 has no {name!r}.")
     added = dict.fromkeys(_SINCE_VERSION_2)
-    return {**model, "field": None, "parameters": {**parameters, **added}}
+    nothing = describe_structure(None, None)
+    return {
+        **model,
+        "field": None,
+        "structure": nothing,
+        "parameters": {**parameters, **added},
+    }
 
 
 def restore(model: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], str | None]:
@@ -78,7 +87,7 @@ def restore(model: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], s
     """
     fields = (
         "parameters", "output", "n_samples", "target_scale", "feature_names", "column_names",
-        "field", "features", "groups", "evidence", "merge_path",
+        "field", "structure", "features", "groups", "evidence", "merge_path",
     )  # fmt: skip
     check_keys(model, fields, "'model'")
     parameters = model["parameters"]
@@ -134,7 +143,13 @@ def restore(model: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], s
         require(asked in (None, len(groups)), "'n_groups' is not the number of groups.")
     else:
         require(model["merge_path"] is None, "'merge_path' does not belong to this strategy.")
-    return dict(parameters), attributes, model["output"]
+    structure = restore_structure(model["structure"])
+    shown = default_names(labels.size) if names is None else names
+    constraint = constraint_of(**structure, names=shown, field=field)
+    allowed = constraint.allows(labels)
+    require(allowed, "'label' has a group that 'structure' does not allow.")
+    attributes["n_connected_components_"] = constraint.n_components(labels >= 0)
+    return {**parameters, **structure}, attributes, model["output"]
 
 
 def _groups(labels: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .._evidence import EVIDENCE
 from ._fields import describe_field
 from ._strict import listed
+from ._structure import describe_structure
 
 FORMAT, VERSION = "lincfa-model", 2
 PARAMETERS = (
@@ -60,6 +61,7 @@ def describe(model: Any) -> dict[str, Any]:
     evidence = {name: model.evidence_[name] for name in EVIDENCE.names or () if name != "group"}
     return {
         "parameters": {name: _plain(getattr(model, name)) for name in PARAMETERS},
+        "structure": describe_structure(model.connectivity, model.blocks),
         "output": getattr(model, "_sklearn_output_config", {}).get("transform"),
         "n_samples": float(model.n_samples_),
         "target_scale": float(model.target_scale_),
