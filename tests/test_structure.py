@@ -146,7 +146,7 @@ def test_large_grid_has_the_links_it_should():
     assert around.nnz == 2 * (rows * columns + 3 * columns * (rows - 1))
 
 
-@pytest.mark.parametrize(("n", "reach"), [(1, 1), (2, 5), (7, 1), (7, 3), (7, 6), (7, 100)])
+@pytest.mark.parametrize(("n", "reach"), [(1, 1), (2, 5), (7, 1), (7, 3), (7, 6), (7, 10**12)])
 def test_chain_reaches_so_far(n, reach):
     distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
     expected = (distance > 0) & (distance <= reach)
@@ -243,10 +243,11 @@ def test_places_exactly_at_the_radius_are_neighbours(step):
         np.testing.assert_array_equal(dense(found), dense(chain_connectivity(steps.size)))
 
 
-def test_distances_of_metres_are_kept_apart():
-    lat = 52 + np.array([0, 1, 3]) * 0.001 / DEGREE  # metres
-    for radius, links in ((0.0009, 0), (0.0011, 1), (0.0021, 2), (0.0031, 3)):
-        assert coordinate_connectivity(lat, [5, 5, 5], radius_km=radius).nnz == 2 * links
+@pytest.mark.parametrize("unit", [1e-3, 1e-9])  # a metre, a micrometre
+def test_small_distances_are_kept_apart(unit):
+    lat = 52 + np.array([0, 1, 3]) * unit / DEGREE
+    for radius, links in ((0.9, 0), (1.1, 1), (2.1, 2), (3.1, 3)):
+        assert coordinate_connectivity(lat, [5, 5, 5], radius_km=radius * unit).nnz == 2 * links
 
 
 @pytest.mark.parametrize("radius", [HALF_WAY, 1e6, np.inf, np.float32(30_000)])

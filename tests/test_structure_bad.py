@@ -58,6 +58,7 @@ NAN, INF = np.nan, np.inf
         ([1, NAN], [3, 4], {"k": 1}, "lat must be finite, but is nan at place 1; leave .* by mask"),
         ([1, 2], [INF, 4], {"k": 1}, "lon must be finite, but is inf at place 0; leave .* by mask"),
         (np.ma.masked_array([1, 2], [0, 1]), [3, 4], {"k": 1}, "lat .* nan at place 1"),
+        (99.0, 3.0, {"radius_km": 5}, "is 99.0 at place 0;"),
         (["a", "b"], [3, 4], {"k": 1}, "lat must be numbers of degrees"),
         ([1, 2], [3, 4 + 1j], {"k": 1}, "lon must be numbers of degrees"),
         ([1, 2], np.array(["x", 4], object), {"k": 1}, "lon must be numbers of degrees"),
