@@ -2,28 +2,37 @@
 
 from ._coefficients import Coefficients, spread_back
 from ._groups import LONGEST_NAME
+from ._maps import CONSTANT, LEFT_OUT, Map, cut, map_of
 from ._matrix import CorrelationMatrix, correlate_by_group
 from ._pairs import Pairs, PairTable, decide_pairs
 from ._path import Curve, ScorePath, score_path
+from ._places import Places
 from ._reduced import find_reduced, find_reduced_scores, fit_to_reduced
 from ._regression import linear_weights
+from ._row import Row, row_of
 from ._samples import Samples
 from ._scores import Scores
 from ._setting import settings_of, versions
 from ._whole import Findings, find, find_scores, plain
 
 __all__ = [
+    "CONSTANT",
+    "LEFT_OUT",
     "LONGEST_NAME",
     "Coefficients",
     "CorrelationMatrix",
     "Curve",
     "Findings",
+    "Map",
     "PairTable",
     "Pairs",
+    "Places",
+    "Row",
     "Samples",
     "ScorePath",
     "Scores",
     "correlate_by_group",
+    "cut",
     "decide_pairs",
     "find",
     "find_reduced",
@@ -31,7 +40,9 @@ __all__ = [
     "find_scores",
     "fit_to_reduced",
     "linear_weights",
+    "map_of",
     "plain",
+    "row_of",
     "score_path",
     "settings_of",
     "spread_back",

@@ -23,6 +23,7 @@ from ._figures import (
     axes_or_new,
     ink,
     legend_above,
+    linear_until,
     mark_size,
     name_ticks,
 )
@@ -43,7 +44,6 @@ _LOOKS = (
 )
 _STEMS = 60  # features up to which a stem joins each to the line of zero
 _FLAT = 50  # the largest value over the median, beyond which half of the values look like zero
-_DEEPEST = 1e5
 _LONGEST_NAME = 20
 
 
@@ -67,6 +67,14 @@ def plot_coefficients(model: Any, coef: Any = None, *, ax: "Axes | None" = None)
     -------
     matplotlib.axes.Axes
     """
+    reducer, weights = weights_of(model, coef)
+    ax = axes_or_new(ax, 9, 4.4)
+    draw_coefficients(spread_back(reducer, weights), ax)
+    return ax
+
+
+def weights_of(model: Any, coef: Any) -> tuple[Any, FloatArray]:
+    """Give the model that reduces, and the coefficients of its reduced features, checked."""
     model._check_is_fitted()
     reducer = getattr(model, "reducer_", model)
     if coef is None:
@@ -85,9 +93,7 @@ def plot_coefficients(model: Any, coef: Any = None, *, ax: "Axes | None" = None)
                 f"coef must have one coefficient per reduced feature, shape "
                 f"({reducer.n_groups_},), got {weights.shape}."
             )
-    ax = axes_or_new(ax, 9, 4.4)
-    draw_coefficients(spread_back(reducer, weights), ax)
-    return ax
+    return reducer, weights
 
 
 def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
@@ -138,12 +144,11 @@ def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
 
 def _scale(ax: "Axes", values: FloatArray) -> None:
     """Make room for small values where a few large ones would flatten them: a logarithmic axis."""
-    sizes = np.abs(values[values != 0])
-    if sizes.size == 0 or sizes.max() <= _FLAT * np.median(sizes):
+    linear = linear_until(values, _FLAT)
+    if linear is None:
         return
-    least = 10.0 ** np.floor(np.log10(np.quantile(sizes, 0.1)))
-    ax.set_yscale("symlog", linthresh=max(least, sizes.max() / _DEEPEST))
-    ax.set_ylim(2 * min(values.min(), -least), 2 * max(values.max(), least))
+    ax.set_yscale("symlog", linthresh=linear)
+    ax.set_ylim(2 * min(values.min(), -linear), 2 * max(values.max(), linear))
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}".replace("-", "−", 1))
     ax.set_ylabel(f"{ax.get_ylabel()},\nlogarithmic away from zero")
 

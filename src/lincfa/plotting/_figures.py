@@ -34,6 +34,7 @@ _LONGEST_NAME = 24
 _LEGEND_MARK = 24  # square points
 _LETTER, _BESIDE_LABEL = 5.0, 36.0  # points that a letter of a legend takes, and its mark
 _COLUMNS = 5
+_DEEPEST = 1e5  # the largest value over that where a scale becomes logarithmic
 
 # What decides how a picture looks; not the backend, which belongs to the user.
 _STYLE = (
@@ -138,6 +139,15 @@ def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> N
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set(parse_math=False, usetex=False)
         text.set_text(label)
+
+
+def linear_until(values: FloatArray, flat: float) -> float | None:
+    """Say where a scale becomes logarithmic: if the largest value is that often the median."""
+    sizes = np.abs(values[values != 0])
+    if sizes.size == 0 or sizes.max() <= flat * np.median(sizes):
+        return None
+    least = 10.0 ** np.floor(np.log10(np.quantile(sizes, 0.1)))
+    return float(max(least, sizes.max() / _DEEPEST))
 
 
 def focus(ax: "Axes", score: FloatArray, chosen: float) -> None:

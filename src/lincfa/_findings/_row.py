@@ -1,0 +1,84 @@
+"""Features in a row, such as the wavelengths of a spectrum."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..theory._arrays import FloatArray
+from ._places import is_scale
+
+
+@dataclass(frozen=True)
+class Row:
+    """Features in a row.
+
+    Attributes
+    ----------
+    x : array of shape (n_features,)
+        Where each is, in ascending or descending order.
+    x_label : str
+        What that is.
+    numbered : bool
+        Whether the features have numbers of their own; otherwise they are at their positions.
+    groups : array of shape (n_features,)
+        Group of each; −1 for a constant one.
+    values : array of shape (n_features,)
+        What a line shows: the means, or a spectrum.
+    """
+
+    x: FloatArray
+    x_label: str
+    numbered: bool
+    groups: npt.NDArray[np.intp]
+    values: FloatArray
+
+
+def row_of(reducer: Any, values: FloatArray) -> Row:
+    """Put the features in a row, by the numbers in their names where these go one way.
+
+    Of a field with one dimension besides the samples, by its coordinate.
+    """
+    field = getattr(reducer, "field_", None)
+    if field is None:
+        x, label = _numbers(reducer._names()), "number that names the feature"
+    else:
+        x, label = _coordinate(reducer)
+    numbered = x is not None
+    if x is None:
+        x = np.arange(reducer.n_features_in_, dtype=np.float64)
+        label = "feature, in the order of the columns"
+    return Row(x, label, numbered, reducer.labels_, values)
+
+
+def _numbers(names: Any) -> FloatArray | None:
+    """Read names as numbers that go one way; None where they do not."""
+    try:
+        return _one_way(np.array([float(name) for name in names]))
+    except (TypeError, ValueError):
+        return None
+
+
+def _coordinate(reducer: Any) -> tuple[FloatArray | None, str]:
+    """Read the coordinate of a field with one dimension of cells."""
+    labels = reducer.to_map(reducer.labels_)
+    if not hasattr(labels, "ndim"):
+        arrays = list(labels.data_vars.values())
+        labels = arrays[0] if len(arrays) == 1 else None
+    if labels is None or labels.ndim != 1:
+        return None, ""
+    (dimension,) = labels.dims
+    if dimension not in labels.coords or not is_scale(labels.coords[dimension].values):
+        return None, ""
+    coordinate = labels.coords[dimension]
+    units = coordinate.attrs.get("units")
+    present = ~np.isnan(labels.values)  # a cell left out is no column
+    label = f"{dimension}, {units}" if units else str(dimension)
+    return _one_way(np.asarray(coordinate.values, dtype=np.float64)[present]), label
+
+
+def _one_way(x: FloatArray) -> FloatArray | None:
+    steps = np.diff(x)
+    finite = bool(np.isfinite(x).all())
+    return x if finite and ((steps > 0).all() or (steps < 0).all()) else None

@@ -1,0 +1,36 @@
+"""Maps of labels for tests, and what a picture of one shows."""
+
+import numpy as np
+
+from lincfa._findings import map_of
+
+
+def map_of_labels(labels, values=None, title=""):
+    """A map of which all features are on the map."""
+    told = np.asarray(labels, dtype=float)
+    sizes = np.bincount(told[told >= 0].astype(int))
+    return map_of(labels, sizes, values, title)
+
+
+def cell_colors(ax):
+    """Colour of each cell of a mesh, as text; None for a blank one. The lowest row is first."""
+    mesh = ax.collections[0]
+    values = mesh.get_array()
+    return [
+        [None if value is np.ma.masked else hex_of(mesh, value) for value in row] for row in values
+    ]
+
+
+def hex_of(mesh, value):
+    from matplotlib.colors import to_hex
+
+    return to_hex(mesh.cmap(mesh.norm(value)))
+
+
+def is_grey(color):
+    return color[1:3] == color[3:5] == color[5:7]
+
+
+def legend_texts(ax):
+    legend = ax.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
