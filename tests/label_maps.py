@@ -9,7 +9,7 @@ def map_of_labels(labels, values=None, title=""):
     """A map of which all features are on the map."""
     told = np.asarray(labels, dtype=float)
     sizes = np.bincount(told[told >= 0].astype(int))
-    return map_of(labels, sizes, values, title)
+    return map_of(labels, values, sizes=sizes, title=title)
 
 
 def cell_colors(ax):

@@ -102,7 +102,7 @@ def test_sizes_are_those_of_the_model_not_of_the_map():
     """A group with one cell here and others at another level is not single."""
     from lincfa._findings import map_of
 
-    map = map_of(field_of(LABELS), [3, 3, 5, 2])
+    map = map_of(field_of(LABELS), sizes=[3, 3, 5, 2])
     assert map.single.size == 0
     assert not is_grey(cell_colors(drawn(draw_groups, map))[1][1])
 

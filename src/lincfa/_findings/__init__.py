@@ -1,8 +1,8 @@
 """What a report tells, as plain data: a summary first, for a page, a picture or a program."""
 
-from ._coefficients import Coefficients, spread_back
+from ._coefficients import Coefficients, effect_of_features, spread_back
 from ._groups import LONGEST_NAME
-from ._maps import CONSTANT, LEFT_OUT, Map, cut, map_of
+from ._maps import CONSTANT, LEFT_OUT, Map, map_of, map_on
 from ._matrix import CorrelationMatrix, correlate_by_group
 from ._pairs import Pairs, PairTable, decide_pairs
 from ._path import Curve, ScorePath, score_path
@@ -32,8 +32,8 @@ __all__ = [
     "ScorePath",
     "Scores",
     "correlate_by_group",
-    "cut",
     "decide_pairs",
+    "effect_of_features",
     "find",
     "find_reduced",
     "find_reduced_scores",
@@ -41,6 +41,7 @@ __all__ = [
     "fit_to_reduced",
     "linear_weights",
     "map_of",
+    "map_on",
     "plain",
     "row_of",
     "score_path",

@@ -36,14 +36,19 @@ class Coefficients:
 
 def spread_back(reducer: Any, coef: FloatArray) -> Coefficients:
     """Spread coefficients of the reduced features to all."""
-    expanded, _ = reducer.expand_coefficients(coef)
     names = reducer._names()[:_SHOWN]
     return Coefficients(
         tuple(str(name) for name in names),
         reducer.labels_[:_SHOWN],
-        (expanded * reducer.scale_)[:_SHOWN],
+        effect_of_features(reducer, coef)[:_SHOWN],
         reducer.n_features_in_,
     )
+
+
+def effect_of_features(reducer: Any, coef: FloatArray) -> FloatArray:
+    """How far a prediction rises with one standard deviation of each feature."""
+    expanded, _ = reducer.expand_coefficients(coef)
+    return np.asarray(expanded * reducer.scale_)
 
 
 def effect_of_groups(reducer: Any, coef: FloatArray, train: Samples | None) -> FloatArray | None:

@@ -1,19 +1,24 @@
 """Groups and weights of the cells of a field, laid out as a map."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._field import Field, put
 from ..theory._arrays import FloatArray
-from ._places import FLAT, Places, beyond_a_map, places_of
+from ._places import FLAT, Places, beyond_a_map, is_map, places_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
 CONSTANT, LEFT_OUT = -1, -2
+MAPS_SHOWN = 4
+_CELLS = 40_000  # of all maps of a report together
+_DIGITS = 5
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,8 @@ class Map:
         The groups that have one cell alone.
     values : array of the shape of ``groups``, or None
         A number for each cell, such as its weight; NaN where there is none.
+    every : int
+        Of how many rows and columns, or places, one is kept; 1 for all.
     """
 
     title: str
@@ -39,10 +46,92 @@ class Map:
     groups: npt.NDArray[np.intp]
     single: npt.NDArray[np.intp]
     values: FloatArray | None
+    every: int = 1
+
+
+def map_on(
+    field: Field,
+    labels: npt.NDArray[np.intp],
+    values: FloatArray | None = None,
+    *,
+    variable: Any = None,
+    select: Mapping[Any, Any] | None = None,
+) -> Map:
+    """Lay out the groups of the cells of a field, and a number for each; see :func:`cut`."""
+    on_grid = [_on_grid(field, each) for each in (labels, values) if each is not None]
+    return map_of(*_told(on_grid, variable, select), sizes=_sizes(labels))
+
+
+def maps_on(
+    field: Field, labels: npt.NDArray[np.intp], values: FloatArray | None = None
+) -> tuple[tuple[Map, ...], int]:
+    """Give the first maps of a field, thinned out where they are large, and how many there are.
+
+    One for each variable, or for each place along the dimensions beyond two. Variables whose cells
+    are not on a map have none.
+    """
+    on_grid = [_on_grid(field, each) for each in (labels, values) if each is not None]
+    wanted = [
+        (variable.name, select)
+        for variable in field.variables
+        for select in _selections(_variable(on_grid[0], variable.name))
+    ]
+    shown = wanted[:MAPS_SHOWN]
+    maps = []
+    for name, select in shown:
+        place = ", ".join(f"{dim}={value}" for dim, value in select.items())
+        title = ", ".join(filter(None, ["" if name is None else str(name), place]))
+        told = map_of(*_told(on_grid, name, select), sizes=_sizes(labels), title=title)
+        maps.append(_thinned(told, _CELLS // len(shown)))
+    return tuple(maps), len(wanted)
+
+
+def _on_grid(field: Field, values: npt.NDArray[Any]) -> Any:
+    return put(field, values.astype(np.float64), field.variables[0].name, {})
+
+
+def _sizes(labels: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    return np.bincount(labels[labels >= 0])
+
+
+def _told(on_grid: list[Any], variable: Any, select: Mapping[Any, Any] | None) -> list[Any]:
+    return [cut(each, variable, select) for each in on_grid]
+
+
+def _selections(array: "xr.DataArray") -> list[dict[Hashable, Any]]:
+    """Say where to cut an array to get its maps; nothing where it has none."""
+    selected: list[dict[Hashable, Any]] = [{}]
+    while array.ndim > FLAT:
+        extra = beyond_a_map(array)
+        known = extra in array.coords
+        places = array.coords[extra].values.tolist() if known else range(array.sizes[extra])
+        selected = [each | {extra: place} for each in selected for place in places]
+        array = array.isel({extra: 0})
+    return selected if is_map(array) else []
+
+
+def _thinned(map: Map, cells: int) -> Map:
+    """Keep every few-th row and column where there are too many cells, and few digits."""
+    points = map.places.kind == "points"
+    ratio = map.groups.size / cells
+    every = max(1, ceil(ratio if points else np.sqrt(ratio)))
+    few = (slice(None, None, every),) * map.groups.ndim
+    x, y = map.places.x, map.places.y
+    values = map.values
+    if values is not None:
+        kept = values[few]
+        values = np.array([float(f"{v:.{_DIGITS}g}") for v in kept.ravel()]).reshape(kept.shape)
+    return replace(
+        map,
+        places=replace(map.places, x=x[few[: x.ndim]], y=y[few[: y.ndim]]),
+        groups=map.groups[few],
+        values=values,
+        every=every,
+    )
 
 
 def map_of(
-    labels: "xr.DataArray", sizes: Any, values: "xr.DataArray | None" = None, title: str = ""
+    labels: "xr.DataArray", values: "xr.DataArray | None" = None, *, sizes: Any, title: str = ""
 ) -> Map:
     """Lay out a map.
 
@@ -50,10 +139,10 @@ def map_of(
     ----------
     labels : DataArray
         Group of each cell; −1 for a constant one, NaN for one left out.
-    sizes : array of shape (n_groups,)
-        How many features each group has, on this map or not.
     values : DataArray, default=None
         A number for each cell.
+    sizes : array of shape (n_groups,)
+        How many features each group has, on this map or not.
     title : str, default=""
     """
     places, told = places_of(labels)

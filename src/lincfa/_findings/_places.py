@@ -108,6 +108,13 @@ def places_of(array: "xr.DataArray") -> tuple[Places, npt.NDArray[Any]]:
     return places, values[np.ix_(rows, columns)]
 
 
+def is_map(array: "xr.DataArray") -> bool:
+    """Whether the cells of an array have places on a map."""
+    if array.ndim == 1:
+        return all(_coordinate(array, kind, ndim=1) is not None for kind in ("lat", "lon"))
+    return array.ndim == FLAT
+
+
 def beyond_a_map(array: "xr.DataArray") -> Hashable:
     """Name the first dimension that is no latitude, no longitude and no x or y."""
     known = {name for name in array.dims if _kind(array, name) or str(name).lower() in ("x", "y")}
@@ -115,9 +122,9 @@ def beyond_a_map(array: "xr.DataArray") -> Hashable:
 
 
 def _points(array: "xr.DataArray") -> tuple[Places, npt.NDArray[Any]]:
-    (dimension,) = array.dims
     lat, lon = (_coordinate(array, kind, ndim=1) for kind in ("lat", "lon"))
     if lat is None or lon is None:
+        (dimension,) = array.dims
         raise ValueError(
             f"The cells lie in a row along {str(dimension)!r}, without coordinates of latitude and "
             "longitude: plot_spectrum draws them. For a map, give the field such coordinates, "

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._field import Field
 from ..theory._arrays import FloatArray
 from ._places import is_scale
 
@@ -40,11 +41,12 @@ def row_of(reducer: Any, values: FloatArray) -> Row:
 
     Of a field with one dimension besides the samples, by its coordinate.
     """
-    field = getattr(reducer, "field_", None)
+    field: Field | None = getattr(reducer, "field_", None)
+    x: FloatArray | None
     if field is None:
         x, label = _numbers(reducer._names()), "number that names the feature"
     else:
-        x, label = _coordinate(reducer)
+        x, label = _coordinate(field)
     numbered = x is not None
     if x is None:
         x = np.arange(reducer.n_features_in_, dtype=np.float64)
@@ -60,22 +62,19 @@ def _numbers(names: Any) -> FloatArray | None:
         return None
 
 
-def _coordinate(reducer: Any) -> tuple[FloatArray | None, str]:
-    """Read the coordinate of a field with one dimension of cells."""
-    labels = reducer.to_map(reducer.labels_)
-    if not hasattr(labels, "ndim"):
-        arrays = list(labels.data_vars.values())
-        labels = arrays[0] if len(arrays) == 1 else None
-    if labels is None or labels.ndim != 1:
+def _coordinate(field: Field) -> tuple[FloatArray | None, str]:
+    """Read the coordinate of a field of one variable, whose cells have one dimension."""
+    variable, *others = field.variables
+    if others or len(variable.shape) != 1:
         return None, ""
-    (dimension,) = labels.dims
-    if dimension not in labels.coords or not is_scale(labels.coords[dimension].values):
-        return None, ""
-    coordinate = labels.coords[dimension]
-    units = coordinate.attrs.get("units")
-    present = ~np.isnan(labels.values)  # a cell left out is no column
-    label = f"{dimension}, {units}" if units else str(dimension)
-    return _one_way(np.asarray(coordinate.values, dtype=np.float64)[present]), label
+    (dimension,) = field.cell_dims(variable)
+    for coordinate in field.coordinates:
+        if coordinate.name == dimension and is_scale(coordinate.values):
+            units = coordinate.attrs.get("units")
+            label = f"{dimension}, {units}" if units else str(dimension)
+            values = np.asarray(coordinate.values, dtype=np.float64)
+            return _one_way(values[variable.present]), label
+    return None, ""
 
 
 def _one_way(x: FloatArray) -> FloatArray | None:

@@ -4,7 +4,8 @@ from ._coefficients import draw_coefficients as draw_coefficients
 from ._coefficients import plot_coefficients
 from ._correlation import draw_correlation as draw_correlation
 from ._correlation import plot_correlation
-from ._fields import plot_coefficient_map, plot_map
+from ._fields import figure_size as figure_size
+from ._fields import plot_coefficient_map, plot_map, plot_stability_map
 from ._figures import NAMES_SHOWN as NAMES_SHOWN
 from ._figures import new_figure as new_figure
 from ._figures import own_style as own_style
@@ -29,5 +30,6 @@ __all__ = [
     "plot_path",
     "plot_search",
     "plot_spectrum",
+    "plot_stability_map",
     "plot_thresholds",
 ]

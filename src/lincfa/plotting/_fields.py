@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._findings import Map, cut, map_of
+from .._field import Field
+from .._findings import Map, effect_of_features, map_on
 from ._coefficients import weights_of
 from ._figures import axes_or_new
-from ._maps import draw_groups, draw_weights
+from ._maps import draw_groups, draw_stability, draw_weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,10 +52,25 @@ def plot_map(
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr
+    >>> from lincfa import LinCFA
+    >>> from lincfa.plotting import plot_map
+    >>> rng = np.random.default_rng(0)
+    >>> signal = rng.normal(size=(100, 2, 1))
+    >>> values = signal + 0.1 * rng.normal(size=(100, 2, 3))
+    >>> lat, lon = [45.0, 46.0], [7.0, 8.0, 9.0]
+    >>> field = xr.DataArray(values, {"time": range(100), "lat": lat, "lon": lon})
+    >>> y = signal[:, 0, 0] - signal[:, 1, 0] + rng.normal(size=100)
+    >>> ax = plot_map(LinCFA(tolerance=9.0).fit(field, y))
+    >>> ax.figure.savefig("groups.png")  # doctest: +SKIP
     """
     model._check_is_fitted()
     reducer = getattr(model, "reducer_", model)
-    map = _map_of(reducer, None, variable, select, "plot_map")
+    field = _field_of(getattr(reducer, "field_", None), "plot_map")
+    map = map_on(field, reducer.labels_, variable=variable, select=select)
     ax = _axes(ax, map)
     draw_groups(map, ax, **kwargs)
     return ax
@@ -99,25 +115,58 @@ def plot_coefficient_map(
     matplotlib.axes.Axes
     """
     reducer, weights = weights_of(model, coef)
-    expanded, _ = reducer.expand_coefficients(weights)
-    map = _map_of(reducer, expanded * reducer.scale_, variable, select, "plot_coefficient_map")
+    field = _field_of(getattr(reducer, "field_", None), "plot_coefficient_map")
+    effects = effect_of_features(reducer, weights)
+    map = map_on(field, reducer.labels_, effects, variable=variable, select=select)
     ax = _axes(ax, map, bar=True)
     draw_weights(map, ax, **kwargs)
     return ax
 
 
-def _map_of(
-    reducer: Any, values: Any, variable: Any, select: Mapping[Any, Any] | None, what: str
-) -> Map:
-    if getattr(reducer, "field_", None) is None:
+def plot_stability_map(
+    stability: Any,
+    *,
+    variable: Any = None,
+    select: Mapping[Any, Any] | None = None,
+    ax: "Axes | None" = None,
+    **kwargs: Any,
+) -> "Axes":
+    """Draw a map of how far each cell stays with its group when samples are drawn anew.
+
+    Of the other cells of its group, the share with which a cell stays together, from 0 to 1, as
+    ``Stability.to_map`` gives it. Single cells, of which that cannot be said, are grey.
+
+    Parameters
+    ----------
+    stability : Stability
+        What :func:`lincfa.stability` gave for a field of xarray.
+    variable : str, default=None
+        As in :func:`plot_map`.
+    select : mapping, default=None
+        As in :func:`plot_map`.
+    ax : matplotlib.axes.Axes, default=None
+        As in :func:`plot_map`.
+    **kwargs
+        As in :func:`plot_map`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    field = _field_of(stability.field, "plot_stability_map")
+    map = map_on(field, stability.labels, stability.features, variable=variable, select=select)
+    ax = _axes(ax, map, bar=True)
+    draw_stability(map, ax, **kwargs)
+    return ax
+
+
+def _field_of(field: Field | None, what: str) -> Field:
+    if field is None:
         raise ValueError(
-            f"{what} draws models that were fitted to a field of xarray; this one was fitted to a "
-            "table. plot_spectrum draws features in a row."
+            f"{what} draws what was fitted to a field of xarray; this was fitted to a table. "
+            "plot_spectrum draws features in a row."
         )
-    labels = cut(reducer.to_map(reducer.labels_), variable, select)
-    sizes = [len(group) for group in reducer.groups_]
-    told = None if values is None else cut(reducer.to_map(values), variable, select)
-    return map_of(labels, sizes, told)
+    return field
 
 
 def _axes(ax: "Axes | None", map: Map, bar: bool = False) -> "Axes":

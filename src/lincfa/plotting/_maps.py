@@ -62,7 +62,7 @@ def draw_stability(map: Map, ax: "Axes", **kwargs: Any) -> None:
     flat = {"cmap": ListedColormap([SINGLE])} | _placing(kwargs)
     _paint(ax, map, np.ma.masked_where(~single, single.astype(float)), flat)
     image = _paint(ax, map, values, style | kwargs)
-    _bar(ax, image, "share of the resamples in which a cell\nstays with the others of its group")
+    _bar(ax, image, "share of the others of its group\nwith which a cell stays together")
     _finish(ax, map, kwargs, single=True)
 
 
