@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from .._field import Field, put
 from ..theory._arrays import FloatArray
+from ._coefficients import effect_of_features
 from ._places import FLAT, Places, beyond_a_map, is_map, places_of
 
 if TYPE_CHECKING:
@@ -60,6 +62,16 @@ def map_on(
     """Lay out the groups of the cells of a field, and a number for each; see :func:`cut`."""
     on_grid = [_on_grid(field, each) for each in (labels, values) if each is not None]
     return map_of(*_told(on_grid, variable, select), sizes=_sizes(labels))
+
+
+def maps_of(reducer: Any, coef: FloatArray | None) -> tuple[tuple[Map, ...], int]:
+    """Give the maps of a model for a report, with weights if there are coefficients."""
+    field: Field | None = getattr(reducer, "field_", None)
+    # A model that was read from a file can be reported on without xarray.
+    if field is None or find_spec("xarray") is None:
+        return (), 0
+    effects = None if coef is None else effect_of_features(reducer, coef)
+    return maps_on(field, reducer.labels_, effects)
 
 
 def maps_on(

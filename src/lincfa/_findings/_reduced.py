@@ -8,6 +8,7 @@ import numpy.typing as npt
 from ..theory._arrays import FloatArray
 from ._coefficients import effect_of_groups, spread_back
 from ._groups import describe_groups
+from ._maps import maps_of
 from ._regression import fit_linear, linear_weights
 from ._scores import Scores, score_reduced
 from ._whole import Findings, find
@@ -49,5 +50,6 @@ def find_reduced(model: Any, fitted: Any, scores: Scores | None, **about: Any) -
             findings,
             groups=describe_groups(reducer, effect),
             coefficients=spread_back(reducer, coef),
+            maps=maps_of(reducer, coef)[0],
         )
     return replace(findings, scores=scores)

@@ -10,6 +10,8 @@ from .._field import Field
 from ..theory._arrays import FloatArray
 from ._places import is_scale
 
+_FEWEST, _MOST = 20, 20_000  # features of a row in a report
+
 
 @dataclass(frozen=True)
 class Row:
@@ -22,7 +24,7 @@ class Row:
     x_label : str
         What that is.
     numbered : bool
-        Whether the features have numbers of their own; otherwise they are at their positions.
+        Whether the features have numbers of their own, and not just their positions.
     groups : array of shape (n_features,)
         Group of each; −1 for a constant one.
     values : array of shape (n_features,)
@@ -47,11 +49,19 @@ def row_of(reducer: Any, values: FloatArray) -> Row:
         x, label = _numbers(reducer._names()), "number that names the feature"
     else:
         x, label = _coordinate(field)
-    numbered = x is not None
+    positions = np.arange(reducer.n_features_in_, dtype=np.float64)
     if x is None:
-        x = np.arange(reducer.n_features_in_, dtype=np.float64)
-        label = "feature, in the order of the columns"
+        x, label = positions, "feature, in the order of the columns"
+    numbered = not any(np.array_equal(x, positions + start) for start in (0, 1))
     return Row(x, label, numbered, reducer.labels_, values)
+
+
+def spectrum_of(reducer: Any) -> Row | None:
+    """Give the means of features in a row for a report; None where they are in no row."""
+    if not _FEWEST <= reducer.n_features_in_ <= _MOST:
+        return None
+    row = row_of(reducer, reducer.mean_)
+    return row if row.numbered else None
 
 
 def _numbers(names: Any) -> FloatArray | None:

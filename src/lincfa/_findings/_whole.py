@@ -12,10 +12,12 @@ import numpy as np
 from .._names import shown
 from ._coefficients import Coefficients, effect_of_groups, spread_back
 from ._groups import LONGEST_NAME, Group, describe_groups
+from ._maps import Map, maps_of
 from ._matrix import CorrelationMatrix, correlate_by_group
 from ._pairs import Pairs, decide_pairs
 from ._path import ScorePath, score_path
 from ._regression import fit_reduced, linear_weights
+from ._row import Row, spectrum_of
 from ._samples import Samples
 from ._scores import Scores, score
 from ._setting import code_of, settings_of, versions
@@ -53,6 +55,13 @@ class Findings:
         None for a strategy without a path, or without data to score it on.
     coefficients : Coefficients or None
         None where there is no linear model on the reduced features.
+    maps : tuple of Map
+        Groups of the cells of a field, and their weights if there is a linear model: the first
+        variables, or places along dimensions beyond two. Empty for a table.
+    n_maps : int
+        How many there could be.
+    spectrum : Row or None
+        Features that have numbers in a row, with their means.
     settings, data, versions : mapping
         What it takes to judge the figures.
     recipe : str
@@ -76,6 +85,9 @@ class Findings:
     pairs: Pairs
     path: ScorePath | None
     coefficients: Coefficients | None
+    maps: tuple[Map, ...]
+    n_maps: int
+    spectrum: Row | None
     settings: Mapping[str, Any]
     data: Mapping[str, Any]
     versions: Mapping[str, str]
@@ -131,6 +143,7 @@ def find(
     names = reducer._names()
     constant = np.flatnonzero(reducer.labels_ < 0)
     summary = reducer.summary()
+    maps, n_maps = maps_of(reducer, coef)
     described = {"samples of the fit": _whole(reducer.n_samples_)}
     return Findings(
         title=title or "Reduced features",
@@ -150,6 +163,9 @@ def find(
         pairs=decide_pairs(reducer, train),
         path=score_path(model, reducer, train, test),
         coefficients=None if coef is None else spread_back(reducer, coef),
+        maps=maps,
+        n_maps=n_maps,
+        spectrum=None if maps else spectrum_of(reducer),
         settings=settings_of(model),
         data=described | dict(data or {}),
         versions=versions(),

@@ -4,7 +4,7 @@ from datetime import datetime
 from math import isfinite, isnan
 from typing import Any
 
-from .._findings import LONGEST_NAME, Findings, PairTable, Scores
+from .._findings import LONGEST_NAME, Findings, Map, PairTable, Scores
 from .._names import shown
 from .._words import apart, decimals, digits
 from . import _wording
@@ -26,10 +26,16 @@ def context(findings: Findings) -> dict[str, Any]:
         "columns": columns(findings, weighted),
         "cuts": _wording.cuts(findings),
         "constant": _wording.constant(findings),
+        "maps": [f"map-{k}" for k in range(len(findings.maps))],
+        "weight_maps": [f"weights-{k}" for k, map in enumerate(findings.maps) if _weighted(map)],
         "captions": _wording.captions(findings),
         "nearest": [] if near is None else nearest(near, findings.pairs.tolerance),
         "longest_name": LONGEST_NAME,
     }
+
+
+def _weighted(map: Map) -> bool:
+    return map.values is not None
 
 
 def columns(findings: Findings, weighted: bool) -> list[list[float | None]]:

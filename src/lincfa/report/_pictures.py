@@ -9,8 +9,12 @@ from ..plotting import (
     NAMES_SHOWN,
     draw_coefficients,
     draw_correlation,
+    draw_groups,
     draw_path,
+    draw_spectrum,
     draw_thresholds,
+    draw_weights,
+    figure_size,
     new_figure,
     own_style,
     svg,
@@ -20,13 +24,15 @@ from ._wording import alternatives
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_SQUARE = ("correlations", "map-", "weights-")
+
 
 def pictures(findings: Findings) -> dict[str, str]:
     """Draw what there are data for: the name of each picture, and its SVG."""
     texts = alternatives(findings)
     result = {}
     for name, (size, draw) in _drawings(findings).items():
-        figure = _figure(*size, square=name == "correlations")
+        figure = _figure(*size, square=name.startswith(_SQUARE))
         with own_style():
             draw(figure.subplots())
         result[name] = svg(figure, title=texts[name], salt=name)
@@ -48,6 +54,13 @@ def _drawings(findings: Findings) -> dict[str, tuple[tuple[float, float], Callab
         # Names below the axis take as much room as the picture.
         height = 5.6 if len(coefficients.names) <= NAMES_SHOWN else 3.6
         drawings["coefficients"] = (8.0, height), partial(draw_coefficients, coefficients)
+    for k, map in enumerate(findings.maps):
+        drawings[f"map-{k}"] = figure_size(map), partial(draw_groups, map)
+        if map.values is not None:
+            drawings[f"weights-{k}"] = figure_size(map, bar=True), partial(draw_weights, map)
+    if findings.spectrum is not None:
+        label = "mean of the feature"
+        drawings["spectrum"] = (8.0, 3.6), partial(draw_spectrum, findings.spectrum, label=label)
     return drawings
 
 

@@ -4,6 +4,7 @@ from math import isnan
 
 from .._findings import Findings, Scores
 from .._words import decimals
+from ._mapwords import map_alternatives, map_captions
 
 
 def meaning(findings: Findings) -> str:
@@ -113,7 +114,7 @@ def captions(findings: Findings) -> dict[str, str]:
         )
     if findings.coefficients is not None:
         said["coefficients"] = _of_coefficients(findings)
-    return said
+    return said | map_captions(findings)
 
 
 def _of_matrix(findings: Findings) -> str:
@@ -181,7 +182,7 @@ def alternatives(findings: Findings) -> dict[str, str]:
         said["coefficients"] = (
             f"Weights of {values.size} features, from {values.min():.3g} to {values.max():.3g}."
         )
-    return said
+    return said | map_alternatives(findings)
 
 
 def _count(number: int, noun: str) -> str:
