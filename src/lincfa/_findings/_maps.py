@@ -10,15 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from .._field import Field, put
+from .._names import shown
 from ..theory._arrays import FloatArray
 from ._coefficients import effect_of_features
+from ._groups import LONGEST_NAME
 from ._places import FLAT, Places, beyond_a_map, is_map, places_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
 CONSTANT, LEFT_OUT = -1, -2
-MAPS_SHOWN = 4
+_MAPS = 4
 _CELLS = 40_000  # of all maps of a report together
 _DIGITS = 5
 
@@ -88,13 +90,14 @@ def maps_on(
         for variable in field.variables
         for select in _selections(_variable(on_grid[0], variable.name))
     ]
-    shown = wanted[:MAPS_SHOWN]
+    first = wanted[:_MAPS]
     maps = []
-    for name, select in shown:
+    for name, select in first:
         place = ", ".join(f"{dim}={value}" for dim, value in select.items())
         title = ", ".join(filter(None, ["" if name is None else str(name), place]))
+        title = title and shown(title, LONGEST_NAME)
         told = map_of(*_told(on_grid, name, select), sizes=_sizes(labels), title=title)
-        maps.append(_thinned(told, _CELLS // len(shown)))
+        maps.append(_thinned(told, _CELLS // len(first)))
     return tuple(maps), len(wanted)
 
 
@@ -163,12 +166,12 @@ def map_of(
     if places.kind != "grid":
         nowhere |= ~(np.isfinite(places.x) & np.isfinite(places.y))
     groups = np.where(nowhere, LEFT_OUT, told).astype(np.intp)
-    shown = np.unique(groups[groups >= 0])
+    present = np.unique(groups[groups >= 0])
     return Map(
         title,
         places,
         groups,
-        shown[np.asarray(sizes)[shown] == 1],
+        present[np.asarray(sizes)[present] == 1],
         None if values is None else np.asarray(places_of(values)[1], dtype=np.float64),
     )
 

@@ -26,6 +26,7 @@ from ._figures import (
     linear_until,
     mark_size,
     name_ticks,
+    short_number,
 )
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _scale(ax: "Axes", values: FloatArray) -> None:
         return
     ax.set_yscale("symlog", linthresh=linear)
     ax.set_ylim(2 * min(values.min(), -linear), 2 * max(values.max(), linear))
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}".replace("-", "−", 1))
+    ax.yaxis.set_major_formatter(lambda value, _: short_number(value))
     ax.set_ylabel(f"{ax.get_ylabel()},\nlogarithmic away from zero")
 
 

@@ -31,6 +31,7 @@ NAMES_SHOWN = 25
 MARKS_DRAWN = 1500
 """Marks up to which each is drawn by itself; more become an image, so that a page stays small."""
 _LONGEST_NAME = 24
+_LONGEST_LABEL = 50
 _LEGEND_MARK = 24  # square points
 _LETTER, _BESIDE_LABEL = 5.0, 36.0  # points that a letter of a legend takes, and its mark
 _COLUMNS = 5
@@ -113,6 +114,12 @@ def name_ticks(axis: Any, names: Sequence[str]) -> None:
     )
 
 
+def label_axes(ax: "Axes", x: str, y: str) -> None:
+    """Write what the axes are; names of the user's stay as they are, if not too long."""
+    ax.set_xlabel(shown(x, _LONGEST_LABEL), parse_math=False, usetex=False)
+    ax.set_ylabel(shown(y, _LONGEST_LABEL), parse_math=False, usetex=False)
+
+
 def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> None:
     """Put a legend above the axes, where it covers nothing; the labels stay as they are."""
     from matplotlib.collections import PathCollection
@@ -139,6 +146,11 @@ def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> N
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set(parse_math=False, usetex=False)
         text.set_text(label)
+
+
+def short_number(value: float) -> str:
+    """Write a number for an axis, with a minus as matplotlib has it."""
+    return f"{value:g}".replace("-", "−", 1)
 
 
 def linear_until(values: FloatArray, flat: float) -> float | None:

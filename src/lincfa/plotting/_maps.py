@@ -9,7 +9,7 @@ from .._findings import CONSTANT, LEFT_OUT, Map
 from ..theory._arrays import FloatArray
 from ._coloring import distinct_colors, grid_neighbors, point_neighbors
 from ._corners import corners
-from ._figures import GREY, legend_above, linear_until
+from ._figures import GREY, label_axes, legend_above, linear_until, short_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SINGLE = "#d9d9d9"
 _OUTLINED = 150  # cells across or upwards, up to which groups have outlines
 _PALE = 12  # the largest weight over the median, beyond which half of the cells look white
+_DEEP = 100  # the largest weight over that where colours become logarithmic: small ones stay pale
 _STEEPEST = 0.2  # cosine of a latitude, below which a map is not stretched further
 
 
@@ -46,7 +47,10 @@ def draw_weights(map: Map, ax: "Axes", **kwargs: Any) -> None:
     style = {"cmap": "RdBu_r"} | _diverging(values.compressed(), kwargs)
     image = _paint(ax, map, values, style | kwargs)
     label = "rise of the prediction with one\nstandard deviation of the cell"
-    _bar(ax, image, f"{label},\nlogarithmic away from zero" if "norm" in style else label)
+    if "norm" in style:
+        _bar(ax, image, f"{label},\nlogarithmic away from zero", _decades(style["norm"]))
+    else:
+        _bar(ax, image, label)
     _finish(ax, map, kwargs, single=False)
 
 
@@ -78,9 +82,25 @@ def _diverging(values: FloatArray, kwargs: dict[str, Any]) -> dict[str, Any]:
     if {"norm", "vmin", "vmax"} & set(kwargs):
         return {}
     top = float(np.abs(values).max(initial=0)) or 1.0
-    limits = {"vmin": -top, "vmax": top}
+    limits: dict[str, Any] = {"vmin": -top, "vmax": top}
     linear = linear_until(values, _PALE)
-    return limits if linear is None else {"norm": SymLogNorm(linear, vmin=-top, vmax=top)}
+    return (
+        limits
+        if linear is None
+        else {"norm": SymLogNorm(_power(max(linear, top / _DEEP)), **limits)}
+    )
+
+
+def _power(value: float) -> float:
+    """Give the power of ten up to there."""
+    return float(10.0 ** np.floor(np.log10(value)))
+
+
+def _decades(norm: Any) -> list[float]:
+    """Give zero and the powers of ten on both sides of it, where a scale is logarithmic."""
+    powers = np.arange(np.log10(norm.linthresh).round(), np.log10(norm.vmax) + 1e-9)
+    sizes = (10.0**powers).tolist()
+    return [*(-size for size in reversed(sizes)), 0.0, *sizes]
 
 
 def _paint(ax: "Axes", map: Map, values: Any, style: dict[str, Any]) -> Any:
@@ -192,15 +212,18 @@ def _mark(
         ax.pcolor(*corners(places), marked, rasterized=True, **area | _placing(kwargs))
 
 
-def _bar(ax: "Axes", image: Any, label: str) -> None:
-    bar = ax.figure.colorbar(image, ax=ax, label=label, shrink=0.9)
+def _bar(ax: "Axes", image: Any, label: str, ticks: list[float] | None = None) -> None:
+    bar = ax.figure.colorbar(image, ax=ax, label=label, shrink=0.9, ticks=ticks)
+    if ticks is not None:
+        bar.set_ticks(ticks, labels=[short_number(tick) for tick in ticks])
+        bar.minorticks_off()
     bar.outline.set_visible(False)
 
 
 def _plain_axes(ax: "Axes", map: Map) -> None:
     """Name the axes, and let a kilometre be as long in both directions."""
     places = map.places
-    ax.set(xlabel=places.x_label, ylabel=places.y_label)
+    label_axes(ax, places.x_label, places.y_label)
     if places.degrees:
         known = places.y[np.isfinite(places.y)]
         middle = np.cos(np.radians(known.mean())) if known.size else 1.0

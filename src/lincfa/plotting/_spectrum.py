@@ -8,7 +8,7 @@ from .._findings import Row, row_of
 from .._input import real_numbers
 from ._coloring import distinct_colors, row_neighbors
 from ._corners import edges
-from ._figures import axes_or_new, ink, legend_above
+from ._figures import axes_or_new, ink, label_axes, legend_above
 from ._maps import SINGLE, counted
 
 if TYPE_CHECKING:
@@ -103,4 +103,4 @@ def draw_spectrum(row: Row, ax: "Axes", *, label: str, **kwargs: Any) -> None:
         labels.append(counted(constant, "constant {}", "feature"))
     if handles:
         legend_above(ax, handles, labels)
-    ax.set(xlabel=row.x_label, ylabel=label)
+    label_axes(ax, row.x_label, label)

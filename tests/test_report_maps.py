@@ -1,0 +1,200 @@
+"""Maps and spectra of a report: what the page shows, says and cuts; and its JSON."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from label_maps import map_of_labels
+from report_pages import NASTY, Page
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
+pytest.importorskip("xarray")
+
+import xarray as xr
+
+from lincfa import LinCFA
+from lincfa._findings import _maps as maps_module
+from lincfa._findings import find
+from lincfa._findings._maps import maps_on
+from lincfa.datasets import make_spectra
+from lincfa.report._write import render
+
+N = 60
+
+
+def scene(ny=5, nx=6, levels=(), name="t2m"):
+    """A field in which the west and the east each share a signal, and the target of both."""
+    rng = np.random.default_rng(0)
+    halves = rng.normal(size=(N, 2))
+    shape = (N, *(1 for _ in levels), ny, nx)
+    west = np.arange(nx) < nx // 2
+    values = np.where(west, *(half.reshape(N, *[1] * (len(shape) - 1)) for half in halves.T))
+    values = values + 0.1 * rng.normal(size=(N, *map(len, levels), ny, nx))
+    values[..., 0, 0] = np.nan
+    values[..., 1, 1] = 3
+    dims = ("time", *(f"level{k}" for k in range(len(levels))), "lat", "lon")
+    coords = {"lat": np.linspace(50, 40, ny), "lon": np.arange(nx) * 1.0}
+    coords |= {f"level{k}": list(level) for k, level in enumerate(levels)}
+    y = halves @ [1.0, -2.0] + rng.normal(size=N)
+    return xr.DataArray(values, dims=dims, coords=coords, name=name), y
+
+
+def fitted(X, y, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of constant cells
+        return LinCFA(sample_dim="time", tolerance=20.0, **options).fit(X, y)
+
+
+def figures(page):
+    return [a["id"].removeprefix("picture-") for a in page.all("figure")]
+
+
+def test_a_field_has_maps_of_groups_and_of_weights():
+    X, y = scene()
+    model = fitted(X, y)
+    findings = find(model, X=X, y=y)
+    (map,) = findings.maps
+    assert findings.n_maps == 1
+    assert findings.spectrum is None
+    np.testing.assert_array_equal(
+        np.where(map.groups == -2, np.nan, map.groups)[::-1], model.label_map()
+    )
+    weights = map.values[::-1].copy()
+    expected = model.to_map(findings.coefficients.values).values
+    np.testing.assert_allclose(weights, expected, rtol=1e-4)  # it has five digits
+    page = Page(render(findings))
+    assert figures(page)[0] == "map-0"
+    assert figures(page)[-1] == "weights-0"
+    assert "t2m: Each colour is a group of cells." in page.text
+    assert "Map of t2m: 2 groups of several cells, 1 constant cell, 1 cell left out." in page.text
+    assert f"from {map.values[map.groups >= 0].min():.3g} to" in page.text
+    assert "is shown" not in page.text[page.text.index("Groups on the map") :][:500]
+    assert len(page.all("figcaption")) == len(figures(page))
+
+
+def test_without_coefficients_there_are_no_weights():
+    X, y = scene()
+    page = Page(render(find(fitted(X, y))))
+    assert figures(page) == ["map-0", "thresholds"]
+    assert "Weights on the map" not in page.text
+
+
+def test_a_table_has_no_maps():
+    rng = np.random.default_rng(0)
+    findings = find(LinCFA().fit(rng.normal(size=(N, 30)), rng.normal(size=N)))
+    assert (findings.maps, findings.n_maps, findings.spectrum) == ((), 0, None)
+
+
+def test_at_most_four_maps():
+    """Variables one after the other, and places along dimensions beyond two."""
+    X, y = scene(levels=[(500, 850), "ab"], name="z")
+    data = xr.Dataset({"index": X[:, 0, 0, 2, 2], "z": X, "t": X[:, 0, 0]})
+    findings = find(fitted(data.drop_vars(["level0", "level1", "lat", "lon"], errors="ignore"), y))
+    assert findings.n_maps == 5
+    assert [map.title for map in findings.maps] == [
+        f"z, level0={a}, level1={b}" for a in (0, 1) for b in (0, 1)
+    ]
+    findings = find(fitted(X, y))
+    titles = ["z, level0=500, level1=a", "z, level0=500, level1=b"]
+    assert [map.title for map in findings.maps][:2] == titles
+    page = Page(render(find(fitted(data[["z", "t"]], y))))
+    assert figures(page)[:4] == [f"map-{k}" for k in range(4)]
+    assert page.text.count("1 more map is not shown") == 1
+
+
+def test_large_maps_are_thinned_and_it_is_said(monkeypatch):
+    monkeypatch.setattr(maps_module, "_CELLS", 20)
+    X, y = scene(9, 10)
+    findings = find(fitted(X, y), X=X, y=y)
+    (map,) = findings.maps
+    assert map.every == 3  # 90 cells are more than 4 times 20
+    assert map.groups.shape == map.values.shape == (3, 4)
+    assert map.places.x.tolist() == [0, 3, 6, 9]
+    assert "Of every 3 rows and columns one is shown; plot_map draws all." in render(findings)
+
+
+def test_places_along_a_dimension_are_thinned_too(monkeypatch):
+    monkeypatch.setattr(maps_module, "_CELLS", 10)
+    X, y = scene()
+    stations = X.stack(station=("lat", "lon")).reset_index("station")
+    model = fitted(stations, y)
+    (map,), total = maps_on(model.field_, model.labels_)
+    assert (map.every, total) == (3, 1)
+    assert map.groups.shape == map.places.x.shape == map.places.y.shape == (10,)
+    assert "Of every 3 places one is shown" in render(find(model))
+
+
+def test_cells_in_a_row_have_a_spectrum():
+    X, y = make_spectra(n_features=50, random_state=0)
+    names = 400 + 2.0 * np.arange(50)
+    field = xr.DataArray(X, dims=("time", "nm"), coords={"nm": names})
+    table = pd.DataFrame(X, columns=names)
+    for model in (LinCFA(sample_dim="time").fit(field, y), LinCFA().fit(table, y)):
+        findings = find(model)
+        assert findings.maps == ()
+        row = findings.spectrum
+        np.testing.assert_array_equal(row.x, names)
+        np.testing.assert_array_equal(row.values, model.mean_)
+        np.testing.assert_array_equal(row.groups, model.labels_)
+        page = Page(render(findings))
+        assert figures(page)[0] == "spectrum"
+        assert "Groups along the spectrum" in page.text
+        assert "Means of 50 features from 400 to 498, with bands of" in page.text
+
+
+@pytest.mark.parametrize(
+    "names", [range(50), range(1, 51), [f"c{k}" for k in range(50)], [*range(25), *range(25)]]
+)
+def test_columns_that_are_only_counted_are_no_spectrum(names):
+    X, y = make_spectra(n_features=50, random_state=0)
+    if len(set(names)) == 50:
+        assert find(LinCFA().fit(pd.DataFrame(X, columns=list(names)), y)).spectrum is None
+    few = pd.DataFrame(X[:, :19], columns=400 + 2.0 * np.arange(19))
+    assert find(LinCFA().fit(few, y)).spectrum is None
+
+
+def test_json_is_valid_and_small(tmp_path):
+    X, y = scene(40, 50)
+    model = fitted(X, y)
+    model.report(tmp_path / "report.json", X=X, y=y)
+    told = json.loads((tmp_path / "report.json").read_text())
+    (map,) = told["maps"]
+    assert map["title"] == "t2m"
+    assert map["groups"][-1][0] == -2
+    assert map["values"][-1][0] is None
+    assert np.array(map["groups"]).shape == (40, 50)
+    assert map["places"]["kind"] == "grid"
+    assert len(map["places"]["x"]) == 50
+    assert len(json.dumps(told["maps"])) < 15 * 2 * 2000  # some characters for each of two numbers
+
+
+def test_names_of_the_user_are_text():
+    X, y = scene()
+    nasty = NASTY[0] + NASTY[6] + "$x$"
+    field = X.rename(lat=nasty, lon="x").rename(nasty)
+    field["x"].attrs["units"] = "</text><script>"
+    text = render(find(fitted(field, y), X=field, y=y))
+    page = Page(text)
+    assert len(page.all("script")) == 3
+    assert "\u202e" not in text
+
+
+def test_without_xarray_a_report_has_no_maps(monkeypatch):
+    X, y = scene()
+    model = fitted(X, y)
+    monkeypatch.setattr(maps_module, "find_spec", lambda name: None)
+    assert find(model).maps == ()
+
+
+def test_a_map_of_nothing_is_drawn():
+    """All cells constant but those left out: no group has a colour."""
+    from lincfa.plotting import draw_groups, draw_weights, new_figure
+
+    labels = xr.DataArray([[-1.0, np.nan], [-1.0, -1.0]], dims=("y", "x"))
+    map = map_of_labels(labels, xr.zeros_like(labels))
+    for draw in (draw_groups, draw_weights):
+        draw(map, new_figure(3, 3).subplots())
