@@ -114,7 +114,7 @@ def test_a_place_along_a_third_dimension(scene):
         for level in (500, 850)
     ]
     assert blank == [False, True]
-    with pytest.raises(ValueError, match=r"select={'level': 500}; there are 500, 850"):
+    with pytest.raises(ValueError, match=r"select={'level': …}; there are 500, 850"):
         plot_map(model)
     with pytest.raises(ValueError, match="no level 700; there are 500, 850"):
         plot_map(model, select={"level": 700})
@@ -122,13 +122,29 @@ def test_a_place_along_a_third_dimension(scene):
         plot_map(model, select={"height": 2})
     with pytest.raises(ValueError, match=r"one level, got \[500, 850\]"):
         plot_map(model, select={"level": [500, 850]})
+    with pytest.raises(ValueError, match=r'as {"level": 500}, got 500'):
+        plot_map(model, select=500)
+    for place in ("a", None, [1, 2, 3]):
+        with pytest.raises(ValueError, match="there are 500, 850"):
+            plot_map(model, select={"level": place})
     section = plot_map(model, select={"lat": 45.0})
     assert section.get_ylabel() == "level"
 
 
+def test_a_day_is_named_as_one_writes_it(scene):
+    days = xr.concat([scene.array] * 12, dim="day")
+    days = days.assign_coords(
+        day=np.arange("2001-01-01", "2001-01-13", dtype="M8[D]").astype("M8[ns]")
+    )
+    model = scene.fit(days)
+    with pytest.raises(ValueError, match=r"there are 2001-01-01, .*, 2001-01-10 and more\."):
+        plot_map(model)
+    assert plot_map(model, select={"day": "2001-01-02"}).get_xlabel() == "longitude, degrees east"
+
+
 def test_positions_where_there_are_no_coordinates(scene):
     bare = scene.array.drop_vars(["lat", "lon", "time"]).expand_dims(member=2)
-    with pytest.raises(ValueError, match=r"select={'member': 0}; there are 0, 1"):
+    with pytest.raises(ValueError, match=r"select={'member': …}; there are 0, 1"):
         plot_map(scene.fit(bare))
     with pytest.raises(ValueError, match="no member 2; there are 0, 1"):
         plot_map(scene.fit(bare), select={"member": 2})

@@ -229,6 +229,15 @@ def test_a_curved_grid_around_the_globe_wraps():
     assert not map_of_labels(curved(np.zeros(lon.shape), lon / 2, lat)).places.wraps
 
 
+def test_cells_of_a_curved_grid_in_one_line_are_dots():
+    lon, lat, *_ = slanted()
+    for cells in (np.s_[:1, :], np.s_[:, :1]):
+        row = curved(np.zeros(lon[cells].shape), lon[cells], lat[cells])
+        (dots,) = drawn(draw_groups, map_of_labels(row)).collections
+        expected = np.column_stack([lon[cells].ravel(), lat[cells].ravel()])
+        np.testing.assert_array_equal(dots.get_offsets(), expected)
+
+
 def test_stations_are_dots():
     lat, lon = [45, 46, 47, 48, 49, np.nan], [5, 6, 7, 8, 9, 10]
     labels = [0, 0, 1, -1, np.nan, 0]

@@ -106,6 +106,19 @@ def test_at_most_four_maps():
     assert page.text.count("1 more map is not shown") == 1
 
 
+def test_places_are_named_in_titles_and_may_be_alike():
+    X, y = scene(levels=[(1, 1)])
+    days = xr.concat([X.isel(level0=0)] * 2, dim="day").assign_coords(
+        day=np.array(["2001-01-01", "2001-01-02"], dtype="M8[ns]")
+    )
+    for field, titles in (
+        (X, ["t2m, level0=1"] * 2),
+        (days, ["t2m, day=2001-01-01", "t2m, day=2001-01-02"]),
+        (X.isel(level0=0).rename(None), [""]),
+    ):
+        assert [map.title for map in find(fitted(field, y)).maps] == titles
+
+
 def test_large_maps_are_thinned_and_it_is_said(monkeypatch):
     monkeypatch.setattr(maps_module, "_CELLS", 20)
     X, y = scene(9, 10)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._field import Field, put
+from .._field import Field, put, texts
 from .._names import shown
 from ..theory._arrays import FloatArray
 from ._coefficients import effect_of_features
@@ -23,6 +23,7 @@ CONSTANT, LEFT_OUT = -1, -2
 _MAPS = 4
 _CELLS = 40_000  # of all maps of a report together
 _DIGITS = 5
+_LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def map_on(
 ) -> Map:
     """Lay out the groups of the cells of a field, and a number for each; see :func:`cut`."""
     on_grid = [_on_grid(field, each) for each in (labels, values) if each is not None]
-    return map_of(*_told(on_grid, variable, select), sizes=_sizes(labels))
+    told = [cut(each, variable, select) for each in on_grid]
+    return map_of(*told, sizes=_sizes(labels))
 
 
 def maps_of(reducer: Any, coef: FloatArray | None) -> tuple[tuple[Map, ...], int]:
@@ -86,18 +88,16 @@ def maps_on(
     """
     on_grid = [_on_grid(field, each) for each in (labels, values) if each is not None]
     wanted = [
-        (variable.name, select)
+        (variable.name, places)
         for variable in field.variables
-        for select in _selections(_variable(on_grid[0], variable.name))
+        for places in _maps_within(_variable(on_grid[0], variable.name))
     ]
     first = wanted[:_MAPS]
     maps = []
-    for name, select in first:
-        place = ", ".join(f"{dim}={value}" for dim, value in select.items())
-        title = ", ".join(filter(None, ["" if name is None else str(name), place]))
-        title = title and shown(title, LONGEST_NAME)
-        told = map_of(*_told(on_grid, name, select), sizes=_sizes(labels), title=title)
-        maps.append(_thinned(told, _CELLS // len(first)))
+    for name, places in first:
+        told = [_variable(each, name).isel(places) for each in on_grid]
+        title = _title(_variable(on_grid[0], name), name, places)
+        maps.append(_thinned(map_of(*told, sizes=_sizes(labels), title=title), len(first)))
     return tuple(maps), len(wanted)
 
 
@@ -109,26 +109,26 @@ def _sizes(labels: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     return np.bincount(labels[labels >= 0])
 
 
-def _told(on_grid: list[Any], variable: Any, select: Mapping[Any, Any] | None) -> list[Any]:
-    return [cut(each, variable, select) for each in on_grid]
-
-
-def _selections(array: "xr.DataArray") -> list[dict[Hashable, Any]]:
-    """Say where to cut an array to get its maps; nothing where it has none."""
-    selected: list[dict[Hashable, Any]] = [{}]
+def _maps_within(array: "xr.DataArray") -> list[dict[Hashable, int]]:
+    """Give the positions along dimensions beyond two, one for each map; nothing without maps."""
+    found: list[dict[Hashable, int]] = [{}]
     while array.ndim > FLAT:
         extra = beyond_a_map(array)
-        known = extra in array.coords
-        places = array.coords[extra].values.tolist() if known else range(array.sizes[extra])
-        selected = [each | {extra: place} for each in selected for place in places]
+        found = [each | {extra: place} for each in found for place in range(array.sizes[extra])]
         array = array.isel({extra: 0})
-    return selected if is_map(array) else []
+    return found if is_map(array) else []
 
 
-def _thinned(map: Map, cells: int) -> Map:
-    """Keep every few-th row and column where there are too many cells, and few digits."""
+def _title(array: "xr.DataArray", name: Any, places: Mapping[Hashable, int]) -> str:
+    parts = [] if name is None else [str(name)]
+    parts += [f"{dim}={_texts_along(array, dim)[place]}" for dim, place in places.items()]
+    return shown(", ".join(parts), LONGEST_NAME) if parts else ""
+
+
+def _thinned(map: Map, maps: int) -> Map:
+    """Keep every few-th row and column where so many maps have too many cells, and few digits."""
     points = map.places.kind == "points"
-    ratio = map.groups.size / cells
+    ratio = map.groups.size / (_CELLS / maps)
     every = max(1, ceil(ratio if points else np.sqrt(ratio)))
     few = (slice(None, None, every),) * map.groups.ndim
     x, y = map.places.x, map.places.y
@@ -193,25 +193,25 @@ def cut(field: Any, variable: Any = None, select: Mapping[Any, Any] | None = Non
         Where there is no such variable or place, or more than two dimensions are left.
     """
     array = _variable(field, variable)
+    if not (select is None or isinstance(select, Mapping)):
+        raise ValueError(f'select must be as {{"level": 500}}, got {select!r}.')
     for dimension, place in (select or {}).items():
         if dimension not in array.dims:
             listed = ", ".join(repr(name) for name in array.dims)
             raise ValueError(f"select names {dimension!r}; the dimensions of cells are {listed}.")
+        there = f"there are {_listed(array, dimension)}"
         try:
             array = array.sel({dimension: place})
-        except (KeyError, IndexError):
-            raise ValueError(
-                f"There is no {dimension} {place!r}; there are {_places_along(array, dimension)}."
-            ) from None
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise ValueError(f"There is no {dimension} {place!r}; {there}.") from None
         if dimension in array.dims:
-            raise ValueError(f"select takes one {dimension}, got {place!r}.")
+            raise ValueError(f"select takes one {dimension}, got {place!r}; {there}.")
     if array.ndim > FLAT:
         dims = ", ".join(f"{name} ({size})" for name, size in array.sizes.items())
         extra = beyond_a_map(array)
-        first = _places_along(array, extra, 1)
         raise ValueError(
             f"A map has two dimensions, and the cells have {array.ndim}: {dims}. Select one, as "
-            f"with select={{{extra!r}: {first}}}; there are {_places_along(array, extra)}."
+            f"with select={{{extra!r}: …}}; there are {_listed(array, extra)}."
         )
     return array
 
@@ -230,9 +230,13 @@ def _variable(field: Any, variable: Any) -> Any:
     return field
 
 
-def _places_along(array: Any, dimension: Hashable, limit: int = 10) -> str:
+def _listed(array: Any, dimension: Hashable) -> str:
     """List the first coordinates of a dimension, or its positions."""
-    known = dimension in array.coords
-    values = array.coords[dimension].values if known else np.arange(array.sizes[dimension])
-    listed = ", ".join(repr(value) for value in values[:limit].tolist())
-    return f"{listed} and more" if 1 < limit < len(values) else listed
+    named = _texts_along(array, dimension)
+    return ", ".join(named[:_LISTED]) + (" and more" if len(named) > _LISTED else "")
+
+
+def _texts_along(array: Any, dimension: Hashable) -> list[str]:
+    if dimension in array.coords:
+        return texts(array.coords[dimension].values)
+    return [str(place) for place in range(array.sizes[dimension])]

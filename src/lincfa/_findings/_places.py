@@ -87,9 +87,11 @@ def places_of(array: "xr.DataArray") -> tuple[Places, npt.NDArray[Any]]:
     across = _across(array)
     (down,) = (name for name in array.dims if name != across)
     values = array.transpose(down, across).values
-    if lat is not None and lon is not None and min(array.shape) > 1:
+    if lat is not None and lon is not None:
         x, y = (_numbers(each.transpose(down, across).values) for each in (lon, lat))
-        return Places("curved", x, y, _LABELS["lon"], _LABELS["lat"], True, True), values
+        if min(array.shape) == 1:  # of cells in a line the corners are not known
+            return _on_earth("points", x.ravel(), y.ravel()), values.ravel()
+        return _on_earth("curved", x, y), values
     x, x_label, x_kind, x_unit = _along(array, across)
     y, y_label, y_kind, y_unit = _along(array, down)
     if x_kind == "lon":
@@ -130,16 +132,11 @@ def _points(array: "xr.DataArray") -> tuple[Places, npt.NDArray[Any]]:
             "longitude: plot_spectrum draws them. For a map, give the field such coordinates, "
             "named lat and lon."
         )
-    places = Places(
-        "points",
-        _numbers(lon.values),
-        _numbers(lat.values),
-        _LABELS["lon"],
-        _LABELS["lat"],
-        True,
-        True,
-    )
-    return places, array.values
+    return _on_earth("points", _numbers(lon.values), _numbers(lat.values)), array.values
+
+
+def _on_earth(kind: Literal["curved", "points"], x: FloatArray, y: FloatArray) -> Places:
+    return Places(kind, x, y, _LABELS["lon"], _LABELS["lat"], degrees=True, alike=True)
 
 
 def _across(array: "xr.DataArray") -> Hashable:
