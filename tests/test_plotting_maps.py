@@ -127,7 +127,10 @@ def test_few_large_weights_do_not_hide_the_others():
     assert isinstance(norm, SymLogNorm)
     assert (norm.vmin, norm.vmax, norm(0)) == (-2, 2, 0.5)
     assert norm(0.01) > 0.55
-    assert "logarithmic" in ax.figure.axes[1].get_ylabel()
+    bar = ax.figure.axes[1]
+    assert "logarithmic" in bar.get_ylabel()
+    ticks = [label.get_text() for label in bar.get_yticklabels()]
+    assert ticks == ["−1", "−0.1", "0", "0.1", "1"]  # linear up to 0.02
     plain = drawn(draw_weights, map_of_labels(field_of(LABELS), field_of(values)), vmin=-1, vmax=1)
     assert not isinstance(plain.collections[0].norm, SymLogNorm)
     assert "logarithmic" not in plain.figure.axes[1].get_ylabel()

@@ -82,6 +82,5 @@ def _continued(known: npt.NDArray[np.intp], line: FloatArray) -> FloatArray:
     result = np.interp(at, known, line[known])
     for ends, side in ((known[:2], at < known[0]), (known[-2:], at > known[-1])):
         slope = (line[ends[1]] - line[ends[0]]) / (ends[1] - ends[0])
-        nearest = ends[0] if side[0] else ends[1]
-        result[side] = line[nearest] + slope * (at[side] - nearest)
+        result[side] = line[ends[0]] + slope * (at[side] - ends[0])
     return result

@@ -84,21 +84,12 @@ def _diverging(values: FloatArray, kwargs: dict[str, Any]) -> dict[str, Any]:
     top = float(np.abs(values).max(initial=0)) or 1.0
     limits: dict[str, Any] = {"vmin": -top, "vmax": top}
     linear = linear_until(values, _PALE)
-    return (
-        limits
-        if linear is None
-        else {"norm": SymLogNorm(_power(max(linear, top / _DEEP)), **limits)}
-    )
-
-
-def _power(value: float) -> float:
-    """Give the power of ten up to there."""
-    return float(10.0 ** np.floor(np.log10(value)))
+    return limits if linear is None else {"norm": SymLogNorm(max(linear, top / _DEEP), **limits)}
 
 
 def _decades(norm: Any) -> list[float]:
     """Give zero and the powers of ten on both sides of it, where a scale is logarithmic."""
-    powers = np.arange(np.log10(norm.linthresh).round(), np.log10(norm.vmax) + 1e-9)
+    powers = np.arange(np.ceil(np.log10(norm.linthresh) - 1e-9), np.log10(norm.vmax) + 1e-9)
     sizes = (10.0**powers).tolist()
     return [*(-size for size in reversed(sizes)), 0.0, *sizes]
 
