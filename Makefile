@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 # Part of the first stamp's name, so that another PYTHON makes a new environment.
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
-.PHONY: demo test paper bench quality lint clean help
+.PHONY: demo test examples paper bench quality lint clean help
 
 help:
 	@echo "make demo   run LinCFA on data it generates, print what came out and write a report"
 	@echo "make test   run the tests"
+	@echo "make examples  predict climates from fields, against EOF regression, PLS, … (MINUTES)"
 	@echo "make paper  run the paper's experiments and set its figures beside ours (6 minutes)"
 	@echo "make bench  time and memory against other methods, and how they grow (45 minutes)"
 	@echo "make quality  prediction against PCA, PLS, ridge, … on repeated splits (20 minutes)"
@@ -23,6 +24,10 @@ demo: $(VENV)/.installed-demo
 # One process for each core, so that the arithmetic in each needs no threads of its own.
 test: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
+
+examples: $(VENV)/.installed-examples
+	$(BIN)/python examples/north_america.py $(ARGS)
+	$(BIN)/python examples/pacific.py $(ARGS)
 
 paper: $(VENV)/.installed-bench
 	$(BIN)/lincfa paper $(ARGS)
@@ -55,9 +60,13 @@ $(VENV)/.installed-bench: $(VENV)/.created-$(VERSION) pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,dask,xarray]"
 	@touch $@
 
+$(VENV)/.installed-examples: $(VENV)/.created-$(VERSION) pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[plot,xarray]" --group examples
+	@touch $@
+
 $(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,report,xarray,dask]" --group dev
-	@touch $@ $(VENV)/.installed-demo $(VENV)/.installed-bench
+	@touch $@ $(VENV)/.installed-demo $(VENV)/.installed-bench $(VENV)/.installed-examples
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

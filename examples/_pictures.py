@@ -1,0 +1,117 @@
+"""Pictures of a fitted model: its areas and their coefficients, stability and series."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+from _compare import Part
+from lincfa import LinCFACV, stability
+from lincfa.plotting import plot_coefficient_map, plot_map, plot_stability_map
+
+LARGEST = 4
+RESAMPLES = 50
+WIDTH, DOTS = 6.0, 90
+
+
+def output_folder(description: str | None) -> Path:
+    """Read from the command line where the pictures go."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    here = Path(__file__).parent / "output"
+    parser.add_argument("--into", type=Path, default=here, help="folder for the pictures")
+    return parser.parse_args().into
+
+
+def draw_all(model: LinCFACV, part: Part, name: str, unit: str, folder: Path) -> None:
+    """Draw four pictures of a model that was fitted to a part, and save them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sizes = np.array([len(group) for group in model.groups_])
+    largest = np.argsort(-sizes, kind="stable")[:LARGEST].tolist()
+    found = stability(
+        part.field, part.target, RESAMPLES, model=model.reducer_, random_state=0, n_jobs=2
+    )
+
+    def areas(**where: Any) -> None:
+        number_areas(plot_map(model, **where), model, largest, where.get("variable"))
+
+    drawings: dict[str, Callable[..., Any]] = {
+        "areas": areas,
+        "coefficients": lambda **where: plot_coefficient_map(model, **where),
+        "stability": lambda **where: plot_stability_map(found, **where),
+    }
+    variables = list(getattr(part.field, "data_vars", [None]))
+    for kind, drawing in drawings.items():
+        figure, axes = plt.subplots(
+            len(variables), squeeze=False, figsize=(WIDTH, 4 * len(variables)), layout="constrained"
+        )
+        for ax, variable in zip(axes.flat, variables, strict=True):
+            drawing(ax=ax, **({} if variable is None else {"variable": variable}))
+            ax.set_title(variable or "", loc="left")
+        save(figure, folder / f"{name}-{kind}.png")
+    save(draw_series(model, part, largest, unit), folder / f"{name}-series.png")
+
+
+def number_areas(ax: Any, model: LinCFACV, largest: list[int], variable: str | None) -> None:
+    """Write the numbers of the largest areas into the map, each on a cell in the middle."""
+    labels = model.label_map() if variable is None else model.label_map()[variable]
+    for number, group in enumerate(largest, start=1):
+        rows, columns = np.nonzero((labels == group).values)
+        if rows.size:
+            # Of a bent area the middle may lie outside: its nearest cell does not.
+            off = np.hypot(rows - rows.mean(), columns - columns.mean())
+            latitude, longitude = (
+                labels[dim].values[places[off.argmin()]]
+                for dim, places in zip(labels.dims, (rows, columns), strict=True)
+            )
+            ax.text(
+                longitude,
+                latitude,
+                str(number),
+                ha="center",
+                va="center",
+                weight="bold",
+                bbox={"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": "none"},
+            )
+
+
+def draw_series(model: LinCFACV, part: Part, largest: list[int], unit: str) -> Any:
+    """Draw the means of the largest areas, and tell their correlation with the target."""
+    means = np.asarray(model.transform(part.field))
+    years, target = part.target["time"].values, part.target.values
+    figure, axes = plt.subplots(
+        len(largest) + 1,
+        sharex=True,
+        figsize=(WIDTH, 6.5),
+        layout="constrained",
+    )
+    axes[0].plot(years, target, color="black", linewidth=1)
+    axes[0].set_title("target", loc="left", fontsize=9)
+    for number, (ax, group) in enumerate(zip(axes[1:], largest, strict=True), start=1):
+        correlation = np.corrcoef(means[:, group], target)[0, 1]
+        ax.plot(years, means[:, group], color="#2166ac", linewidth=1)
+        ax.set_title(
+            f"area {number}: {len(model.groups_[group])} cells, correlation with the target "
+            f"{correlation:+.2f}".replace("-", "−"),
+            loc="left",
+            fontsize=9,
+        )
+        ax.set_ylabel(unit, fontsize=8)
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.tick_params(labelsize=8)
+    return figure
+
+
+def save(figure: Any, path: Path) -> None:
+    """Save a picture, and say where."""
+    figure.savefig(path, dpi=DOTS)
+    plt.close(figure)
+    print(path)
