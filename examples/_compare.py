@@ -103,14 +103,24 @@ def peers(train: Part, units: str) -> dict[str, Any]:
 
 
 def ours(train: Part, units: Literal["standardized", "original"]) -> dict[str, Any]:
-    """Set up LinCFA; it takes the field itself."""
-    given: dict[str, Any] = {"connectivity": "grid", "units": units}
+    """Set up LinCFA; it takes the field itself, and merges only cells that touch."""
+
+    def plain(strategy: Any, connectivity: Any = "grid") -> Pipeline:
+        reducer = LinCFA(strategy=strategy, connectivity=connectivity, units=units)
+        return make_pipeline(reducer, LinearRegression())
+
     return {
-        "LinCFA, sequential": make_pipeline(LinCFA(**given), LinearRegression()),
-        "LinCFA, agglomerative": make_pipeline(
-            LinCFA(strategy="agglomerative", **given), LinearRegression()
+        "LinCFA, sequential": plain("sequential"),
+        "LinCFA, agglomerative": plain("agglomerative"),
+        "LinCFA, joint": plain("joint"),
+        "LinCFA, sequential, cells anywhere": plain("sequential", None),
+        "LinCFACV": LinCFACV(
+            connectivity="grid",
+            units=units,
+            cv=blocks_in_time(len(train.target)),
+            scoring=SCORING,
+            n_jobs=2,
         ),
-        "LinCFACV": LinCFACV(cv=blocks_in_time(len(train.target)), scoring=SCORING, **given),
     }
 
 
