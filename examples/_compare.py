@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from lincfa.structure import grid_connectivity
 from numpy.typing import NDArray
 from scipy.sparse import block_diag
 from sklearn.cluster import FeatureAgglomeration
@@ -22,6 +21,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFA, LinCFACV
+from lincfa.structure import grid_connectivity
 
 Field = xr.DataArray | xr.Dataset
 Floats = NDArray[np.float64]

@@ -1,7 +1,7 @@
 """Pictures of a fitted model: its areas and their coefficients, stability and series."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import SymLogNorm
+from matplotlib.patches import Rectangle
 
 from _compare import Part
 from lincfa import LinCFACV, stability
@@ -18,6 +20,8 @@ from lincfa.plotting import plot_coefficient_map, plot_map, plot_stability_map
 LARGEST = 4
 RESAMPLES = 50
 WIDTH, DOTS = 6.0, 90
+
+Box = Mapping[str, tuple[float, float]]
 
 
 def output_folder(description: str | None) -> Path:
@@ -30,8 +34,13 @@ def output_folder(description: str | None) -> Path:
     return parser.parse_args().into
 
 
-def draw_all(model: LinCFACV, part: Part, name: str, unit: str, folder: Path) -> None:
-    """Draw four pictures of a model that was fitted to a part, and save them."""
+def draw_all(
+    model: LinCFACV, part: Part, name: str, unit: str, folder: Path, box: Box | None = None
+) -> None:
+    """Draw four pictures of a model that was fitted to a part, and save them.
+
+    The unit is that of the means; the box, if any, is where the target was measured.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     sizes = np.array([len(group) for group in model.groups_])
     largest = np.argsort(-sizes, kind="stable")[:LARGEST].tolist()
@@ -39,12 +48,14 @@ def draw_all(model: LinCFACV, part: Part, name: str, unit: str, folder: Path) ->
         part.field, part.target, RESAMPLES, model=model.reducer_, random_state=0, n_jobs=2
     )
 
+    scale = common_scale(model)
+
     def areas(**where: Any) -> None:
         number_areas(plot_map(model, **where), model, largest, where.get("variable"))
 
     drawings: dict[str, Callable[..., Any]] = {
         "areas": areas,
-        "coefficients": lambda **where: plot_coefficient_map(model, **where),
+        "coefficients": lambda **where: plot_coefficient_map(model, norm=scale, **where),
         "stability": lambda **where: plot_stability_map(found, **where),
     }
     variables = list(getattr(part.field, "data_vars", [None]))
@@ -54,9 +65,26 @@ def draw_all(model: LinCFACV, part: Part, name: str, unit: str, folder: Path) ->
         )
         for ax, variable in zip(axes.flat, variables, strict=True):
             drawing(ax=ax, **({} if variable is None else {"variable": variable}))
-            ax.set_title(variable or "", loc="left")
+            ax.set_title(variable or "", loc="right")
+            if box is not None:
+                draw_box(ax, box)
         save(figure, folder / f"{name}-{kind}.png")
     save(draw_series(model, part, largest, unit), folder / f"{name}-series.png")
+
+
+def common_scale(model: LinCFACV) -> SymLogNorm:
+    """Give one scale for the coefficients of all variables, so that these can be compared."""
+    weights, _ = model.reducer_.expand_coefficients(model.estimator_.coef_)
+    sizes = np.abs(weights * model.scale_)
+    return SymLogNorm(np.median(sizes) / 2, vmin=-sizes.max(), vmax=sizes.max())
+
+
+def draw_box(ax: Any, box: Box) -> None:
+    """Draw the outline of the box, and write in it what it is."""
+    (south, north), (west, east) = box["latitude"], box["longitude"]
+    outline = Rectangle((west, south), east - west, north - south, fill=False, linestyle="--")
+    ax.add_patch(outline)
+    ax.text((west + east) / 2, (south + north) / 2, "target", ha="center", va="center")
 
 
 def number_areas(ax: Any, model: LinCFACV, largest: list[int], variable: str | None) -> None:

@@ -76,7 +76,7 @@ def main() -> None:
     print(as_markdown(compare(splits(), units="original")))
     whole = anomalies(slice(None))
     model = ours(whole, units="original")["LinCFACV"].fit(whole.field, whole.target)
-    draw_all(model, whole, "north-america", "K", folder)
+    draw_all(model, whole, "north-america", "K", folder, box=LAKES)
 
 
 if __name__ == "__main__":
