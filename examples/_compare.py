@@ -96,7 +96,9 @@ def peers(train: Part, units: str) -> dict[str, Any]:
         "training mean": DummyRegressor(),
         "least squares, all cells": scaled(LinearRegression()),
         "ridge": chosen({"alpha": np.logspace(-1, 6, 15)}, Ridge()),
-        "PCA (EOF) regression": chosen({"n_components": counts}, PCA(), LinearRegression()),
+        "PCA (EOF) regression": chosen(
+            {"n_components": counts}, PCA(svd_solver="full"), LinearRegression()
+        ),
         "PLS": chosen({"n_components": counts}, PLSRegression(scale=False)),
         "FeatureAgglomeration": chosen({"n_clusters": counts[1:]}, clusters, LinearRegression()),
     }
@@ -171,10 +173,10 @@ def as_markdown(results: dict[str, list[Result]]) -> str:
         prediction = np.concatenate([part.prediction for part in parts])
         figures = [
             name,
-            f"{np.mean(each):.2f}",
-            ", ".join(f"{value:.2f}" for value in each),
-            f"{r2_score(truth, prediction):.2f}",
-            f"{root_mean_squared_error(truth, prediction):.2f}",
+            f"{np.mean(each):z.2f}",
+            ", ".join(f"{value:z.2f}" for value in each),
+            f"{r2_score(truth, prediction):z.2f}",
+            f"{root_mean_squared_error(truth, prediction):z.2f}",
             ", ".join(str(part.n_features) for part in parts),
             f"{sum(part.seconds for part in parts):.1f}",
         ]
