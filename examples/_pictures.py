@@ -31,7 +31,8 @@ def output_folder(description: str | None) -> Path:
     )
     here = Path(__file__).parent / "output"
     parser.add_argument("--into", type=Path, default=here, help="folder for the pictures")
-    return parser.parse_args().into
+    folder: Path = parser.parse_args().into
+    return folder
 
 
 def draw_all(

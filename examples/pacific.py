@@ -2,11 +2,11 @@
 
     python examples/pacific.py
 
-Fifty winters, 1963-2012, of observations in two packages: temperatures of the sea surface of the
-Pacific on a 5° grid, with land left out, and heights of the 500 hPa surface over the North Atlantic
-on a 2.5° grid (both from eofs, made for its tutorials), and the Southern Oscillation Index (from
-iris-sample-data), which is about pressure at Darwin and Tahiti. The two fields are on different
-grids and in different units: a Dataset of two variables, whose cells are never merged across.
+Fifty winters, 1963-2012, that two packages bring along for their own examples. From eofs:
+temperatures of the sea surface of the Pacific (departures from normal, on a 5° grid, land left out)
+and heights of the 500 hPa surface over the North Atlantic (on a 2.5° grid). From iris-sample-data:
+the Southern Oscillation Index of Darwin, the target. The two fields are on different grids and in
+different units: a Dataset of two variables. Cells of one are never merged with cells of the other.
 """
 
 import warnings
