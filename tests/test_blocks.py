@@ -9,6 +9,8 @@ from scipy import sparse
 import literal_strategies as literal
 from graphs import assert_connected, complete, neighbouring, random_graph
 from lincfa import LinCFA, LinCFACV, order_sensitivity, stability
+from lincfa._findings import decide_pairs
+from lincfa._findings._samples import Samples
 from lincfa.structure import chain_connectivity, grid_connectivity
 from literal_strategies import assert_same_path
 from reference import many_factors, tree
@@ -148,6 +150,30 @@ def test_ends_of_paths_are_told():
     X, y = tree(np.random.default_rng(0), 40, 80)
     with pytest.raises(ValueError, match=r"fewer than 38 groups.*but connectivity leaves 80"):
         LinCFA(strategy="joint", connectivity=lonely).fit(X, y)
+
+
+def test_summary_says_how_many_parts_there_are():
+    X, y, blocks = make()
+    model = LinCFA(blocks=blocks, tolerance=1e9).fit(X, y)
+    assert "18 features → 3 groups, in 3 parts that stay apart" in str(model.summary())
+    assert "parts" not in str(LinCFA(connectivity="chain").fit(X, y).summary())
+
+
+@pytest.mark.parametrize("strategy", ["sequential", "agglomerative"])
+def test_nearly_merged_are_only_groups_that_may_merge(strategy):
+    X, y, blocks = make()
+    for rule in ({"blocks": blocks}, {"connectivity": "chain"}):
+        model = LinCFA(strategy=strategy, **rule).fit(X, y)
+        pairs = decide_pairs(model, Samples.of_fit(model, X, y))
+        assert "Only groups that may merge" in pairs.note
+        names = [f"x{group[0]}" for group in model.groups_]
+        if strategy == "agglomerative":
+            names = model.get_feature_names_out().tolist()
+        allowed = model._constraint().between_groups(model.groups_)
+        expected = {frozenset((names[i], names[j])) for i, j in np.argwhere(np.triu(allowed, 1))}
+        found = {frozenset(pair) for pair in zip(pairs.near.first, pairs.near.second, strict=True)}
+        assert found == expected
+        assert 0 < len(found) < len(names) * (len(names) - 1) / 2
 
 
 # What is refused

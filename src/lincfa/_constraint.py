@@ -1,5 +1,6 @@
 """Which features may be merged at all: neighbours, and members of the same block."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,11 @@ class Constraint:
     graph: sparse.csr_array | None = None
     blocks: IndexArray | None = None
 
+    @property
+    def restricts(self) -> bool:
+        """Whether there is any rule."""
+        return self.graph is not None or self.blocks is not None
+
     def n_components(self, varying: npt.NDArray[np.bool_]) -> int:
         """Give the fewest groups that are possible, of features that are not constant."""
         if self.graph is not None:
@@ -51,6 +57,22 @@ class Constraint:
         inside = labels[first] == labels[second]
         within = _graph_of(first[inside], second[inside], labels.size)
         return Constraint(within).n_components(varying) == np.unique(labels[varying]).size
+
+    def between_groups(self, groups: Sequence[IndexArray]) -> npt.NDArray[np.bool_]:
+        """Which of some groups may merge with each other."""
+        size = len(groups)
+        allowed = np.ones((size, size), dtype=np.bool_)
+        if self.blocks is not None:
+            own = self.blocks[[group[0] for group in groups]]
+            allowed &= own[:, None] == own
+        if self.graph is not None:
+            members = np.concatenate(groups)
+            number = np.repeat(np.arange(size), [group.size for group in groups])
+            first, second = self.graph[members][:, members].nonzero()
+            edges = np.zeros((size, size), dtype=np.bool_)
+            edges[number[first], number[second]] = True
+            allowed &= edges
+        return allowed
 
     def taken(self, features: IndexArray) -> dict[str, Any]:
         """Give parameters of an estimator for some of the features, in an order of their own."""

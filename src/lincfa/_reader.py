@@ -99,6 +99,7 @@ class GroupReader(FieldReader, BaseEstimator):  # type: ignore[misc]
             n_features=self.n_features_in_,
             n_constant=int((self.labels_ < 0).sum()),
             n_groups=self.n_groups_,
+            n_components=self.n_connected_components_,
             names=tuple(members),
             members=tuple(map(tuple, members.values())),
             sizes=np.array([len(group) for group in self.groups_], dtype=np.intp),

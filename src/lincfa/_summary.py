@@ -24,6 +24,8 @@ class Summary:
         Samples of the fit; with weights, their sum.
     n_features, n_constant, n_groups : int
         Features of the fit; those of them that are constant and belong to no group; groups.
+    n_components : int
+        Parts of the features that connectivity and blocks keep apart; 1 without these.
     names : tuple of str
         Name of each reduced feature.
     members : tuple of tuple of str
@@ -43,6 +45,7 @@ class Summary:
     n_features: int
     n_constant: int
     n_groups: int
+    n_components: int
     names: tuple[str, ...]
     members: tuple[tuple[str, ...], ...]
     sizes: npt.NDArray[np.intp]
@@ -75,7 +78,8 @@ class Summary:
         constant = f", {self.n_constant} constant left out" if self.n_constant else ""
         features = "feature" if self.n_features == 1 else "features"
         groups = "group" if self.n_groups == 1 else "groups"
-        return f"{self.n_features} {features} → {self.n_groups} {groups}{constant}"
+        apart = f", in {self.n_components} parts that stay apart" if self.n_components > 1 else ""
+        return f"{self.n_features} {features} → {self.n_groups} {groups}{apart}{constant}"
 
     def table(self, limit: int = 20) -> Table:
         """Give the largest groups as a table, and a note on the others."""

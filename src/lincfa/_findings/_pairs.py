@@ -124,18 +124,27 @@ def _of_groups(reducer: Any, train: Samples, tolerance: float) -> tuple[PairTabl
         )
     elif reducer.n_groups is not None:
         note += " Pairs that pass stay apart where the number of groups was reached."
+    constraint = reducer._constraint()
+    if constraint.restricts:
+        note += " Only groups that may merge are compared: neighbours, and within a block."
     if len(largest) > chosen.size:
         note += f" Compared are the {chosen.size} largest groups."
-    return _nearest(reducer, representatives, train, labels, tolerance), note
+    allowed = constraint.between_groups([reducer.groups_[k] for k in chosen])
+    return _nearest(reducer, representatives, train, labels, tolerance, allowed), note
 
 
 def _nearest(
-    reducer: Any, values: npt.NDArray[Any], train: Samples, labels: list[str], tolerance: float
+    reducer: Any,
+    values: npt.NDArray[Any],
+    train: Samples,
+    labels: list[str],
+    tolerance: float,
+    allowed: npt.NDArray[np.bool_],
 ) -> PairTable:
     """Give the pairs of columns with the smallest F; the columns stand for groups."""
     statistics = ArrayStatistics.from_data(values, train.y, None, train.weights)
     criterion = Criterion(statistics.n_samples, tolerance, _noise_ratio(reducer, train))
-    first, second = np.triu_indices(len(labels), 1)
+    first, second = np.nonzero(np.triu(allowed, 1))
     rho = statistics.square(np.arange(len(labels)))[first, second]
     r = statistics.target_correlation
     f = criterion.plain_f(rho, r[first], r[second])
