@@ -37,6 +37,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.strategies $(ARGS)
 	$(BIN)/python -m benchmarks.tables $(ARGS)
 	$(BIN)/python -m benchmarks.distributed $(ARGS)
+	$(BIN)/python -m benchmarks.structure $(ARGS)
 
 quality: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.quality $(ARGS)
