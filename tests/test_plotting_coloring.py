@@ -120,6 +120,13 @@ def test_neighbours_among_places():
     assert point_neighbors(groups, places).tolist() == [[0, 1], [2, 3]]
 
 
+def test_places_of_no_group_do_not_come_between():
+    places = Places("points", np.arange(30.0), np.zeros(30), "", "", True, True)
+    groups = np.full(30, -1)
+    groups[[0, 1, 28, 29]] = 0, 0, 1, 1
+    assert point_neighbors(groups, places).tolist() == [[0, 1]]
+
+
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_few_places(count):
     places = Places("points", np.arange(count) * 1.0, np.zeros(count), "", "", True, True)

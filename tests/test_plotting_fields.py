@@ -124,6 +124,18 @@ def test_a_place_along_a_third_dimension(scene):
         plot_map(model, select={"level": [500, 850]})
     with pytest.raises(ValueError, match=r'as {"level": 500}, got 500'):
         plot_map(model, select=500)
+    values = np.arange(float(model.n_features_in_))
+    found = SimpleNamespace(field=model.field_, labels=model.labels_, features=values)
+    coef = np.arange(model.n_groups_) + 1.0
+    weights = model.to_map(model.expand_coefficients(coef)[0] * model.scale_)
+    for level in (500, 850):
+        place = {"level": level}
+        mesh = plot_coefficient_map(model, coef, variable="t2m", select=place).collections[0]
+        shown = mesh.get_array()[::-1]
+        np.testing.assert_allclose(shown[2, :3], weights.sel(level=level)[2, :3])
+        mesh = plot_stability_map(found, variable="t2m", select=place).collections[-2]
+        shown = mesh.get_array()[::-1]
+        np.testing.assert_array_equal(shown[2, :3], model.to_map(values).sel(level=level)[2, :3])
     for place in ("a", None, [1, 2, 3]):
         with pytest.raises(ValueError, match="there are 500, 850"):
             plot_map(model, select={"level": place})

@@ -67,9 +67,7 @@ class Places:
         steps = step[np.isfinite(step)]
         if not known.any() or steps.size == 0:
             return False
-        # A grid of a few columns may come back to where it began without a turn.
-        turned = self.x.shape[-1] * np.median(steps) > 0.9 * _TURN
-        return bool(turned and np.median(gap[known]) < 1.5 * np.median(steps))
+        return bool(np.median(gap[known]) < 1.5 * np.median(steps))
 
 
 def places_of(array: "xr.DataArray") -> tuple[Places, npt.NDArray[Any]]:
