@@ -180,6 +180,8 @@ def test_json_is_valid_and_small(tmp_path):
     assert map["groups"][-1][0] == -2
     assert map["values"][-1][0] is None
     assert np.array(map["groups"]).shape == (40, 50)
+    numbers = [value for row in map["values"] for value in row if value is not None]
+    assert all(value == float(f"{value:.5g}") for value in numbers)
     assert map["places"]["kind"] == "grid"
     assert len(map["places"]["x"]) == 50
     assert len(json.dumps(told["maps"])) < 15 * 2 * 2000  # some characters for each of two numbers
