@@ -280,6 +280,16 @@ def test_any_two_dimensions_are_a_map():
     assert ax.get_aspect() == "auto"
 
 
+def test_labels_are_no_formulas_and_not_too_long():
+    names = "$\\frac$", "row\u202e" * 40
+    ax = drawn(draw_groups, map_of_labels(xr.DataArray(LABELS, dims=names[::-1])))
+    assert ax.get_xlabel() == names[0]
+    assert ax.get_ylabel().startswith("'row\\u202e")
+    assert len(ax.get_ylabel()) == 50
+    assert not ax.xaxis.label.get_parse_math()
+    assert not ax.yaxis.label.get_parse_math()
+
+
 def test_what_is_given_is_passed_on():
     values = field_of(np.arange(12.0).reshape(3, 4))
     map = map_of_labels(field_of(LABELS), values)

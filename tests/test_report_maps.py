@@ -141,6 +141,15 @@ def test_places_along_a_dimension_are_thinned_too(monkeypatch):
     assert "Of every 3 places one is shown" in render(find(model))
 
 
+def test_places_with_numbers_are_a_map_and_no_spectrum():
+    X, y = scene()
+    stations = X.stack(station=("lat", "lon")).reset_index("station")
+    stations = stations.assign_coords(station=100 + 3 * np.arange(30))
+    findings = find(fitted(stations, y))
+    assert len(findings.maps) == 1
+    assert findings.spectrum is None
+
+
 def test_cells_in_a_row_have_a_spectrum():
     X, y = make_spectra(n_features=50, random_state=0)
     names = 400 + 2.0 * np.arange(50)
