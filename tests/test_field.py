@@ -108,7 +108,11 @@ def test_names_of_cells():
     assert "t2m[lat=42.0, lon=7.0]" not in names
     unnamed = X.rename(None).drop_vars(["lat", "lon"])
     assert LinCFA().fit(unnamed, y).feature_names_in_[6] == "cell[lat=1, lon=0]"
+    taken = xr.Dataset({"t2m": X, "t2m[lat=40.0, lon=6.0]": X[:, 0, 3].drop_vars(["lat", "lon"])})
+    names = LinCFA(sample_dim="time").fit(taken, y).feature_names_in_.tolist()
+    assert (names[1], names[-1]) == ("t2m[lat=40.0, lon=6.0]'", "t2m[lat=40.0, lon=6.0]")
     model = LinCFA().fit(X, y)
+    names = model.feature_names_in_
     assert model.groups_by_name().keys() == set(model.transform(X)["name"].values)
     assert model.evidence_frame()["feature"].isin(names).all()
     assert "t2m[lat=40.0" in str(model.summary())
@@ -149,6 +153,8 @@ def test_back_to_the_field():
     np.testing.assert_array_equal(plain, table(back))
     without = model.transform(X).drop_vars(["group", "name", "size"]).transpose("group", "time")
     np.testing.assert_array_equal(model.inverse_transform(without), back)
+    higher = model.transform(X.assign_coords(height=10.0))
+    assert model.inverse_transform(higher).height == 10.0
     renamed = model.inverse_transform(model.transform(X).rename(time="day"))
     assert renamed.dims == ("day", "lat", "lon")
 
@@ -185,6 +191,7 @@ def test_datasets_of_different_grids():
         assert set(named.split(", ")) == set(of[group])
     maps = model.label_map()
     assert list(maps) == ["t2m", "rain", "index"]
+    assert maps.attrs == X.attrs
     assert (maps.t2m.dims, maps.rain.dims, maps["index"].dims) == (("lat", "lon"), ("station",), ())
     np.testing.assert_array_equal(
         np.concatenate([flat(maps[name]) for name in maps]), model.labels_
@@ -223,6 +230,7 @@ def test_coordinates_of_two_dimensions():
     with pytest.raises(ValueError, match="'lat' is not that of the fit: at position y=1, x=3"):
         model.transform(moved)
     model.transform(curved.assign_coords(lat=curved.lat.astype("f4")))  # rounded, but the same
+    model.transform(curved.assign_coords(lat=curved.lat.transpose()))
 
 
 def test_stations_and_tables():
@@ -250,6 +258,8 @@ def test_stacked_cells_and_samples():
     flat_map = LinCFA().fit(X, y).label_map()
     assert model.feature_names_in_[0] == "t2m[lat=40.0, lon=5.0]"
     xr.testing.assert_identical(model.label_map().unstack("cell"), flat_map)
+    repeated = xr.concat([stacked, stacked[:, :1] + y[:, None]], "cell")
+    assert LinCFA().fit(repeated, y).feature_names_in_[-1] == "t2m[cell=24]"
     dates = X.assign_coords(year=("time", np.arange(N) // 12), month=("time", np.arange(N) % 12))
     dates = dates.set_index(time=["year", "month"])
     model = LinCFA().fit(dates, y)

@@ -27,6 +27,7 @@ ESTIMATORS = [LinCFA(), LinCFACV(strategies=["sequential"], tolerances=[1.0], cv
     ("places", "cells", "first", "day"),
     [
         ([(0, 0, 3)], "A cell", "lat=40.0, lon=8.0", "01-01"),
+        ([(0, 0, 3), (9, 0, 3)], "A cell", "lat=40.0, lon=8.0", "01-01"),
         ([(7, 0, 3)], "A cell", "lat=40.0, lon=8.0", "01-08"),
         ([(7, 3, 3), (9, 0, 5), (4, 0, 5)], "2 cells", "lat=40.0, lon=10.0", "01-05"),
         ([(0, 3, 3), (9, 0, 5)], "2 cells", "lat=40.0, lon=10.0", "01-10"),
@@ -254,6 +255,9 @@ def test_lazy_fields(chunks, units):
     )
     assert back.attrs == X.attrs
     assert once.dims == ("lat", "lon")
+    with model._opened(lazy, target, None) as (_, outcome, _):
+        assert dask.is_dask_collection(outcome)
+    np.testing.assert_array_equal(LinCFA().fit(X, target).labels_, LinCFA().fit(X, y).labels_)
     xr.testing.assert_identical(model.label_map(), expected.label_map())
     late, _ = holed((3, 0, 0))
     with pytest.raises(ValueError, match=r"NaN in column 't2m\[lat=40.0, lon=5.0\]'"):
@@ -271,6 +275,7 @@ def test_lazy_datasets():
     with dask.config.set(scheduler=refuse):
         reduced = model.transform(lazy)
         back = model.inverse_transform(reduced)
+    assert reduced.chunks[0] == (50, 50, 20)  # those of the first variable
     xr.testing.assert_allclose(reduced.compute(), expected.transform(X), rtol=1e-11)
     assert all(dask.is_dask_collection(back[name].data) for name in back)
     xr.testing.assert_allclose(back.compute(), expected.inverse_transform(expected.transform(X)))
