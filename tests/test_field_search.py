@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, cross_val_score
 
-from lincfa import LinCFA, LinCFACV, explain_pair, order_sensitivity, stability
+from lincfa import LinCFA, LinCFACV, compare, explain_pair, order_sensitivity, stability
 
 xr = pytest.importorskip("xarray")
 
@@ -136,3 +136,11 @@ def test_correlations_of_a_field():
     shown = plotting.plot_correlation(model, X).get_images()[0].get_array()
     other = plotting.plot_correlation(model, table(X)).get_images()[0].get_array()
     np.testing.assert_array_equal(shown, other)
+
+
+def test_a_comparison():
+    X, y = field()
+    options = {"methods": ["all features", "LinCFA"], "n_repeats": 1, "verbose": False}
+    found, plain = compare(X, y, **options), compare(table(X), y, **options)
+    np.testing.assert_array_equal(found.fold_r2, plain.fold_r2)
+    assert found.n_features_in == plain.n_features_in

@@ -84,7 +84,8 @@ def compare(
 
     Parameters
     ----------
-    X : array or data frame of shape (n_samples, n_features)
+    X : array or data frame of shape (n_samples, n_features), or field
+        Of a field in memory, the dimension as long as the target is that of the samples.
     y : array of shape (n_samples,)
     methods : sequence of str, default=None
         Names of methods, in the order of the result. None for all that the size of the data allows;
@@ -170,8 +171,10 @@ def compare(
 
 def _checked(X: Any, y: Any) -> tuple[npt.NDArray[Any], FloatArray, int]:
     """Check the data as LinCFA does; X without constant features, the target, and their number."""
-    values, target, names = validate_training(LinCFA(), X, y)
-    varying = ArrayStatistics.from_data(values, target, names).varying
+    model = LinCFA()
+    with model._opened(X, y, None) as (table, along, _):
+        values, target, names = validate_training(model, table, along)
+        varying = ArrayStatistics.from_data(values, target, names).varying
     if not varying.any():
         raise ValueError("Every column of X is constant: there is nothing to compare.")
     warn_of_constant(varying, names)

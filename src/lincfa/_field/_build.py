@@ -148,9 +148,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _variables(field: Field, groups: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.object_]:
-    """Name the variable of each group; several where it has cells of several."""
+    """Name the variable of each group, which has cells of no other."""
     of = field.variable_of_column
-    return np.array(
-        [", ".join(str(field.variables[k].name) for k in np.unique(of[group])) for group in groups],
-        dtype=object,
-    )
+    names = [str(field.variables[of[group[0]]].name) for group in groups]
+    return np.array(names, dtype=object)
