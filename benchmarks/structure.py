@@ -1,8 +1,8 @@
 """What connectivity costs: ``python -m benchmarks.structure``.
 
-Each ratio is taken within this run: a fit through neighbours over a free one, and over scikit-learn's
-FeatureAgglomeration with the same connectivity; how the cost grows with the number of edges; and the
-memory beside the data.
+Each ratio is taken within this run: a fit through neighbours over a free one, and over
+FeatureAgglomeration of scikit-learn with the same connectivity; how the cost grows with the number
+of edges; and the memory beside the data.
 """
 
 import argparse

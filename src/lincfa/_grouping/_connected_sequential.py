@@ -113,6 +113,7 @@ class _Growth:
         """Correlations of the features that pass with the seed; None for those that do not."""
         if not features:
             return {}
+        features = sorted(features)  # as they lie in memory
         candidates = np.array(features, dtype=np.intp)
         first = np.array([seed])
         (rho,) = self._statistics.rows(first, [(slice(0, 1), candidates)])

@@ -35,9 +35,8 @@ _MULTIPLE = 8
 _COPIED_WIDTH = 512
 _SQUARE_VALUES = 2**20
 _REFINED_VALUES = 2**19
-_TOGETHER = 64
-"""Neighbours in a row-major array share lines of the cache, and cells of a grid that are asked for
-one after the other are mostly near."""
+_TOGETHER = 8
+"""Values in a line of the cache: in a row-major array one of them costs as much as all."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +174,7 @@ class ArrayStatistics(Features):
         columns /= self.n_samples - 1
         for active, candidates in tasks:
             width = active.stop - active.start
-            filled = -(-width // _MULTIPLE) * _MULTIPLE
+            filled = 1 if width == 1 else -(-width // _MULTIPLE) * _MULTIPLE
             padded = columns[:, active.start : active.start + filled]
             yield self._products(padded, candidates)[:width]
 

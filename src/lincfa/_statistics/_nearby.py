@@ -8,6 +8,10 @@ import numpy as np
 from ..theory._arrays import FloatArray
 from ._protocol import IndexArray, Statistics, Sums, Task
 
+_FLUSHING = 0.25
+"""Share of the room that one question may fill; a larger one is answered by the source, which is
+faster for many columns at once."""
+
 _SHARE, _LEAST = 0.1, 2**22
 """Memory for columns kept: a tenth of the array, and at least this many values."""
 
@@ -29,8 +33,9 @@ class NearbyStatistics:
         room = max(_SHARE * size * self._rows, _LEAST)
         slots = int(min(blocks, max(2, room // (self._width * self._rows))))
         self._columns = np.empty((slots * self._width, self._rows))
-        self._place = np.full(blocks * self._width, -1, dtype=np.intp)
-        self._held = np.full(slots, -1, dtype=np.intp)
+        # One block more than there are, for places that are free.
+        self._place = np.full((blocks + 1) * self._width, -1, dtype=np.intp)
+        self._held = np.full(slots, blocks, dtype=np.intp)
         self._next = 0
 
     def __getattr__(self, name: str) -> Any:
@@ -39,9 +44,16 @@ class NearbyStatistics:
 
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
         """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
-        own = self.unit(seeds)
         for active, candidates in tasks:
-            yield self.products(own[active], candidates)
+            if self._would_flush(candidates):
+                yield from self._source.rows(seeds, [(active, candidates)])
+            else:
+                yield self.products(self.unit(seeds[active]), candidates)
+
+    def _would_flush(self, candidates: IndexArray) -> bool:
+        """Whether so many columns are missing that keeping them would leave room for few others."""
+        missing = candidates[self._place[candidates] < 0] // self._width
+        return self._held.size > 1 and np.unique(missing).size > _FLUSHING * self._held.size
 
     def sums(self) -> Sums:
         """Running sum of the standardised columns of a group."""
@@ -76,20 +88,22 @@ class NearbyStatistics:
 
     def _fetch(self, blocks: IndexArray) -> None:
         """Read the blocks that are missing, in place of others that have been here for longest."""
-        needed = set(blocks.tolist())
-        size = self._source.varying.size
-        for block in blocks[self._place[blocks * self._width] < 0].tolist():
-            while self._held[self._next] in needed:
-                self._next = (self._next + 1) % self._held.size
-            slot, gone = self._next, self._held[self._next]
-            if gone >= 0:
-                self._place[gone * self._width : (gone + 1) * self._width] = -1
-            features = np.arange(block * self._width, min((block + 1) * self._width, size))
-            at = np.arange(slot * self._width, slot * self._width + features.size)
-            self._columns[at] = self._source.columns(features)
-            self._place[features] = at
-            self._held[slot] = block
-            self._next = (slot + 1) % self._held.size
+        missing = blocks[self._place[blocks * self._width] < 0]
+        if not missing.size:
+            return
+        turn = np.roll(np.arange(self._held.size), -self._next)
+        slots = turn[~np.isin(self._held[turn], blocks)][: missing.size]
+        self._place[self._columns_of(self._held[slots])] = -1
+        features = self._columns_of(missing)
+        self._columns[self._columns_of(slots)] = self._source.columns(
+            np.minimum(features, self._source.varying.size - 1)
+        )
+        self._place[features] = self._columns_of(slots)
+        self._held[slots] = missing
+        self._next = (int(slots[-1]) + 1) % self._held.size
+
+    def _columns_of(self, blocks: IndexArray) -> IndexArray:
+        return (blocks[:, None] * self._width + np.arange(self._width)).ravel()
 
 
 class _NearbySum:

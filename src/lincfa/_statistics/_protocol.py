@@ -106,7 +106,10 @@ class Statistics(Protocol):
         """Correlations within each of many small groups, as full matrices."""
 
     def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
-        """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
+        """Correlations of seeds with candidates: one array (seeds, candidates) per task.
+
+        The candidates of a task are in ascending order.
+        """
 
     def sums(self) -> Sums:
         """Running sums for a group that is empty yet."""
