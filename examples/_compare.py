@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60)
 SCORING = "neg_mean_squared_error"
+JOBS = 2
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def peers(train: Part, units: str) -> dict[str, Any]:
     def chosen(grid: dict[str, Any], step: Any, *more: Any) -> GridSearchCV:
         name = type(step).__name__.lower()
         values = {f"{name}__{parameter}": values for parameter, values in grid.items()}
-        return GridSearchCV(scaled(step, *more), values, cv=cv, scoring=SCORING, n_jobs=2)
+        return GridSearchCV(scaled(step, *more), values, cv=cv, scoring=SCORING, n_jobs=JOBS)
 
     clusters = FeatureAgglomeration(connectivity=neighbours(train.field))
     return {
@@ -121,7 +122,7 @@ def ours(train: Part, units: Literal["standardized", "original"]) -> dict[str, A
             units=units,
             cv=blocks_in_time(len(train.target)),
             scoring=SCORING,
-            n_jobs=2,
+            n_jobs=JOBS,
         ),
     }
 

@@ -12,13 +12,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import SymLogNorm
 from matplotlib.patches import Rectangle
+from scipy.ndimage import distance_transform_edt
 
-from _compare import Part
+from _compare import JOBS, Part
 from lincfa import LinCFACV, stability
 from lincfa.plotting import plot_coefficient_map, plot_map, plot_stability_map
 
 LARGEST = 4
-RESAMPLES = 50
+RESAMPLES = 30
 WIDTH, DOTS = 6.0, 90
 
 Box = Mapping[str, tuple[float, float]]
@@ -43,10 +44,14 @@ def draw_all(
     The unit is that of the means; the box, if any, is where the target was measured.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    print(
+        f"LinCFACV on all years: {model.strategy_}, tolerance {model.tolerance_:g}, "
+        f"{model.n_groups_} areas"
+    )
     sizes = np.array([len(group) for group in model.groups_])
     largest = np.argsort(-sizes, kind="stable")[:LARGEST].tolist()
     found = stability(
-        part.field, part.target, RESAMPLES, model=model.reducer_, random_state=0, n_jobs=2
+        part.field, part.target, RESAMPLES, model=model.reducer_, random_state=0, n_jobs=JOBS
     )
 
     scale = common_scale(model)
@@ -89,20 +94,16 @@ def draw_box(ax: Any, box: Box) -> None:
 
 
 def number_areas(ax: Any, model: LinCFACV, largest: list[int], variable: str | None) -> None:
-    """Write the numbers of the largest areas into the map, each on a cell in the middle."""
+    """Write the numbers of the largest areas into the map, each as deep inside as there is room."""
     labels = model.label_map() if variable is None else model.label_map()[variable]
+    rows, columns = (labels[dim].values for dim in labels.dims)
     for number, group in enumerate(largest, start=1):
-        rows, columns = np.nonzero((labels == group).values)
-        if rows.size:
-            # Of a bent area the middle may lie outside: its nearest cell does not.
-            off = np.hypot(rows - rows.mean(), columns - columns.mean())
-            latitude, longitude = (
-                labels[dim].values[places[off.argmin()]]
-                for dim, places in zip(labels.dims, (rows, columns), strict=True)
-            )
+        depth = distance_transform_edt(np.pad((labels == group).values, 1))[1:-1, 1:-1]
+        if depth.any():
+            place = np.unravel_index(depth.argmax(), depth.shape)
             ax.text(
-                longitude,
-                latitude,
+                columns[place[1]],
+                rows[place[0]],
                 str(number),
                 ha="center",
                 va="center",
@@ -132,8 +133,8 @@ def draw_series(model: LinCFACV, part: Part, largest: list[int], unit: str) -> A
             loc="left",
             fontsize=9,
         )
-        ax.set_ylabel(unit, fontsize=8)
     for ax in axes:
+        ax.set_ylabel(unit, fontsize=8)
         ax.spines[["top", "right"]].set_visible(False)
         ax.tick_params(labelsize=8)
     return figure
