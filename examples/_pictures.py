@@ -10,7 +10,6 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import SymLogNorm
 from matplotlib.patches import Rectangle
 from scipy.ndimage import distance_transform_edt
 
@@ -54,14 +53,12 @@ def draw_all(
         part.field, part.target, RESAMPLES, model=model.reducer_, random_state=0, n_jobs=JOBS
     )
 
-    scale = common_scale(model)
-
     def areas(**where: Any) -> None:
         number_areas(plot_map(model, **where), model, largest, where.get("variable"))
 
     drawings: dict[str, Callable[..., Any]] = {
         "areas": areas,
-        "coefficients": lambda **where: plot_coefficient_map(model, norm=scale, **where),
+        "coefficients": lambda **where: plot_coefficient_map(model, **where),
         "stability": lambda **where: plot_stability_map(found, **where),
     }
     variables = list(getattr(part.field, "data_vars", [None]))
@@ -76,13 +73,6 @@ def draw_all(
                 draw_box(ax, box)
         save(figure, folder / f"{name}-{kind}.png")
     save(draw_series(model, part, largest, unit), folder / f"{name}-series.png")
-
-
-def common_scale(model: LinCFACV) -> SymLogNorm:
-    """Give one scale for the coefficients of all variables, so that these can be compared."""
-    weights, _ = model.reducer_.expand_coefficients(model.estimator_.coef_)
-    sizes = np.abs(weights * model.scale_)
-    return SymLogNorm(np.median(sizes) / 2, vmin=-sizes.max(), vmax=sizes.max())
 
 
 def draw_box(ax: Any, box: Box) -> None:

@@ -133,6 +133,7 @@ def test_a_place_along_a_third_dimension(scene):
         mesh = plot_coefficient_map(model, coef, variable="t2m", select=place).collections[0]
         shown = mesh.get_array()[::-1]
         np.testing.assert_allclose(shown[2, :3], weights.sel(level=level)[2, :3])
+        assert mesh.get_clim()[1] == pytest.approx(float(abs(weights).max()))  # of both levels
         mesh = plot_stability_map(found, variable="t2m", select=place).collections[-2]
         shown = mesh.get_array()[::-1]
         np.testing.assert_array_equal(shown[2, :3], model.to_map(values).sel(level=level)[2, :3])

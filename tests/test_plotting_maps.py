@@ -13,7 +13,7 @@ from matplotlib.collections import LineCollection, PathCollection, PolyCollectio
 from matplotlib.colors import SymLogNorm
 
 from lincfa._findings import Places
-from lincfa.plotting import draw_groups, draw_stability, draw_weights, new_figure
+from lincfa.plotting import draw_groups, draw_stability, draw_weights, new_figure, weights_on
 from lincfa.plotting._corners import corners
 
 LABELS = np.array([[0, 0, 1, 1], [0, 2, 1, np.nan], [3, 3, -1, np.nan]])
@@ -32,6 +32,11 @@ def drawn(draw, map, **kwargs):
     return ax
 
 
+def draw_own_weights(map, ax, **kwargs):
+    """Draw weights on a scale of their own."""
+    draw_weights(map, ax, weights=weights_on(map), **kwargs)
+
+
 def value_at(ax, x, y):
     """What the mesh shows at a place."""
     (mesh, *_) = (each for each in ax.collections if isinstance(each, QuadMesh))
@@ -48,7 +53,7 @@ def test_each_cell_is_where_its_coordinates_are(dims, turn):
     values = np.arange(12.0).reshape(3, 4)
     there = field_of(LABELS, dims).isel(lat=slice(None, None, turn), lon=slice(None, None, turn))
     weights = field_of(values, dims).isel(lat=slice(None, None, turn), lon=slice(None, None, turn))
-    ax = drawn(draw_weights, map_of_labels(there, weights))
+    ax = drawn(draw_own_weights, map_of_labels(there, weights))
     for i, lat in enumerate(LAT):
         for j, lon in enumerate(LON):
             shown = value_at(ax, lon, lat)
@@ -109,7 +114,7 @@ def test_sizes_are_those_of_the_model_not_of_the_map():
 
 def test_weights_are_white_at_zero():
     values = np.arange(12.0).reshape(3, 4) - 3
-    ax = drawn(draw_weights, map_of_labels(field_of(LABELS), field_of(values)))
+    ax = drawn(draw_own_weights, map_of_labels(field_of(LABELS), field_of(values)))
     mesh = ax.collections[0]
     assert mesh.get_clim() == (-6, 6)  # the largest of a group; constant cells do not count
     red, blue = ([int(hex_of(mesh, v)[k : k + 2], 16) for k in (1, 3, 5)] for v in (6, -6))
@@ -122,7 +127,7 @@ def test_weights_are_white_at_zero():
 def test_few_large_weights_do_not_hide_the_others():
     values = np.full((3, 4), 0.01)
     values[1, 1] = -2.0
-    ax = drawn(draw_weights, map_of_labels(field_of(LABELS), field_of(values)))
+    ax = drawn(draw_own_weights, map_of_labels(field_of(LABELS), field_of(values)))
     norm = ax.collections[0].norm
     assert isinstance(norm, SymLogNorm)
     assert (norm.vmin, norm.vmax, norm(0)) == (-2, 2, 0.5)
@@ -131,13 +136,15 @@ def test_few_large_weights_do_not_hide_the_others():
     assert "logarithmic" in bar.get_ylabel()
     ticks = [label.get_text() for label in bar.get_yticklabels()]
     assert ticks == ["−1", "−0.1", "0", "0.1", "1"]  # linear up to 0.02
-    plain = drawn(draw_weights, map_of_labels(field_of(LABELS), field_of(values)), vmin=-1, vmax=1)
+    plain = drawn(
+        draw_own_weights, map_of_labels(field_of(LABELS), field_of(values)), vmin=-1, vmax=1
+    )
     assert not isinstance(plain.collections[0].norm, SymLogNorm)
     assert "logarithmic" not in plain.figure.axes[1].get_ylabel()
 
 
 def test_weights_that_are_all_zero():
-    ax = drawn(draw_weights, map_of_labels(field_of(LABELS), field_of(np.zeros((3, 4)))))
+    ax = drawn(draw_own_weights, map_of_labels(field_of(LABELS), field_of(np.zeros((3, 4)))))
     assert ax.collections[0].get_clim() == (-1, 1)
 
 
@@ -293,7 +300,7 @@ def test_labels_are_no_formulas_and_not_too_long():
 def test_what_is_given_is_passed_on():
     values = field_of(np.arange(12.0).reshape(3, 4))
     map = map_of_labels(field_of(LABELS), values)
-    for draw in (draw_groups, draw_weights, draw_stability):
+    for draw in (draw_groups, draw_own_weights, draw_stability):
         ax = new_figure(5, 4).subplots()
         shifted = ax.transData
         draw(map, ax, zorder=7, alpha=0.5, transform=shifted, rasterized=False)

@@ -216,9 +216,9 @@ def test_without_xarray_a_report_has_no_maps(monkeypatch):
 
 def test_a_map_of_nothing_is_drawn():
     """All cells constant but those left out: no group has a colour."""
-    from lincfa.plotting import draw_groups, draw_weights, new_figure
+    from lincfa.plotting import draw_groups, draw_weights, new_figure, weights_on
 
     labels = xr.DataArray([[-1.0, np.nan], [-1.0, -1.0]], dims=("y", "x"))
     map = map_of_labels(labels, xr.zeros_like(labels))
-    for draw in (draw_groups, draw_weights):
-        draw(map, new_figure(3, 3).subplots())
+    draw_groups(map, new_figure(3, 3).subplots())
+    draw_weights(map, new_figure(3, 3).subplots(), weights=weights_on(map))

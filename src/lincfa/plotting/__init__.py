@@ -12,6 +12,7 @@ from ._figures import own_style as own_style
 from ._maps import draw_groups as draw_groups
 from ._maps import draw_stability as draw_stability
 from ._maps import draw_weights as draw_weights
+from ._maps import weights_on as weights_on
 from ._path import draw_path as draw_path
 from ._path import plot_path
 from ._search import plot_search

@@ -92,7 +92,7 @@ def plot_coefficient_map(
     :meth:`~lincfa.LinCFA.expand_coefficients` gives, times the standard deviation of the cell, so
     that cells can be compared. The members of a group share its coefficient, so that a cell of a
     large group has a small weight; where a few weights would make all others pale, the scale is
-    logarithmic away from zero, and its label says so.
+    logarithmic away from zero, and its label says so. All variables and places have one scale.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def plot_coefficient_map(
     effects = effect_of_features(reducer, weights)
     map = map_on(field, reducer.labels_, effects, variable=variable, select=select)
     ax = _axes(ax, map, bar=True)
-    draw_weights(map, ax, **kwargs)
+    draw_weights(map, ax, weights=effects[reducer.labels_ >= 0], **kwargs)
     return ax
 
 

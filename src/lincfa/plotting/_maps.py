@@ -41,10 +41,18 @@ def draw_groups(map: Map, ax: "Axes", **kwargs: Any) -> None:
     _finish(ax, map, kwargs, single=True)
 
 
-def draw_weights(map: Map, ax: "Axes", **kwargs: Any) -> None:
-    """Draw the weight of each cell in colours that are white at zero."""
+def weights_on(map: Map) -> FloatArray:
+    """Give the weights of the cells that belong to a group."""
+    return np.asarray(_values(map)[map.groups >= 0])
+
+
+def draw_weights(map: Map, ax: "Axes", *, weights: FloatArray, **kwargs: Any) -> None:
+    """Draw the weight of each cell in colours that are white at zero.
+
+    ``weights`` are those of all maps that share a scale.
+    """
     values = np.ma.masked_where(map.groups < 0, _values(map))
-    style = {"cmap": "RdBu_r"} | _diverging(values.compressed(), kwargs)
+    style = {"cmap": "RdBu_r"} | _diverging(weights, kwargs)
     image = _paint(ax, map, values, style | kwargs)
     label = "rise of the prediction with one\nstandard deviation of the cell"
     if "norm" in style:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .._findings import Findings
 from ..plotting import (
     NAMES_SHOWN,
@@ -18,6 +20,7 @@ from ..plotting import (
     new_figure,
     own_style,
     svg,
+    weights_on,
 )
 from ._wording import alternatives
 
@@ -54,10 +57,13 @@ def _drawings(findings: Findings) -> dict[str, tuple[tuple[float, float], Callab
         # Names below the axis take as much room as the picture.
         height = 5.6 if len(coefficients.names) <= NAMES_SHOWN else 3.6
         drawings["coefficients"] = (8.0, height), partial(draw_coefficients, coefficients)
+    weighted = [map for map in findings.maps if map.values is not None]
+    weights = np.concatenate([weights_on(map) for map in weighted]) if weighted else None
     for k, map in enumerate(findings.maps):
         drawings[f"map-{k}"] = figure_size(map), partial(draw_groups, map)
-        if map.values is not None:
-            drawings[f"weights-{k}"] = figure_size(map, bar=True), partial(draw_weights, map)
+        if weights is not None and map.values is not None:
+            draw = partial(draw_weights, map, weights=weights)
+            drawings[f"weights-{k}"] = figure_size(map, bar=True), draw
     if findings.spectrum is not None:
         label = "mean of the feature"
         drawings["spectrum"] = (8.0, 3.6), partial(draw_spectrum, findings.spectrum, label=label)
