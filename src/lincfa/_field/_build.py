@@ -57,7 +57,7 @@ def put_samples(field: Field, expand: Callable[[Variable, slice], Any], reduced:
         values = expand(variable, columns)
         samples = tuple(name for name in reduced.dims if name != GROUP)
         shape = values.shape[:1] if samples else ()
-        values = values.reshape(*shape, *variable.shape)
+        values = values.reshape((*shape, *variable.shape))
         array = _array(values, (*samples, *field.cell_dims(variable)), coords, variable.attrs)
         order = [name for name in variable.dims if name != field.sample_dim]
         if samples:
