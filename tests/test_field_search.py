@@ -82,6 +82,8 @@ def test_stability_on_the_map():
     np.testing.assert_array_equal(found.resampled, plain.resampled)
     on_map = found.to_map()
     assert on_map.name == "stability"
+    assert on_map.attrs["units"] == "1"
+    assert "stays together" in on_map.attrs["long_name"]
     values = on_map.values[~np.isnan(X.values[0])]
     np.testing.assert_array_equal(values, found.features)
     assert np.isnan(on_map.values[np.isnan(X.values[0])]).all()
@@ -126,6 +128,27 @@ def test_reports(tmp_path, make):
         wrong = halves | {"X": halves["X"].isel(lat=slice(2))}
         with pytest.raises(ValueError, match="cells of the fit, 4 along 'lat', and has 2"):
             model.report(tmp_path / "field.json", **wrong)
+
+
+def test_samples_that_a_report_refuses(tmp_path):
+    X, y = field()
+    target = xr.DataArray(y, {"time": times()})
+    model = LinCFA().fit(X[:60], target[:60])
+    path = tmp_path / "field.json"
+    test = {"X_test": X[60:], "y_test": target[60:]}
+    model.report(path, X=X[:60], y=target[:60], **test)
+    path.unlink()
+    with pytest.raises(ValueError, match="sample 0 is time=2001-01-01 in the field and time=2001-"):
+        model.report(path, X=X[:60], y=target[59::-1])
+    with pytest.raises(ValueError, match="sample 0 is time=2001-03-02 in the field"):
+        model.report(path, **test | {"y_test": target[:59:-1]})
+    gap = X[60:].where(X.lat + X.lon > 45)
+    with pytest.raises(ValueError, match=r"missing that held values in the fit: t2m\[lat=40.0, "):
+        model.report(path, **test | {"X_test": gap})
+    X[70, 0, 0] = np.inf
+    with pytest.raises(ValueError, match=r"holds infinity: .*at time=2001-03-12"):
+        model.report(path, **test | {"X_test": X[60:]})
+    assert not path.exists()
 
 
 def test_correlations_of_a_field():

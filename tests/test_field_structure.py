@@ -82,14 +82,14 @@ CIRCLES = {
     "descending": (np.arange(350.0, -1, -10), {}),
     "from the date line": (np.arange(-180.0, 180, 30), {}),
     "whole numbers": (np.arange(0, 360, 45), {}),
-    "single precision": (np.linspace(0, 360, 48, endpoint=False, dtype="f4"), {}),
+    "single precision": (np.linspace(0, 360, 49, endpoint=False, dtype="f4"), {}),
     "by its name": (np.arange(0.0, 360, 60), {"name": "Longitude"}),
     "by its units": (np.arange(0.0, 360, 60), {"name": "x", "units": "degrees_east"}),
     "by its standard": (np.arange(0.0, 360, 60), {"name": "x", "standard_name": "longitude"}),
 }
 LINES = {
     "one is lacking": (np.arange(0.0, 350, 10), {}),
-    "uneven": (np.array([0.0, 30, 90, 120, 180, 240, 270, 330]), {}),
+    "uneven": (np.array([0.0, 30, 90, 120, 180, 240, 270, 315]), {}),
     "both ends": (np.arange(-180.0, 181, 30), {}),
     "more than once around": (np.arange(0.0, 720, 30), {}),
     "no longitude": (np.arange(0.0, 360, 60), {"name": "x", "units": "degrees"}),
