@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import lincfa
 from lincfa import LinCFA, LinCFACV
 
 xr = pytest.importorskip("xarray")
@@ -106,3 +107,28 @@ def test_a_later_table_forgets_the_field(call):
         assert isinstance(one.transform(table(X)), np.ndarray)
         with pytest.raises(ValueError, match="fitted to a table"):
             one.label_map()
+
+
+@pytest.mark.parametrize("connectivity", [None, "grid"])
+@pytest.mark.parametrize("name", ["t2m", "rain", "index"])
+def test_a_variable_that_is_missing_throughout(tmp_path, name, connectivity):
+    """It has no columns, and no neighbours; the others are as they are without it."""
+    X, y = dataset()
+    model = LinCFA(sample_dim="time", tolerance=3.0, connectivity=connectivity)
+    names = model.fit(X.drop_vars(name), y).feature_names_in_
+    expected = model.labels_
+    X[name] = X[name] * np.nan
+    model.fit(X, y)
+    np.testing.assert_array_equal(model.labels_, expected)
+    np.testing.assert_array_equal(model.feature_names_in_, names)
+    model.save(tmp_path / "model.json")
+    for one in (model, lincfa.load(tmp_path / "model.json")):
+        assert one.label_map()[name].isnull().all()
+        back = one.inverse_transform(one.transform(X))
+        xr.testing.assert_identical(back.isnull(), X.isnull())
+
+
+def test_nothing_but_a_missing_number():
+    _, y = dataset()
+    with pytest.raises(ValueError, match="Every cell of the field is missing"):
+        LinCFA().fit(xr.DataArray(np.full(N, np.nan), dims="time"), y)

@@ -145,8 +145,9 @@ def _is(connectivity: Any, word: str) -> bool:
 
 
 def _grid(field: Field, variable: Variable) -> sparse.csr_array:
-    if not variable.shape:
-        return sparse.csr_array((1, 1), dtype=np.bool_)
+    count = int(variable.present.sum())
+    if not variable.shape or count == 0:
+        return sparse.csr_array((count, count), dtype=np.bool_)
     wrap = [field.is_circle(name) for name in field.cell_dims(variable)]
     mask = variable.present.reshape(variable.shape)
     return grid_connectivity(variable.shape, mask=mask, wrap=wrap)

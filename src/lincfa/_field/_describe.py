@@ -94,7 +94,7 @@ class Field:
         names: list[str] = []
         for variable in self.variables:
             if not variable.shape:
-                names.append(_label(variable))
+                names.extend([_label(variable)] * int(variable.present.sum()))
                 continue
             dims = zip(self.cell_dims(variable), variable.shape, strict=True)
             places = [self._places(*dim) for dim in dims]
