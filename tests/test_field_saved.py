@@ -46,6 +46,7 @@ def fields():
     )
     yield "types", other, y
     yield "turned", X.transpose("lon", "time", "lat").astype("f4"), y
+    yield "first cell missing", X.where((X.lat > 40) | (X.lon > 6)), y
 
 
 @pytest.mark.parametrize(("X", "y"), [case[1:] for case in fields()], ids=[c[0] for c in fields()])
