@@ -42,7 +42,7 @@ def against_free(console: Console, n: int, side: int) -> list[Bar]:
 
 
 def against_ward(console: Console, n: int, side: int) -> None:
-    """The whole path through neighbours beside scikit-learn's compiled merging to as many groups."""
+    """The whole path beside scikit-learn's compiled merging, to as many groups."""
     data = sources.field(n, side**2, n_test=1)
     graph = grid_connectivity((side, side))
     model = LinCFA(strategy="agglomerative", connectivity=graph)
