@@ -20,6 +20,7 @@ ORDER = [
     "theory",
     "_names",
     "_words",
+    "_cells",
     "structure",
     "_input",
     "_tables",
@@ -174,6 +175,15 @@ def test_import_is_light():
     ).stdout.split()
     # scikit-learn itself may look for pandas; we must not add to what it loads.
     assert OPTIONAL & set(modules) <= OPTIONAL & set(plain)
+
+
+def test_tables_are_opened_quickly():
+    """What refuses a table or an option does not wait for scikit-learn."""
+    code = "import sys, lincfa.cli._reading, lincfa.cli._outputs; print(*sys.modules)"
+    modules = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"sklearn", "scipy", *OPTIONAL} & set(modules)
 
 
 def public_callables():

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._field import GROUP, Coordinate, Field, Variable, texts
+from .._cells import texts
+from .._field import GROUP, Coordinate, Field, Variable
 from ._strict import DocumentError, array_of, check_keys, listed, require
 
 _TYPES = re.compile(

@@ -1,7 +1,6 @@
 """Fields of xarray: tables of their cells on the way in, grids on the way out."""
 
 from ._build import along, put, put_samples, reduced_array
-from ._cells import cell_names, place_names, texts
 from ._describe import GROUP, Coordinate, Field, Variable, is_dataset, is_field
 from ._model import FieldReader, map_values
 
@@ -12,13 +11,10 @@ __all__ = [
     "FieldReader",
     "Variable",
     "along",
-    "cell_names",
     "is_dataset",
     "is_field",
     "map_values",
-    "place_names",
     "put",
     "put_samples",
     "reduced_array",
-    "texts",
 ]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._cells import texts
+from .._cells import texts
 from ._describe import Coordinate, Field, Variable, is_dataset, listed_dims, variables_of
 
 _CLOSE = 1e-6

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._cells import cell_names, place_names
+from .._cells import cell_names, place_names
 
 GROUP = "group"
 """Name of the dimension of reduced features."""

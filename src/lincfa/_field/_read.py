@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._cells import texts
 from .._dask import compute
 from .._input import NotFiniteError, float_type, is_dask
-from ._cells import texts
 from ._compare import differing
 from ._describe import (
     Field,

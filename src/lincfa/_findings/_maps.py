@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._field import Field, put, texts
+from .._cells import texts
+from .._field import Field, put
 from .._names import shown
 from ..theory._arrays import FloatArray
 from ._coefficients import effect_of_features

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._field import cell_names, place_names
+from .._cells import cell_names, place_names
 from ._form import Form
 from ._table import Grid, Gridded, TableFile
 
