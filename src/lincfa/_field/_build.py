@@ -99,7 +99,7 @@ def reduced_array(
         dims=(field.sample_dim, GROUP),
         coords=coords.assign_coords(own).coords,
         name="reduced",
-        attrs=_attributes(field, units),
+        attrs=reduced_attributes(field, units),
     )
 
 
@@ -129,7 +129,7 @@ def _array(values: Any, dims: tuple[Hashable, ...], coords: Any, attrs: Mapping[
     )
 
 
-def _attributes(field: Field, units: str) -> dict[Any, Any]:
+def reduced_attributes(field: Field, units: str) -> dict[Any, Any]:
     """Give the attributes in which all variables agree, as far as they hold of means."""
     first, *others = [variable.attrs for variable in field.variables]
     agreed = {

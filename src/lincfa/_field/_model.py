@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from .._input import is_dask, real_numbers
@@ -9,6 +10,14 @@ from ._build import put
 from ._compare import check_same_cells
 from ._describe import Field, is_dataset, is_field
 from ._read import along_samples, read_field, read_known, sample_dimension, told_by_cell
+
+
+@dataclass(frozen=True)
+class CellTable:
+    """A table for a fit, of which it is known already that its columns are the cells of a field."""
+
+    field: Field
+    table: Any
 
 
 class FieldReader:
@@ -20,6 +29,10 @@ class FieldReader:
     @contextmanager
     def _opened(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
         """Give the table of a field for a fit, with target and weights; tables as they are."""
+        if isinstance(X, CellTable):
+            self.field_ = X.field
+            yield X.table, y, sample_weight
+            return
         if not is_field(X):
             yield X, y, sample_weight
             return

@@ -5,6 +5,7 @@ A table is read so that whatever is not reduced can be written again untouched.
 
 from ._chunked import left_out_of_chunks, open_chunked, write_chunked
 from ._chunks import ChunkedTable, Look, compute_all
+from ._fields import block_of, check_same_field, field_of
 from ._form import Form, form_of
 from ._read import read_table
 from ._table import Grid, Gridded, TableFile
@@ -17,7 +18,10 @@ __all__ = [
     "Gridded",
     "Look",
     "TableFile",
+    "block_of",
+    "check_same_field",
     "compute_all",
+    "field_of",
     "form_of",
     "left_out",
     "left_out_of_chunks",

@@ -68,6 +68,7 @@ def write_chunked(
     *,
     members: Sequence[Sequence[str]] = (),
     empty: Collection[str] = (),
+    units: str | None = None,
     store: bool,
 ) -> None:
     """Write columns of a table as they are, and the reduced features behind them, by chunks.
@@ -90,12 +91,14 @@ def write_chunked(
         The columns behind each reduced feature, for the groups of cells in Zarr.
     empty : collection of str
         Columns without any value; such cells of a variable that is reduced are not written.
+    units : str or None
+        Those of the reduced features, for Zarr.
     store : bool
         Whether to write a Zarr store; else Parquet files.
     """
     folder = os.path.abspath(path)
     if store:
-        write_store(folder, table, keep, rows, reduced, names, members, empty)
+        write_store(folder, table, keep, rows, reduced, names, members, empty, units)
     else:
         _write_parts(folder, table, keep, rows, reduced, names)
 

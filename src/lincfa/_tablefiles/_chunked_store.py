@@ -29,6 +29,7 @@ def write_store(
     names: Sequence[str],
     members: Sequence[Sequence[str]],
     empty: Collection[str],
+    units: str | None,
 ) -> None:
     """Write a Zarr store; see :func:`write_chunked`."""
     chosen = np.flatnonzero(rows)
@@ -38,7 +39,7 @@ def write_store(
     means = (means if rows.all() else means[chosen]).rechunk({0: length, 1: -1})
     if table.grid is None:
         data = _from_columns(table, keep, chosen, length)
-        store(with_reduced(data, SAMPLE, means, names, (), members), folder)
+        store(with_reduced(data, SAMPLE, means, names, (), members, units), folder)
         return
     samples, variables = table.grid.samples, table.grid.variables
     with open_grid(os.path.abspath(table.source), table.form) as file:
@@ -47,7 +48,7 @@ def write_store(
         data = _in_chunks(file.drop_vars(_gone(file, table, keep, empty)), samples, length)
         data = _without_cells(data, table.grid, keep)
         settle_encoding(data, same_format=False)
-        store(with_reduced(data, samples, means, names, variables, members), folder)
+        store(with_reduced(data, samples, means, names, variables, members, units), folder)
 
 
 def _gone(

@@ -40,6 +40,7 @@ def write_grid(
     reduced: npt.NDArray[Any],
     names: Sequence[str],
     members: Sequence[Sequence[str]],
+    units: str | None,
 ) -> None:
     """Write a data set: what is kept, the reduced features, and the group of each cell."""
     if table.grid is None:
@@ -48,7 +49,7 @@ def write_grid(
         samples, data = table.grid.samples, _from_grid(table, table.grid, keep, rows)
     settle_encoding(data, form.kind == table.form.kind == "netcdf")
     variables = () if table.grid is None else table.grid.variables
-    data = with_reduced(data, samples, reduced, names, variables, members)
+    data = with_reduced(data, samples, reduced, names, variables, members, units)
     if form.kind == "netcdf":
         try:
             data.to_netcdf(path, engine="netcdf4")
@@ -71,17 +72,22 @@ def with_reduced(
     names: Sequence[str],
     variables: Sequence[Gridded],
     members: Sequence[Sequence[str]],
+    units: str | None,
 ) -> xr.Dataset:
     """Add the reduced features to a data set, and for gridded variables the group of each cell."""
     feature = free_name("reduced_feature", data)
     values = free_name("reduced", data)
     data = data.assign_coords({feature: (feature, np.array(names, dtype=object))})
     data[values] = ((samples, feature), reduced, {"long_name": "means of groups of features"})
+    if units is not None:
+        data[values].attrs["units"] = units
     for variable in variables:
         numbers = _group_numbers(variable, members)
         if numbers is not None:
             about = {"long_name": f"number of the place along {feature}, from 0; -1 for none"}
             dims = tuple(name for name in variable.dims if name != samples)
+            if "grid_mapping" in variable.attrs:
+                about["grid_mapping"] = variable.attrs["grid_mapping"]
             place = free_name(f"{variable.name}_group", data)
             data[place] = (dims, numbers, about)
     return data

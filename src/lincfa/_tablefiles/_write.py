@@ -31,6 +31,7 @@ def write_table(
     *,
     form: Form,
     members: Sequence[Sequence[str]] = (),
+    units: str | None = None,
 ) -> None:
     """Write columns of a table as they are, in their order, and the reduced features behind them.
 
@@ -52,6 +53,8 @@ def write_table(
         The format, see `form_of`.
     members : sequence of sequences of str
         The columns behind each reduced feature, for the groups of cells in NetCDF and Zarr.
+    units : str or None
+        Those of the reduced features, for NetCDF and Zarr.
     """
     need(form)
     chosen = None if rows is None else np.flatnonzero(rows)
@@ -64,7 +67,7 @@ def write_table(
     without = set(left_out(table, keep, form))
     columns = [name for name in keep if name not in without]
     if not form.flat:
-        write_grid(os.fspath(path), form, table, columns, chosen, reduced, names, members)
+        write_grid(os.fspath(path), form, table, columns, chosen, reduced, names, members, units)
         return
     double = sorted({*columns} & {*names})
     if double or len({*names}) < len(names):

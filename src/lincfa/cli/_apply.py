@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     import numpy as np
 
     from .._files import replacing_all
-    from .._tablefiles import form_of
+    from .._tablefiles import check_same_field, form_of
     from ._columns import find_features
     from ._outputs import check_outputs, named_after, tell_applied, write_reduced
     from ._reading import in_chunks, open_table, refuse_foreign_options
@@ -63,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
     features = [str(name) for name in model._names()]
     averaged = {features[i] for i in np.flatnonzero(model.labels_ >= 0)}
     table = open_table(options, talk, lambda names: set(names) - averaged)
+    if getattr(model, "field_", None) is not None:
+        check_same_field(table, model.field_)
     names = table.names
     dropped = find_features(names, features, options.drop, table.source, options.groups)
     rows = complete_rows(table, features, options.missing, talk, advice="")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._tablefiles import ChunkedTable, Look, form_of, left_out_of_chunks, write_chunked
-from ._outputs import check_outputs, named_after, note_lost, unlike
+from ._outputs import check_outputs, named_after, note_lost, units_of, unlike
 from ._rows import ADVICE, infinite_value, settle_missing
 from ._talk import Talk
 
@@ -89,5 +89,6 @@ def write_reduced_chunks(
         names,
         members=list(members.values()),
         empty=empty,
+        units=units_of(reducer),
         store=store,
     )

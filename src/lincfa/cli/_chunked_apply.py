@@ -5,7 +5,7 @@ import argparse
 import numpy as np
 
 from .._files import replacing
-from .._tablefiles import open_chunked
+from .._tablefiles import check_same_field, open_chunked
 from ._chunked import check_chunked_outputs, complete_rows_of, write_reduced_chunks
 from ._columns import find_features
 from ._computing import computing
@@ -24,6 +24,8 @@ def apply_chunks(options: argparse.Namespace) -> int:
     features = [str(name) for name in model._names()]
     averaged = {features[i] for i in np.flatnonzero(model.labels_ >= 0)}
     table = open_chunked(options.data, samples=options.samples, scheduler="://" in where)
+    if getattr(model, "field_", None) is not None:
+        check_same_field(table, model.field_)
     dropped = find_features(table.names, features, options.drop, table.source, options.groups)
     table.need_numbers(features)
     keep = [name for name in table.names if name not in averaged and name not in dropped]

@@ -19,7 +19,7 @@ from ._chunked import check_chunked_outputs, complete_rows_of, write_reduced_chu
 from ._columns import assign_roles, find_columns
 from ._computing import Counting, computing
 from ._outputs import blaming
-from ._reading import naming
+from ._reading import find_field, naming, of_field
 from ._reduction import Reduced, tell
 from ._rows import note_unscored, refuse_constant, split_rows
 from ._talk import Talk
@@ -70,6 +70,7 @@ def _learn(
         names = list(dict.fromkeys([options.target, *table.numeric]))
         look = table.look(names, options.target)
         roles = assign_roles(look, options.target, options.drop, options.keep, talk)
+        field = find_field(table, roles.features, options)
         used = [options.target, *roles.features]
         rows = complete_rows_of(look, used, options.missing, talk)
     train, test, how = split_rows(table.source, rows, options, talk)
@@ -82,7 +83,7 @@ def _learn(
     learned[train] = True
     noted = talk.noting_warnings(but="LinCFA leaves out constant")
     with naming(table.source), counting(f"merging {len(roles.features)} features"), noted:
-        model.fit(table.frame(roles.features, learned), y[train])
+        model.fit(of_field(field, table.frame(roles.features, learned)), y[train])
     if reduction.constant:
         talk.note(
             "constant in the rows to learn from, passed on untouched: "

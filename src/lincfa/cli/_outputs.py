@@ -106,6 +106,7 @@ def write_reduced(
             names,
             form=form,
             members=list(members.values()),
+            units=units_of(reducer),
         )
 
     if part is None:
@@ -113,6 +114,15 @@ def write_reduced(
     else:
         with blaming(part):
             write(part)
+
+
+def units_of(reducer: Any) -> str | None:
+    """Give the units of the reduced features of a field, if all of its variables have the same."""
+    from .._field import reduced_attributes
+
+    field = getattr(reducer, "field_", None)
+    units = None if field is None else reduced_attributes(field, reducer.units).get("units")
+    return None if units is None else str(units)
 
 
 def write_frame(path: str, frame: "pl.DataFrame") -> None:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._tablefiles import TableFile, form_of, read_table
+from .._tablefiles import ChunkedTable, TableFile, block_of, field_of, form_of, read_table
 from ._columns import assign_roles, find_columns
 from ._rows import complete_rows, frame_of_rows, refuse_constant, split_rows
 from ._talk import Talk
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from .._field import Field
 
 
 def refuse_foreign_options(options: argparse.Namespace) -> None:
@@ -55,6 +57,36 @@ def open_table(
             separator=options.separator,
             samples=options.samples,
         )
+
+
+def find_field(
+    table: TableFile | ChunkedTable, features: Sequence[str], options: argparse.Namespace
+) -> "Field | None":
+    """Give the field whose cells are features, if there is one; refuse neighbours it has not."""
+    with naming(table.source):
+        field = field_of(table, features)
+    if field is None:
+        if options.connectivity == "grid":
+            raise ValueError(
+                f"{table.source}: none of the features is a cell of a grid, as --connectivity grid "
+                "needs them; --connectivity chain is for columns in their order"
+            )
+        return None
+    for variable in field.variables:
+        if options.connectivity == "chain" and len(variable.shape) > 1:
+            raise ValueError(
+                f"{table.source}: --connectivity chain is for features in a row, but the cells of "
+                f"{variable.name!r} are along {', '.join(map(str, field.cell_dims(variable)))}; "
+                "--connectivity grid is for those"
+            )
+    return field
+
+
+def of_field(field: "Field | None", X: Any) -> Any:
+    """Give features for a fit, which is to know of the field that they are the cells of."""
+    from .._field import CellTable
+
+    return X if field is None else CellTable(field, X)
 
 
 @contextmanager
@@ -101,6 +133,8 @@ def read_pair(
     features = assign_roles(
         table, options.target, options.drop, [], None if only else talk, fate="left out"
     ).features
+    if len({block_of(table, name, features) for name in pair}) > 1:
+        talk.note("the two are of different variables, which lincfa reduce never merges")
     used = list(dict.fromkeys([options.target, *features, *pair]))
     complete = complete_rows(table, used, options.missing, talk)
     rows, _, _ = split_rows(table.source, complete, options, talk)

@@ -21,6 +21,7 @@ from ._talk import Talk
 _EXAMPLES = """\
   lincfa reduce data.csv --target y
   lincfa reduce field.nc --target rain --strategy agglomerative --n-groups 12 --units original
+  lincfa reduce field.nc --target rain --connectivity grid --split time
   lincfa reduce prices.parquet --target return --split time --tolerance cv --keep date
   lincfa reduce folder --target y --dask processes --output reduced
   zcat data.csv.gz | lincfa reduce - --target y --output - --no-report --force > reduced.csv"""
@@ -55,6 +56,12 @@ def add(commands: Any) -> None:
         "agglomerative; with --tolerance cv all are tried)",
     )
     add_merging(merging)
+    merging.add_argument(
+        "--connectivity",
+        choices=("grid", "chain"),
+        help="merge neighbours only: cells side by side on the grid of a NetCDF file or Zarr "
+        "store, or columns side by side, as in a spectrum (default: any features may merge)",
+    )
     merging.add_argument(
         "--n-groups",
         type=positive,
@@ -91,7 +98,14 @@ def run(options: argparse.Namespace) -> int:
     from .._tablefiles import form_of
     from ._columns import assign_roles, meant
     from ._outputs import check_outputs, named_after
-    from ._reading import in_chunks, naming, open_table, refuse_foreign_options
+    from ._reading import (
+        find_field,
+        in_chunks,
+        naming,
+        of_field,
+        open_table,
+        refuse_foreign_options,
+    )
     from ._rows import Split, complete_rows
 
     _refuse_options(options)
@@ -128,6 +142,7 @@ def run(options: argparse.Namespace) -> int:
     if table.grid is not None and table.grid.samples == "time" and options.split == "random":
         talk.note("rows are held out at random; --split time holds out the last ones")
     roles = assign_roles(table, options.target, options.drop, options.keep, talk)
+    field = find_field(table, roles.features, options)
     used = [options.target, *roles.features]
     with talk.busy("looking for missing values"):
         rows = complete_rows(table, used, options.missing, talk)
@@ -138,7 +153,7 @@ def run(options: argparse.Namespace) -> int:
     merging = f"merging {len(roles.features)} features"
     noted = talk.noting_warnings(but="LinCFA leaves out constant")
     with naming(table.source), talk.busy(merging), noted:
-        model.fit(split.X, split.y)
+        model.fit(of_field(field, split.X), split.y)
     reduction = Reduction(model, options.target, roles, rows, table, split)
     reduction = replace(reduction, table=table.only(reduction.kept))
     del table  # what scores and pictures take has room again
@@ -158,10 +173,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _refuse_options(options: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
+    from .._tablefiles import form_of
+
     if options.n_groups is not None and options.strategy in ("sequential", "centroid"):
         options.refuse("--n-groups goes with --strategy agglomerative or joint")
     if options.n_groups is not None and options.tolerance != 1.0:
         options.refuse("--n-groups takes the place of --tolerance; give one of the two")
+    if options.connectivity == "grid" and form_of(options.data).flat:
+        options.refuse(
+            "--connectivity grid is for NetCDF files and Zarr stores; --connectivity chain is for "
+            "columns in their order"
+        )
 
 
 def _model(options: argparse.Namespace) -> Any:
@@ -171,6 +193,7 @@ def _model(options: argparse.Namespace) -> Any:
     common = {
         "noise": options.noise,
         "min_correlation": options.min_correlation,
+        "connectivity": options.connectivity,
         "units": options.units,
     }
     if options.tolerance == "cv":

@@ -3,7 +3,7 @@
 import argparse
 import hashlib
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
@@ -163,6 +163,26 @@ class Told(Protocol):
         """Describe the table."""
 
 
+def _is_bound(reducer: Any) -> bool:
+    """Whether some features must not merge, whatever the rule says of them."""
+    return reducer.connectivity is not None or len(_variables(reducer)) > 1
+
+
+def _binding(reducer: Any) -> str:
+    """Say which features may merge."""
+    variables = _variables(reducer)
+    what = "cells" if variables else "columns"
+    what = what if reducer.connectivity is None else f"neighbouring {what}"
+    same = " of the same variable" if len(variables) > 1 else ""
+    fewest = reducer.n_connected_components_
+    return f"only {what}{same} merge" + (f", into {fewest} groups at least" if fewest > 1 else "")
+
+
+def _variables(reducer: Any) -> Sequence[Any]:
+    field = getattr(reducer, "field_", None)
+    return () if field is None else field.variables
+
+
 def tell(
     reduction: Told,
     scores: Scores | None,
@@ -178,6 +198,8 @@ def tell(
             f"{reduction.model.tolerance_:g}"
         )
     talk.say(str(summary.table(5)))
+    if _is_bound(reduction.reducer):
+        talk.say(_binding(reduction.reducer))
     if reduction.reducer.units == "standardized":
         talk.say("in standard deviations, single features too (--units original: as they are)")
     if scores is not None:
@@ -198,6 +220,7 @@ def tell(
             "n_samples": reduction.n_samples,
             "n_features": summary.n_features,
             "n_groups": summary.n_groups,
+            "n_connected_components": reduction.reducer.n_connected_components_,
             "scores": plain(scores),
             "settings": settings_of(reduction.model),
             "data": reduction.data(options),

@@ -50,7 +50,13 @@ def _rule(findings: Findings) -> str:
         )
     if lowest is not None:
         text += f", and where they are correlated by at least {lowest:g}"
-    return f"{text}."
+    text += "."
+    if findings.settings.get("connectivity") is not None:
+        text += " Every group is connected: it grows through neighbours only."
+    blocks = findings.settings.get("blocks")
+    if blocks is not None:
+        text += f" No group is of several blocks ({blocks})."
+    return text
 
 
 def verdict(scores: Scores) -> str:
