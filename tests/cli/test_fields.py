@@ -1,0 +1,265 @@
+"""NetCDF files and Zarr stores as fields: neighbours, variables that stay apart, and maps."""
+
+import json
+from pathlib import Path
+from shutil import rmtree
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+from lincfa import LinCFA, LinCFACV, load
+
+xr = pytest.importorskip("xarray")
+pytest.importorskip("netCDF4")
+pytest.importorskip("zarr")
+
+FEATURES = ["index", "msl", "t2m"]
+LEARNED = slice(0, 84)  # of 120 samples, with --split time
+
+
+@pytest.fixture(scope="module")
+def weather():
+    """Two fields of the same two factors, one with a mask, an index, and a target."""
+    rng = np.random.default_rng(3)
+    factors = rng.normal(size=(120, 2))
+    cells = np.repeat(factors, 6, axis=1).reshape(120, 3, 4)
+    t2m = 280 + cells + 0.3 * rng.normal(size=cells.shape)
+    t2m[:, 1, 1:] = np.nan
+    t2m[:, 1, 0] = 7.0  # constant: nothing joins the first row and the last
+    y, x = np.meshgrid(np.arange(3.0), np.arange(4.0), indexing="ij")
+    return xr.Dataset(
+        {
+            "crs": ((), 0, {"grid_mapping_name": "latitude_longitude"}),
+            "index": ("time", factors[:, 0] + 0.3 * rng.normal(size=120), {"units": "hPa"}),
+            "msl": (
+                ("y", "time", "x"),
+                (cells + 0.3 * rng.normal(size=cells.shape)).transpose(1, 0, 2),
+                {"units": "hPa", "grid_mapping": "crs"},
+            ),
+            "rain": ("time", factors @ [1.0, -1.0] + rng.normal(size=120), {"units": "mm"}),
+            "t2m": (("time", "y", "x"), t2m, {"units": "K"}),
+        },
+        coords={
+            "time": np.arange("2000-01-01", "2000-04-30", dtype="M8[D]").astype("M8[ns]"),
+            "lat": (("y", "x"), 45 + y + 0.1 * x, {"units": "degrees_north"}),
+            "lon": (("y", "x"), 5 + x, {"units": "degrees_east"}),
+            "height": 2.0,
+        },
+        attrs={"title": "weather"},
+    )
+
+
+def store(data, path):
+    if str(path).endswith("zarr"):
+        data.to_zarr(path, zarr_format=2, consolidated=True)
+    else:
+        data.to_netcdf(path, engine="netcdf4")
+    return path
+
+
+@pytest.fixture
+def path(folder, weather):
+    """The data set as a file in the folder to work in."""
+    return store(weather, "field.nc")
+
+
+def opened(path):
+    engine = "zarr" if path.endswith("zarr") else "netcdf4"
+    with xr.open_dataset(path, engine=engine) as data:
+        return data.load()
+
+
+OPTIONS = ["--target", "rain", "--split", "time", "--no-report"]
+WAYS = {"nc": [], "zarr": [], "chunks": ["--dask"]}
+
+
+def kept_as(way):
+    """Give the suffix of a file that is read in one of these ways."""
+    if way == "chunks":
+        pytest.importorskip("dask")
+    return "nc" if way == "nc" else "zarr"
+
+
+@pytest.mark.filterwarnings("ignore:LinCFA leaves out constant")
+@pytest.mark.parametrize("connectivity", [None, "grid"])
+@pytest.mark.parametrize("way", WAYS)
+def test_the_groups_are_those_of_the_data_set_in_python(done, folder, weather, way, connectivity):
+    path = store(weather, f"field.{kept_as(way)}")
+    chosen = [] if connectivity is None else ["--connectivity", connectivity]
+    done("reduce", path, *OPTIONS, *WAYS[way], *chosen, "--tolerance", 3)
+    model = load("groups.json")
+    learned = weather.isel(time=LEARNED)
+    fitted = LinCFA(tolerance=3.0, connectivity=connectivity, sample_dim="time")
+    fitted.fit(learned[FEATURES], learned["rain"])
+    assert model.labels_.tolist() == fitted.labels_.tolist()
+    assert 3 < model.n_groups_ < 19
+    xr.testing.assert_identical(model.label_map(), fitted.label_map())
+    assert model.n_connected_components_ == (4 if connectivity else 3)
+    written = opened(f"field-reduced.{kept_as(way)}")
+    assert np.allclose(written["reduced"], model.transform(weather[FEATURES]), rtol=1e-10)
+    for name in ("msl", "t2m"):
+        labels = model.label_map()[name].fillna(-1)
+        assert (written[f"{name}_group"] == labels).all()
+
+
+def test_variables_stay_apart(done, path, weather):
+    done("reduce", path, *OPTIONS, "--tolerance", 1e6)
+    assert load("groups.json").n_groups_ == 3
+    table = LinCFA(tolerance=1e6).fit(*as_table(weather))
+    assert table.n_groups_ == 1  # so nothing else keeps them apart
+
+
+def as_table(weather):
+    learned = weather.isel(time=LEARNED)
+    msl = learned["msl"].transpose("time", ...).values.reshape(84, -1)
+    return np.column_stack([learned["index"], msl]), learned["rain"].values
+
+
+def test_groups_by_cross_validation_know_the_field(done, path, weather):
+    done("reduce", path, *OPTIONS, "--tolerance", "cv", "--connectivity", "grid")
+    learned = weather.isel(time=LEARNED)
+    with pytest.warns(UserWarning, match="constant"):
+        fitted = LinCFACV(
+            strategies=("sequential", "centroid", "agglomerative", "joint"),
+            connectivity="grid",
+            cv=KFold(5),
+        ).fit(learned[FEATURES], learned["rain"])
+    xr.testing.assert_identical(load("groups.json").label_map(), fitted.label_map())
+
+
+def test_cells_that_are_no_features_are_left_out_of_the_field(done, path):
+    done("reduce", path, *OPTIONS, "--drop", "index", "--drop", "msl[[]y=0*", "--keep", "t2m*")
+    model = load("groups.json")
+    assert [variable.name for variable in model.field_.variables] == ["msl"]
+    labels = model.label_map()["msl"]
+    assert np.isnan(labels[0]).all()
+    assert not np.isnan(labels[1:]).any()
+    assert opened("field-reduced.nc")["msl_group"][0].values.tolist() == [-1] * 4
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_not_reduced_is_written_with_its_coordinates(done, folder, weather, way):
+    suffix = kept_as(way)
+    store(weather, f"field.{suffix}")
+    units = ["--drop", "t2m*", "--units", "original"]
+    done("reduce", f"field.{suffix}", *OPTIONS, *WAYS[way], *units)
+    written = opened(f"field-reduced.{suffix}")
+    for name in ("time", "lat", "lon", "height", "rain", "crs"):
+        xr.testing.assert_identical(
+            written[name].reset_coords(drop=True), weather[name].reset_coords(drop=True)
+        )
+    assert written.attrs == weather.attrs
+    assert {"lat", "lon", "height"} <= set(written["msl_group"].coords)
+    assert written["msl_group"].attrs["grid_mapping"] == "crs"
+    assert written["reduced"].attrs["units"] == "hPa"
+
+
+def test_units_that_differ_are_not_written(done, path):
+    done("reduce", path, *OPTIONS, "--units", "original")
+    assert "units" not in opened("field-reduced.nc")["reduced"].attrs
+    done("reduce", path, *OPTIONS, "--force")
+    assert opened("field-reduced.nc")["reduced"].attrs["units"] == "1"
+
+
+def test_apply_takes_the_same_grid_and_no_other(done, fails, path, folder, weather):
+    done("reduce", path, *OPTIONS)
+    new = weather.isel(time=slice(84, None))
+    store(new.rename(time="draw").assign(other=("draw", np.ones(36))), "new.nc")
+    done("apply", "groups.json", "new.nc", "--samples", "draw")
+    applied, written = opened("new-reduced.nc"), opened("field-reduced.nc")
+    assert np.allclose(applied["reduced"], written["reduced"][84:], rtol=1e-12)
+    assert applied["reduced"].attrs == written["reduced"].attrs
+    for change, said in {
+        "moved": (new.assign_coords(lat=new["lat"] + 1), "'lat' is not that of the fit: at "),
+        "small": (new.isel(x=slice(3)), "should have the cells of the fit, 4 along 'x', and has 3"),
+        "lacking": (new.drop_vars("msl"), "lacks the variable 'msl' of the fit"),
+        "turned": (new.transpose("x", "y", ...), "the cell 'msl[y=0, x=0]' of the fit is 'msl[x=0"),
+    }.values():
+        store(change, "other.nc")
+        line = fails("apply", "groups.json", "other.nc", "--force")
+        assert line.startswith("other.nc")
+        assert said in line
+        store(change, "other.zarr")
+        assert said in fails("apply", "groups.json", "other.zarr", "--dask", "--force")
+        rmtree("other.zarr")
+
+
+def test_what_is_told(done, path):
+    options = [*OPTIONS[:-1], "--report", "report.json", "--force"]
+    told = json.loads(done("reduce", path, *options, "--connectivity", "grid", "--json").out)
+    assert told["n_connected_components"] == 4
+    assert told["settings"]["connectivity"] == "grid"
+    assert told["settings"]["blocks"] == "the variables of the field"
+    report = json.loads(Path("report.json").read_text(encoding="utf-8"))
+    assert report["settings"] == told["settings"]
+    assert [each["title"] for each in report["maps"]] == ["msl", "t2m"]
+    said = done("reduce", path, *options, "--connectivity", "grid").out
+    assert "only neighbouring cells of the same variable merge, into 4 groups at least\n" in said
+    assert "only cells of the same variable merge, into 3" in done("reduce", path, *options).out
+    only = ["--drop", "t2m*", "--drop", "index"]
+    assert "merge" not in done("reduce", path, *options, *only).out
+    alone = done("reduce", path, *options, *only, "--connectivity", "grid").out
+    assert "only neighbouring cells merge\n" in alone
+
+
+def test_a_chain_of_columns(done, save, columns, samples):
+    order = [0, 3, 1, 4, 5, 2]
+    data = save({name: columns[name] for name in [*np.array(samples.names)[order], "y"]})
+    options = ["--target", "y", "--test", 0, "--no-report", "--tolerance", 100]
+    said = done("reduce", data, *options, "--connectivity", "chain").out
+    assert "only neighbouring columns merge\n" in said
+    model = load("groups.json")
+    fitted = LinCFA(tolerance=100.0, connectivity="chain").fit(samples.X[:, order], samples.y)
+    free = LinCFA(tolerance=100.0).fit(samples.X[:, order], samples.y)
+    assert model.labels_.tolist() == fitted.labels_.tolist() != free.labels_.tolist()
+
+
+def test_neighbours_that_there_are_not(fails, path, folder, data, weather, files):
+    before = files()
+    grid, chain = ["--connectivity", "grid"], ["--connectivity", "chain"]
+    assert "invalid choice: 'gird'" in fails(
+        "reduce", path, *OPTIONS, "--connectivity", "gird", code=2
+    )
+    line = fails("reduce", data, "--target", "y", *grid, code=2)
+    assert "--connectivity grid is for NetCDF files and Zarr stores" in line
+    line = fails("reduce", path, *OPTIONS, *chain)
+    assert line.startswith("field.nc: --connectivity chain")
+    assert "'msl' are along y, x" in line
+    line = fails("reduce", path, *OPTIONS, *grid, "--drop", "*[[]*")
+    assert line.startswith("field.nc: none of the features is a cell of a grid")
+    assert files() == before
+
+
+def test_variables_without_cells_are_a_table(done, folder, weather):
+    series = weather[["index", "rain"]].assign(again=weather["index"] * 2)
+    store(series, "series.nc")
+    done("reduce", "series.nc", *OPTIONS)
+    model = load("groups.json")
+    assert model.n_groups_ == 1
+    assert not hasattr(model, "field_")
+
+
+def test_names_that_a_field_cannot_have(fails, folder, weather):
+    odd = weather[["msl", "rain"]].rename({"rain": "msl[y=0, x=1]"})
+    store(odd, "odd.nc")
+    line = fails("reduce", "odd.nc", "--target", "msl[y=0, x=1]", "--no-report")
+    assert (
+        line == "odd.nc: A variable is called 'msl[y=0, x=1]', like a cell of another: rename it."
+    )
+    store(weather[["msl", "rain"]].rename(time="group"), "group.nc")
+    line = fails("reduce", "group.nc", *OPTIONS, "--samples", "group")
+    assert line.startswith("group.nc: The samples are along a dimension called 'group'")
+
+
+def test_explain_says_of_variables_that_they_stay_apart(done, path, weather):
+    pair = ["msl[y=0, x=0]", "msl[y=0, x=1]"]
+    said = done("explain", path, "--target", "rain", *pair).err
+    assert "different variables" not in said
+    for other in ("index", "t2m[y=0, x=0]"):
+        said = done("explain", path, "--target", "rain", pair[0], other).err
+        assert "different variables, which lincfa reduce never merges" in said
+    rest = ["--drop", "t2m*"]
+    assert "different" in done("explain", path, "--target", "rain", pair[0], "index", *rest).err
+    series = store(weather[["index", "rain"]].assign(again=weather["index"] ** 2), "series.nc")
+    assert "different" not in done("explain", series, "--target", "rain", "index", "again").err
