@@ -121,9 +121,7 @@ class Field:
         """Whether a dimension is longitudes all around the Earth, evenly spaced."""
         for coordinate in self.coordinates:
             if coordinate.name == dimension and _is_longitude(coordinate):
-                steps = np.diff(coordinate.values.astype(float))
-                size = coordinate.values.size
-                return bool(size > 2 and np.allclose(np.abs(steps) * size, 360, rtol=1e-3))
+                return goes_around(coordinate.values.astype(float))
         return False
 
     def _places(self, dimension: Hashable, size: int) -> list[str]:
@@ -134,6 +132,20 @@ class Field:
         stacked = [[f"{name}={value}" for value in known[name]] for name in levels]
         places = [", ".join(place) for place in zip(*stacked, strict=True)]
         return places if len(set(places)) == size else place_names(dimension, size, None)
+
+
+def goes_around(longitudes: npt.NDArray[np.float64]) -> bool:
+    """Whether evenly spaced longitudes close a circle, eastwards or westwards.
+
+    Examples
+    --------
+    >>> goes_around(np.array([180.0, 240, 300, 0, 60, 120])), goes_around(np.array([0.0, 60, 120]))
+    (True, False)
+    """
+    steps = np.diff(longitudes)
+    ways = (steps % 360, -steps % 360)
+    even = (np.allclose(way * longitudes.size, 360, rtol=1e-3) for way in ways)
+    return bool(longitudes.size > 2 and any(even))
 
 
 def _is_longitude(coordinate: Coordinate) -> bool:
