@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import literal_strategies as literal
 from graphs import assert_connected, complete, n_parts, neighbouring, random_graph
 from lincfa import LinCFA
+from lincfa._grouping import _connected_sequential
 from lincfa._statistics import _nearby
 from lincfa.datasets import make_field
 from lincfa.structure import chain_connectivity, grid_connectivity
@@ -184,6 +185,41 @@ def test_room_for_few_columns_does_not_matter(scene, strategy, together, monkeyp
     model = LinCFA(strategy=strategy, connectivity=graph).fit(X, y)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_allclose(model.evidence_["f"], expected.evidence_["f"], rtol=1e-9)
+
+
+class Counting(list):
+    """A list that counts how often it is asked."""
+
+    asked = 0
+
+    def __getitem__(self, place):
+        self.asked += 1
+        return super().__getitem__(place)
+
+
+@pytest.mark.parametrize("hub_only", [True, False], ids=["star", "complete"])
+def test_features_that_never_pass_are_not_looked_through_again_and_again(hub_only, monkeypatch):
+    """As much work as edges, where every seed looks ahead through features with many of them."""
+    D = 500 if hub_only else 150
+    graph = complete(D)
+    if hub_only:
+        graph[:-1, :-1] = 0
+    X, y, _ = make(noise_only, 60, D)
+    lists = []
+    original = _connected_sequential._Growth.__init__
+
+    def counted(self, *args):
+        original(self, *args)
+        self.free = Counting(self.free)
+        lists.append(self.free)
+
+    monkeypatch.setattr(_connected_sequential._Growth, "__init__", counted)
+    model = LinCFA(connectivity=graph, min_correlation=0.9, tolerance=10.0).fit(X, y)
+    assert model.n_groups_ == D
+    # Each edge is followed once by the group and up to 8 times ahead of it; 8 features are looked
+    # at ahead of the smallest group. Without a limit it would be several times as many.
+    n_edges = np.count_nonzero(graph)
+    assert n_edges <= lists[0].asked <= 9 * n_edges + 8 * 9 * D
 
 
 @pytest.mark.parametrize("units", ["standardized", "original"])

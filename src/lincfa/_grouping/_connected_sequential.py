@@ -11,6 +11,9 @@ from ._neighbours import Neighbours
 from ._partition import Partition, partition_of
 
 _SMALLEST_LOOK = 8
+_LOOKED_THROUGH = 8
+"""Edges that are followed ahead of a group, for each feature to test: more than a grid has. A hub
+has so many that following them for each of its neighbours would cost the square of their number."""
 
 
 def group_sequential_connected(
@@ -93,6 +96,7 @@ class _Growth:
         """
         center, reach = self._r[seed], self._reach[seed]
         most = len(unknown) + max(_SMALLEST_LOOK, size)
+        left = _LOOKED_THROUGH * most
         found: list[int] = []
         waiting = list(unknown)
         seen = set(waiting)
@@ -103,7 +107,9 @@ class _Growth:
             found.append(feature)
             if len(found) >= most:
                 break
-            for other in self._neighbours.of(feature):
+            ahead = self._neighbours.of(feature)[:left]
+            left -= len(ahead)
+            for other in ahead:
                 if self.free[other] and other not in seen and other not in tested:
                     seen.add(other)
                     waiting.append(other)
