@@ -216,8 +216,9 @@ class LinCFA(PathReducer):
         if is_dask(X):
             chunks = read_chunks(self, X, y, sample_weight)
             # For each group anew, correlations with its mean, or its first feature, are asked for.
-            often = self.strategy == "centroid" or self.connectivity is not None
-            statistics = statistics_of(chunks, often=often)
+            neighbours = self.connectivity is not None
+            often = self.strategy == "centroid" or neighbours
+            statistics = statistics_of(chunks, often=often, neighbours=neighbours)
             self._group(statistics, chunks.names)
             return
         X, y, weights, names = validate_weighted(self, X, y, sample_weight)
@@ -261,6 +262,7 @@ class LinCFA(PathReducer):
     def _add_chunk(self, stream: Stream | None, X: Any, y: Any, sample_weight: Any) -> None:
         """Add rows to a stream, or start one with them, and group anew."""
         values, y, names = validate_training(self, X, y, reset=stream is None, min_samples=1)
+        self._constraint()  # refuses now what more rows would not make any better
         weights = validate_weights(sample_weight, len(y))
         check_finite(values, names)
         types = column_types(X)
@@ -329,6 +331,8 @@ class LinCFA(PathReducer):
         self._check_parameters()
         if (self.strategy in PATHS) != hasattr(self, "merge_path_"):
             raise ValueError("The strategy was changed after the fit; fit again before saving.")
+        if not self._constraint().allows(self.labels_):
+            raise ValueError("connectivity or blocks changed after the fit; fit again to save it.")
         write_atomically(path, envelope(describe(self)))
 
     def _check_is_fitted(self) -> None:
