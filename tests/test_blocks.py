@@ -152,6 +152,18 @@ def test_ends_of_paths_are_told():
         LinCFA(strategy="joint", connectivity=lonely).fit(X, y)
 
 
+def test_variables_are_named_among_what_ends_a_path():
+    xr = pytest.importorskip("xarray")
+    X, y, _ = make()
+    fields = {name: (("time", "place"), X + shift) for shift, name in enumerate("ab")}
+    model = LinCFA(strategy="agglomerative", min_correlation=-0.99).fit(xr.Dataset(fields), y)
+    with pytest.raises(ValueError, match="with min_correlation and 2 variables this one ends at 2"):
+        model.to_linkage()
+    model = LinCFA(strategy="agglomerative").fit(xr.Dataset(fields), y)
+    with pytest.raises(ValueError, match="is not between 2, the fewest with 2 variables, and 36"):
+        model.cut(n_groups=1)
+
+
 def test_summary_says_how_many_parts_there_are():
     X, y, blocks = make()
     model = LinCFA(blocks=blocks, tolerance=1e9).fit(X, y)
@@ -200,7 +212,20 @@ def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         LinCFA(**parameters).fit(X, y)
     with pytest.raises(ValueError, match=message):
+        LinCFA(**parameters).partial_fit(X[:3], y[:3])
+    with pytest.raises(ValueError, match=message):
         LinCFACV(**parameters, cv=2).fit(X, y)
+
+
+def test_a_chunk_with_bad_parameters_is_not_counted():
+    X, y = tree(np.random.default_rng(0), 40, 6)
+    model = LinCFA(connectivity="chain").partial_fit(X[:20], y[:20])
+    before = model.labels_
+    with pytest.raises(ValueError, match="one label per feature"):
+        model.set_params(blocks=[1, 2]).partial_fit(X[20:], y[20:])
+    np.testing.assert_array_equal(model.labels_, before)
+    model.set_params(blocks=None).partial_fit(X[20:], y[20:])
+    assert model.n_samples_ == 40
 
 
 @pytest.mark.parametrize(

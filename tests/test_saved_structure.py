@@ -43,6 +43,18 @@ def test_round_trip(data, tmp_path, structure, strategy):
     np.testing.assert_array_equal(lincfa.load(path).labels_, model.labels_)
 
 
+@pytest.mark.parametrize("structure", [{"connectivity": "chain"}, {"blocks": [0, 1] * 6}])
+def test_structure_that_was_changed_after_the_fit(data, tmp_path, structure):
+    """A file that could not be loaded is not written."""
+    path = tmp_path / "model.json"
+    model = LinCFA(tolerance=5.0).fit(*data).set_params(**structure)
+    with pytest.raises(ValueError, match="changed after the fit; fit again"):
+        model.save(path)
+    assert not path.exists()
+    model.fit(*data).save(path)
+    lincfa.load(path)
+
+
 def _graphs(model):
     constraint = model._constraint()
     graph = constraint.graph

@@ -68,9 +68,13 @@ class PathReducer(GroupReducer):
         return path.linkage()
 
     def _limits(self) -> str:
-        """Name the parameters that keep groups apart."""
+        """Name what keeps groups apart."""
         names = ("min_correlation", "connectivity", "blocks")
-        return " and ".join(name for name in names if getattr(self, name) is not None)
+        limits = [name for name in names if getattr(self, name) is not None]
+        field = getattr(self, "field_", None)
+        if field is not None and len(field.variables) > 1:
+            limits.append(f"{len(field.variables)} variables")
+        return " and ".join(limits)
 
     def _path(self) -> MergePath:
         self._check_is_fitted()
