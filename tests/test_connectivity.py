@@ -1,5 +1,6 @@
 """Groups that are connected in a graph, against the literal strategies and the free ones."""
 
+import tracemalloc
 from contextlib import nullcontext
 
 import numpy as np
@@ -185,6 +186,21 @@ def test_room_for_few_columns_does_not_matter(scene, strategy, together, monkeyp
     model = LinCFA(strategy=strategy, connectivity=graph).fit(X, y)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_allclose(model.evidence_["f"], expected.evidence_["f"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("strategy", ["sequential", "centroid"])
+def test_long_columns_are_not_all_kept(strategy):
+    """32 MiB of columns are kept, which here are half of the data; a block of them is read."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2**18, 32)) + rng.normal(size=(2**18, 1))
+    y = X.sum(axis=1)
+    tracemalloc.start()
+    try:
+        LinCFA(strategy=strategy, connectivity="chain").fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < X.nbytes
 
 
 class Counting(list):

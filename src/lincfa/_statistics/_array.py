@@ -37,6 +37,7 @@ _SQUARE_VALUES = 2**20
 _REFINED_VALUES = 2**19
 _TOGETHER = 8
 """Values in a line of the cache: in a row-major array one of them costs as much as all."""
+_TOGETHER_VALUES = 2**21
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,6 @@ class ArrayStatistics(Features):
     _raw: npt.NDArray[np.bool_]
     _weights: FloatArray | None = None
     block_size = BLOCK
-    columns_together = _TOGETHER
 
     @classmethod
     def from_data(
@@ -116,6 +116,11 @@ class ArrayStatistics(Features):
     def scatter_cost(self) -> float:
         """Measured: a column costs a strided read of one value per row, or one block copy."""
         return 300.0 if runs_along_rows(self._X) else 50.0
+
+    @property
+    def columns_together(self) -> int:
+        """As many as share lines of the cache; of long columns fewer, which take 16 MiB."""
+        return max(1, min(_TOGETHER, _TOGETHER_VALUES // self.n_rows))
 
     def columns(self, features: IndexArray) -> FloatArray:
         """Standardised columns, one a row, such that their products are correlations."""
