@@ -25,7 +25,8 @@ class PathReducer(GroupReducer):
     ) -> Self:
         """Merge less or more without a new fit.
 
-        For ``"agglomerative"`` and ``"joint"``, whose path has every number of groups.
+        For ``"agglomerative"`` and ``"joint"``, whose path has every number of groups down to the
+        fewest that ``min_correlation``, ``connectivity`` and ``blocks`` allow.
 
         Parameters
         ----------

@@ -121,9 +121,9 @@ class LinCFA(PathReducer):
         than 64 features is that of the pairs of 64 outlying ones (those least correlated with what
         they were tested against): an upper bound, and ``min_is_exact`` is false.
     merge_path_ : structured ndarray
-        For ``"agglomerative"`` and ``"joint"``: all merges in their order, down to one group, also
-        those beyond the tolerance. ``first`` and ``second`` are the first features of the two
-        groups, ``size`` the number of features merged, ``correlation`` that of the two means,
+        For ``"agglomerative"`` and ``"joint"``: all merges in their order, down to the fewest
+        groups allowed, also beyond the tolerance. ``first`` and ``second`` are the first features
+        of the two, ``size`` the number of features merged, ``correlation`` that of the two means,
         ``f``, and ``height``, the running maximum of F: the tolerance from which on the merge is
         made. ``pairwise`` says whether F compares the two means alone; for ``"joint"`` only before
         its regression starts, with height 0. Then the estimates behind F and the cohesion of the
