@@ -23,8 +23,9 @@ def add_path_cohesion(
     """
     if not path.merges.size:
         return
-    wide = statistics.columns_together and statistics.n_rows < path.most_groups
-    between = (BetweenColumns if neighbours and wide else BetweenPairs)(statistics, path, factors)
+    # Last what may take a look at the data.
+    wide = neighbours and statistics.columns_together and statistics.n_rows < path.most_groups
+    between = (BetweenColumns if wide else BetweenPairs)(statistics, path, factors)
     # Of each group, by its first member: size, sum of the correlations of its pairs, their
     # minimum, its largest factor, and, with factors relative to that one, the variance of its
     # weighted sum and the covariance of this sum with the target.

@@ -97,8 +97,9 @@ class ChunkStatistics(Features):
     @property
     def n_rows(self) -> int:
         """Number of rows that count."""
-        weights = self._chunks.outcomes()[1]
-        return sum(self._chunks.lengths) if weights is None else int(np.count_nonzero(weights))
+        if self._chunks.weights is None:
+            return sum(self._chunks.lengths)
+        return int(np.count_nonzero(self._chunks.outcomes()[1]))
 
     def columns(self, features: IndexArray) -> FloatArray:
         """Standardised columns, one a row, gathered as far as they fit."""
