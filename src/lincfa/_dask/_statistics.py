@@ -99,7 +99,8 @@ class ChunkStatistics(Features):
         """Number of rows that count."""
         if self._chunks.weights is None:
             return sum(self._chunks.lengths)
-        return int(np.count_nonzero(self._chunks.outcomes()[1]))
+        weights = self._chunks.outcomes()[1]
+        return int(np.count_nonzero(np.asarray(weights)))
 
     def columns(self, features: IndexArray) -> FloatArray:
         """Standardised columns, one a row, gathered as far as they fit."""
