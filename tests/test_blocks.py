@@ -96,6 +96,8 @@ def test_copies_in_different_blocks_stay_apart(strategy):
         ["b", "a", "b", "a"],
         np.array([2.5, -1, 2.5, -1]),
         np.array(["x", 3, "x", 3], dtype=object),
+        [1, "1", 1, "1"],
+        (np.int64(1), np.float64(2), 1, 2),
         [True, False, True, False],
         np.array(["2020", "2021", "2020", "2021"], dtype="datetime64[Y]"),
     ],

@@ -17,6 +17,8 @@ STRUCTURES = [
     {"connectivity": grid_connectivity((3, 4))},
     {"connectivity": grid_connectivity((3, 4)).toarray().tolist(), "blocks": list("aabbaabbaabb")},
     {"blocks": np.repeat([1.5, 2.0], 6)},
+    {"blocks": np.array([1, "1"] * 6, dtype=object)},
+    {"blocks": [np.int64(1), "1"] * 6},
     {"blocks": np.repeat(np.array(["2020", "2021"], dtype="datetime64[Y]"), 6)},
 ]
 

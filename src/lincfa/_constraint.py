@@ -191,17 +191,23 @@ def _graph_of(first: IndexArray, second: IndexArray, size: int) -> sparse.csr_ar
     return edges
 
 
+def labels_of(blocks: Any) -> list[Any]:
+    """Give the labels of blocks one by one; an array of a list would make one text of 1 and "1"."""
+    if isinstance(blocks, list | tuple):
+        return [label.item() if isinstance(label, np.generic) else label for label in blocks]
+    return list(np.asarray(blocks).tolist())
+
+
 def _numbers(blocks: Any, n_features: int) -> IndexArray:
-    """Number the blocks by their labels, of any type that can be sorted."""
-    labels = np.asarray(blocks)
-    if labels.shape != (n_features,):
+    """Number the blocks in the order in which their labels come; those may be of any type."""
+    shape = np.shape(blocks)
+    if shape != (n_features,):
         raise ValueError(
-            f"blocks must have one label per feature, {n_features}, got an array of shape "
-            f"{labels.shape}."
+            f"blocks must have one label per feature, {n_features}, got an array of shape {shape}."
         )
-    missing = [i for i, label in enumerate(labels.tolist()) if label is None or label != label]
+    labels = labels_of(blocks)
+    missing = [i for i, label in enumerate(labels) if label is None or label != label]
     if missing:
         raise ValueError(f"blocks has no label for feature {missing[0]} (counted from 0).")
-    if labels.dtype.kind == "O":
-        labels = np.array([f"{type(label).__name__} {label}" for label in labels.tolist()])
-    return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    return np.array([numbers[label] for label in labels], dtype=np.intp)

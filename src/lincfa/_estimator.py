@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from ._cohesion import add_path_cohesion, group_cohesion
+from ._constraint import Constraint
 from ._criterion import Criterion
 from ._cutting import PathReducer
 from ._dask import read_chunks, statistics_of
@@ -215,14 +216,15 @@ class LinCFA(PathReducer):
         """Learn the groups of columns."""
         if is_dask(X):
             chunks = read_chunks(self, X, y, sample_weight)
-            # For each group anew, correlations with its mean, or its first feature, are asked for.
-            neighbours = self.connectivity is not None
-            often = self.strategy == "centroid" or neighbours
+            constraint = self._constraint()
+            # For each group anew, correlations with its mean are asked for.
+            often, neighbours = self.strategy == "centroid", constraint.graph is not None
             statistics = statistics_of(chunks, often=often, neighbours=neighbours)
-            self._group(statistics, chunks.names)
+            self._group(statistics, constraint, chunks.names)
             return
         X, y, weights, names = validate_weighted(self, X, y, sample_weight)
-        self._group(ArrayStatistics.from_data(X, y, names, weights), names)
+        constraint = self._constraint()
+        self._group(ArrayStatistics.from_data(X, y, names, weights), constraint, names)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups of all rows given so far, chunk by chunk.
@@ -262,7 +264,7 @@ class LinCFA(PathReducer):
     def _add_chunk(self, stream: Stream | None, X: Any, y: Any, sample_weight: Any) -> None:
         """Add rows to a stream, or start one with them, and group anew."""
         values, y, names = validate_training(self, X, y, reset=stream is None, min_samples=1)
-        self._constraint()  # refuses now what more rows would not make any better
+        constraint = self._constraint()  # refuses now what more rows would not make any better
         weights = validate_weights(sample_weight, len(y))
         check_finite(values, names)
         types = column_types(X)
@@ -272,14 +274,14 @@ class LinCFA(PathReducer):
         self._stream = stream
         if stream.moments.sufficient:
             try:
-                self._group(MomentStatistics.from_moments(stream.moments), names)
+                self._group(MomentStatistics.from_moments(stream.moments), constraint, names)
             except ValueError as error:
                 # The rows are counted; these may be too few yet for what the parameters ask.
                 known = ("n_features_in_", "feature_names_in_", "field_")
                 self._forget(keep=(*self._private_state, *known))
                 stream.obstacle = str(error)
 
-    def _group(self, statistics: Statistics, names: Names | None) -> None:
+    def _group(self, statistics: Statistics, constraint: Constraint, names: Names | None) -> None:
         """Partition the features and keep what the fit leaves."""
         varying = statistics.varying
         if not varying.any():
@@ -287,8 +289,8 @@ class LinCFA(PathReducer):
                 "Every column of X is constant, up to the rounding of its type: there is nothing "
                 "to reduce."
             )
-        partition, path = self._partition(statistics)
-        self.n_connected_components_ = self._constraint().n_components(varying)
+        partition, path = self._partition(statistics, constraint)
+        self.n_connected_components_ = constraint.n_components(varying)
         self.mean_, self.scale_ = statistics.mean, statistics.scale
         self.target_correlation_ = statistics.target_correlation
         self.target_scale_ = statistics.target_scale
@@ -299,17 +301,17 @@ class LinCFA(PathReducer):
             self.__dict__.pop("merge_path_", None)  # of earlier chunks, by another strategy
             self._keep(partition, group_cohesion(statistics, partition, factors))
         else:
-            neighbours = self.connectivity is not None
-            add_path_cohesion(statistics, path, factors, neighbours=neighbours)
+            add_path_cohesion(statistics, path, factors, neighbours=constraint.graph is not None)
             self.merge_path_ = path.merges
             self._keep_cut(path, partition)
         # Last: where warnings are errors, the model and the chunks counted still agree.
         warn_of_constant(varying, names)
 
-    def _partition(self, statistics: Statistics) -> tuple[Partition, MergePath | None]:
+    def _partition(
+        self, statistics: Statistics, constraint: Constraint
+    ) -> tuple[Partition, MergePath | None]:
         """Group by the strategy, which may leave a path of merges."""
         criterion = Criterion.of(statistics, self.tolerance, self.noise, self.min_correlation)
-        constraint = self._constraint()
         if self.strategy in PATHS:
             path = PATHS[self.strategy](statistics, criterion, constraint)
             return self._cut(path, criterion.tolerance), path

@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from ._constraint import Constraint
 from ._display import Table
 from ._estimator import LinCFA
 from ._field import Field, put
@@ -230,9 +231,10 @@ def stability(
     each = time.monotonic() - start
     random = check_random_state(random_state)
     varying = given.labels_ >= 0
+    constraint = given._constraint()
     drawn = [_draw(random, target) for _ in range(n_resamples)]
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_labels)(given, values, target, counts) for counts in drawn
+        delayed(_labels)(given, constraint, values, target, counts) for counts in drawn
     )
     resampled = np.empty((n_resamples, varying.size), dtype=np.int32)
     for number, labels in enumerate(with_progress(jobs, n_resamples, "stability", verbose, each)):
@@ -266,13 +268,17 @@ def _draw(random: Any, target: FloatArray) -> npt.NDArray[np.float64]:
 
 
 def _labels(
-    model: LinCFA, X: npt.NDArray[Any], y: FloatArray, counts: FloatArray
+    model: LinCFA,
+    constraint: Constraint,
+    X: npt.NDArray[Any],
+    y: FloatArray,
+    counts: FloatArray,
 ) -> npt.NDArray[np.int32]:
     """Group one resample; without a word on features that happen to be constant in it."""
     statistics = ArrayStatistics.from_data(X, y, weights=counts)
     if not statistics.varying.any():
         return np.full(X.shape[1], -1, dtype=np.int32)
-    return model._partition(statistics)[0].labels.astype(np.int32)
+    return model._partition(statistics, constraint)[0].labels.astype(np.int32)
 
 
 def _together(

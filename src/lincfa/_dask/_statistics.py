@@ -37,7 +37,7 @@ def statistics_of(chunks: Chunks, *, often: bool, neighbours: bool = False) -> S
     """Look at all chunks once: for all comoments, or for what concerns single columns.
 
     Who will ask for correlations often gets all of them computed at once, as long as they fit; who
-    will ask for those of ``neighbours`` only where the columns would take more room.
+    will ask for those of ``neighbours``, where the columns would take more room.
 
     Raises
     ------
@@ -46,8 +46,8 @@ def statistics_of(chunks: Chunks, *, often: bool, neighbours: bool = False) -> S
     """
     if not chunks.in_one_pass:
         statistics = ChunkStatistics.of(chunks)
-        keep = often and chunks.n_features <= most_features()
-        keep = keep and not (neighbours and sum(chunks.lengths) < chunks.n_features)
+        asked = sum(chunks.lengths) >= chunks.n_features if neighbours else often
+        keep = asked and chunks.n_features <= most_features()
         return CachedStatistics.of(statistics) if keep else statistics
     moments = chunks.all_moments().moments
     check_total_weight(moments.n_samples)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._constraint import WORDS
+from .._constraint import WORDS, labels_of
 from ._strict import array_of, check_keys, require
 
 
@@ -56,6 +56,5 @@ def _labels(blocks: Any) -> list[Any] | None:
     if blocks is None:
         return None
     return [
-        label if isinstance(label, str | int | float) else str(label)
-        for label in np.asarray(blocks).tolist()
+        label if isinstance(label, str | int | float) else str(label) for label in labels_of(blocks)
     ]

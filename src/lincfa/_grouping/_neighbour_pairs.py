@@ -149,12 +149,13 @@ class NeighbourPairs(Merger):
             if order == _COINCIDING:
                 break
             bound = min(bound, tie(order))
-        for group, order in tied.items():
-            heappush(heap, (order, group))
+        for one, first in tied.items():
+            heappush(heap, (first, one))
         if not tied:
             return None
-        if order == _COINCIDING or (len(tied) == 2 and self._nearest[group] in tied):
-            other = self._nearest[group]
+        group, order = next(iter(tied.items()))
+        other = self._nearest[group]
+        if order == _COINCIDING or (len(tied) == 2 and other in tied):
             return min(group, other), max(group, other)
         return self._break_tie(sorted(tied), bound)
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._criterion import Criterion
+from .._evidence import EVIDENCE
 from .._statistics import IndexArray, Statistics
 from ._partition import Partition, partition_of
 
@@ -28,10 +29,12 @@ def group_within_blocks(
     blocks: IndexArray,
 ) -> Partition:
     """Group each block by itself."""
-    roots = np.full(blocks.size, -1, dtype=np.intp)
-    record = []
-    for block in np.unique(blocks[statistics.varying]).tolist():
-        inside = statistics.varying & (blocks == block)
+    varying = statistics.varying
+    roots = np.where(varying, np.arange(blocks.size), -1)
+    record = [np.empty(0, dtype=EVIDENCE)]
+    several = np.bincount(blocks[varying]) > 1
+    for block in np.flatnonzero(several).tolist():
+        inside = varying & (blocks == block)
         partition = group(_Block(statistics, inside), criterion)
         firsts = np.array([members[0] for members in partition.groups], dtype=np.intp)
         roots[inside] = firsts[partition.labels[inside]]
