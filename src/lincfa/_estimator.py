@@ -80,8 +80,7 @@ class LinCFA(PathReducer):
         ``"chain"`` makes neighbours of columns that stand side by side, ``"grid"`` of the cells of
         a field; :mod:`lincfa.structure` has more. None for no such rule.
     blocks : sequence of shape (n_features,), default=None
-        A label for each feature; features with different labels never merge, as they should not
-        where they are different quantities.
+        A label for each feature, such as its quantity; those with different labels never merge.
     units : {"standardized", "original"}, default="standardized"
         What is averaged: ``"standardized"`` columns, as in the paper, or the columns in their
         ``"original"`` units, for features that share one, so that a reduced feature reads as "mean
