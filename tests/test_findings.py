@@ -90,6 +90,23 @@ def test_nearly_merged_pairs_are_those_that_the_rule_keeps_apart(halves, noise):
         assert threshold == pytest.approx(told.threshold)
 
 
+@pytest.mark.parametrize("strategy", ["centroid", "agglomerative"])
+def test_nearly_merged_means_are_of_standardised_features(strategy):
+    """By those it was decided, whatever the unit of the reduced features."""
+    rng = np.random.default_rng(6)
+    z = rng.normal(size=(200, 3))
+    X = np.repeat(z, 4, axis=1) + 0.5 * rng.normal(size=(200, 12))
+    X *= rng.uniform(0.2, 5, size=12)
+    y = z @ [1, 0.8, 0.6] + rng.normal(size=200)
+    near = []
+    for units in ("standardized", "original"):
+        model = LinCFA(strategy=strategy, tolerance=3.0, units=units).fit(X, y)
+        near.append(decide_pairs(model, Samples.of_fit(model, X, y)).near)
+    np.testing.assert_allclose(near[1].f, near[0].f)
+    if strategy == "agglomerative":
+        assert (near[1].f > 3).all()
+
+
 def test_pairs_below_the_smallest_correlation_stay_apart(halves):
     model = LinCFA(min_correlation=0.95).fit(halves["X"], halves["y"])
     near = decide_pairs(model, Samples.of_fit(model, halves["X"], halves["y"])).near

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from .._criterion import Criterion, tolerance_value
 from .._evidence import threshold
+from .._means import group_means
 from .._noise import full_noise_ratio
 from .._statistics import ArrayStatistics
 from ..theory._arrays import FloatArray
@@ -113,7 +114,14 @@ def _of_groups(reducer: Any, train: Samples, tolerance: float) -> tuple[PairTabl
         labels = [str(reducer._names()[i]) for i in features]
         what = "the first features of the groups"
     else:
-        representatives = reducer._average(train.X)[:, chosen]
+        # Of standardised features, whatever the unit of the means: by these it was decided.
+        representatives = group_means(
+            train.X,
+            reducer.labels_,
+            reducer.n_groups_,
+            mean=reducer.mean_,
+            scale=reducer.scale_,
+        )[:, chosen]
         labels = [str(reducer.get_feature_names_out()[k]) for k in chosen]
         what = "the means of the groups"
     note = f"Kept apart: pairs of {what}, those with the smallest F."
