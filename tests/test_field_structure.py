@@ -244,7 +244,7 @@ def test_blocks_have_a_label_for_each_cell_present():
     for line, count in zip(model.label_map().values, range(4), strict=True):
         assert set(line[~np.isnan(line)]) == {count}
     with pytest.raises(ValueError, match="one label per feature, 21, got an array of shape"):
-        LinCFA(blocks=np.zeros(24)).fit(X, y)
+        LinCFA(blocks=np.zeros(23)).fit(X, y)
 
 
 # With the rest of the library
@@ -303,3 +303,29 @@ def test_chunks_obey():
     pytest.importorskip("dask")
     lazy = LinCFA(tolerance=3.0, connectivity="grid").fit(X.chunk(time=50, lat=2), y)
     np.testing.assert_array_equal(lazy.labels_, expected.labels_)
+
+
+def test_blocks_as_a_map(tmp_path):
+    """A label for every cell, missing or not, as a map in any order of dimensions, or in a row."""
+    X, y = field()
+    whole = np.arange(LAT * LON).reshape(LAT, LON) % 3
+    present = whole.ravel()[X.isel(time=0).transpose("lat", "lon").notnull().values.ravel()]
+    expected = LinCFA(tolerance=ANY, blocks=present).fit(X, y).labels_
+    on_map = xr.DataArray(whole, dims=("lat", "lon"))
+    for blocks in (whole, whole.ravel(), on_map, on_map.T):
+        model = LinCFA(tolerance=ANY, blocks=blocks).fit(X, y)
+        np.testing.assert_array_equal(model.labels_, expected)
+        model.save(tmp_path / "model.json")
+        loaded = lincfa.load(tmp_path / "model.json")
+        np.testing.assert_array_equal(loaded.fit(X, y).labels_, expected)
+
+
+def test_places_in_a_list_are_no_grid():
+    rng = np.random.default_rng(0)
+    about = {"lat": ("station", [60, -34, 60.4, -32]), "lon": ("station", [10.7, 151, 5.3, 116])}
+    X = xr.DataArray(rng.normal(size=(50, 4)), dims=("time", "station"), coords=about)
+    y = rng.normal(size=50)
+    with pytest.raises(ValueError, match=r"along 'station', whatever their .*coordinate_connect"):
+        LinCFA(connectivity="grid").fit(X, y)
+    chained = LinCFA(connectivity="chain", tolerance=ANY).fit(X, y)
+    assert chained.n_groups_ == 1

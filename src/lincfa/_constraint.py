@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ._field import Field, Variable
-from ._names import Names, describe_columns
+from ._field import Field, Variable, is_field
+from ._names import Names, describe_columns, shown
 from ._statistics import IndexArray
 from .structure import chain_connectivity, grid_connectivity
 
@@ -94,7 +94,7 @@ def constraint_of(
         Where a parameter does not fit the features, or a matrix is not symmetric.
     """
     n_features = len(names)
-    numbers = None if blocks is None else _numbers(blocks, n_features)
+    numbers = None if blocks is None else _numbers(labels_on(field, blocks), n_features)
     if field is not None and field.is_dataset:
         numbers = _both(numbers, field.variable_of_column)
     if connectivity is None:
@@ -140,6 +140,20 @@ def _matrix(connectivity: Any, n_features: int, field: Field | None) -> Any:
     return connectivity
 
 
+def labels_on(field: Field | None, blocks: Any) -> Any:
+    """Of labels of all cells of a field, or a map of them, take those of the cells present."""
+    if field is None:
+        return blocks
+    if is_field(blocks) and not field.is_dataset:
+        dims = field.cell_dims(field.variables[0])
+        blocks = blocks.transpose(*dims).values if set(dims) == set(blocks.dims) else blocks.values
+    present = np.concatenate([variable.present for variable in field.variables])
+    shapes = [(present.size,), *(variable.shape for variable in field.variables)]
+    if np.size(blocks) == present.size and np.shape(blocks) in shapes:
+        return np.asarray(blocks).ravel()[present]
+    return blocks
+
+
 def _is(connectivity: Any, word: str) -> bool:
     return isinstance(connectivity, str) and connectivity == word
 
@@ -148,7 +162,15 @@ def _grid(field: Field, variable: Variable) -> sparse.csr_array:
     count = int(variable.present.sum())
     if not variable.shape or count == 0:
         return sparse.csr_array((count, count), dtype=np.bool_)
-    wrap = [field.is_circle(name) for name in field.cell_dims(variable)]
+    dims = field.cell_dims(variable)
+    if len(dims) == 1 and field.is_list_of_places(dims[0]):
+        raise ValueError(
+            f'connectivity="grid" makes neighbours of places side by side along {str(dims[0])!r}, '
+            "whatever their latitudes and longitudes. Give "
+            "lincfa.structure.coordinate_connectivity(lat, lon, radius_km=...), or "
+            'connectivity="chain" where they are in a row.'
+        )
+    wrap = [field.is_circle(name) for name in dims]
     mask = variable.present.reshape(variable.shape)
     return grid_connectivity(variable.shape, mask=mask, wrap=wrap)
 
@@ -170,7 +192,7 @@ def _edges(graph: Any, n_features: int) -> sparse.csr_array:
     if wrong:
         raise ValueError(
             f"connectivity must be None, one of {list(WORDS)} or a square matrix over the features "
-            f"(sparse, or an array), got {type(graph).__name__}"
+            f"(sparse, or an array), got {shown(repr(graph))}"
         )
     if matrix.shape != (n_features, n_features):
         raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._constraint import labels_on
 from .._evidence import EVIDENCE
 from ._fields import describe_field
 from ._strict import listed
@@ -53,7 +54,7 @@ def checksum(model: Mapping[str, Any]) -> str:
 
 def describe(model: Any) -> dict[str, Any]:
     """Give all that a fitted model knows, in lists, numbers and strings."""
-    names = getattr(model, "feature_names_in_", None)
+    names, field = getattr(model, "feature_names_in_", None), getattr(model, "field_", None)
     shown = [str(name) for name in model._names()]
     for before, after in zip(shown, json.loads(json.dumps(shown)), strict=True):
         if before != after:  # halves of one character would be read as the character
@@ -61,13 +62,13 @@ def describe(model: Any) -> dict[str, Any]:
     evidence = {name: model.evidence_[name] for name in EVIDENCE.names or () if name != "group"}
     return {
         "parameters": {name: _plain(getattr(model, name)) for name in PARAMETERS},
-        "structure": describe_structure(model.connectivity, model.blocks),
+        "structure": describe_structure(model.connectivity, labels_on(field, model.blocks)),
         "output": getattr(model, "_sklearn_output_config", {}).get("transform"),
         "n_samples": float(model.n_samples_),
         "target_scale": float(model.target_scale_),
         "feature_names": None if names is None else [str(name) for name in names],
         "column_names": model._column_names,
-        "field": describe_field(getattr(model, "field_", None)),
+        "field": describe_field(field),
         "features": {
             "label": listed(model.labels_),
             "mean": listed(model.mean_),

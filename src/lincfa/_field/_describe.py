@@ -124,6 +124,15 @@ class Field:
                 return goes_around(coordinate.values.astype(float))
         return False
 
+    def is_list_of_places(self, dimension: Hashable) -> bool:
+        """Whether the places along a dimension have longitudes that are not its own coordinate."""
+        return any(
+            coordinate.dims == (dimension,)
+            and coordinate.name != dimension
+            and _is_longitude(coordinate)
+            for coordinate in self.coordinates
+        )
+
     def _places(self, dimension: Hashable, size: int) -> list[str]:
         known = {coordinate.name: coordinate.values for coordinate in self.coordinates}
         levels = self.levels.get(dimension)
