@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-Connectivity: TypeAlias = sparse.csr_array[np.bool_]
+Connectivity: TypeAlias = sparse.csr_array
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Floats: TypeAlias = npt.NDArray[np.float64]
 

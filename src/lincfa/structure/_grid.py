@@ -70,7 +70,7 @@ def grid_connectivity(
             f"dimensions, got {neighbors!r}"
         )
     taken = checked_mask(mask, shape)
-    numbers = np.full(shape, -1, dtype=sparse.get_index_dtype(maxval=taken.size))
+    numbers = np.full(shape, -1, dtype=_index_type(taken.size))
     numbers[taken] = np.arange(np.count_nonzero(taken))
     around = _with_border(numbers, circles)
     steps = [
@@ -78,7 +78,7 @@ def grid_connectivity(
         for step in product((-1, 0, 1), repeat=len(shape))
         if any(step) and (neighbors == 8 or np.count_nonzero(step) == 1)
     ]
-    found = np.empty((np.count_nonzero(taken), len(steps)), dtype=numbers.dtype)
+    found: Integers = np.empty((np.count_nonzero(taken), len(steps)), dtype=numbers.dtype)
     for column, step in enumerate(steps):
         window = zip(step, shape, strict=True)
         found[:, column] = around[tuple(slice(1 + s, 1 + s + n) for s, n in window)][taken]
@@ -122,6 +122,11 @@ def chain_connectivity(n: int, *, reach: int = 1) -> Connectivity:
     return _from_rows(found)
 
 
+def _index_type(size: int) -> type[np.signedinteger[Any]]:
+    """Give the smaller type of indices as long as it can count the cells, as SciPy does."""
+    return np.int32 if size <= np.iinfo(np.int32).max else np.int64
+
+
 def _with_border(numbers: Integers, circles: Sequence[bool]) -> Integers:
     """Put a cell before and after each axis: −1, or the other end of a circle."""
     for axis, circle in enumerate(circles):
@@ -138,7 +143,7 @@ def _from_rows(found: Integers) -> Connectivity:
     """Matrix from the neighbours of each feature, in order; negative ones do not exist."""
     exists = found >= 0
     links = np.count_nonzero(exists, axis=1)
-    dtype = sparse.get_index_dtype(maxval=max(len(found), int(links.sum())))
+    dtype = _index_type(max(len(found), int(links.sum())))
     pointers = np.zeros(len(found) + 1, dtype=dtype)
     np.cumsum(links, out=pointers[1:])
     neighbours = found[exists].astype(dtype, copy=False)
