@@ -78,7 +78,7 @@ def grid_connectivity(
         for step in product((-1, 0, 1), repeat=len(shape))
         if any(step) and (neighbors == 8 or np.count_nonzero(step) == 1)
     ]
-    found: Integers = np.empty((np.count_nonzero(taken), len(steps)), dtype=numbers.dtype)
+    found = np.empty((np.count_nonzero(taken), len(steps)), dtype=numbers.dtype)
     for column, step in enumerate(steps):
         window = zip(step, shape, strict=True)
         found[:, column] = around[tuple(slice(1 + s, 1 + s + n) for s, n in window)][taken]
@@ -122,9 +122,9 @@ def chain_connectivity(n: int, *, reach: int = 1) -> Connectivity:
     return _from_rows(found)
 
 
-def _index_type(size: int) -> type[np.signedinteger[Any]]:
+def _index_type(size: int) -> np.dtype[np.signedinteger[Any]]:
     """Give the smaller type of indices as long as it can count the cells, as SciPy does."""
-    return np.int32 if size <= np.iinfo(np.int32).max else np.int64
+    return np.dtype(np.int32 if size <= np.iinfo(np.int32).max else np.int64)
 
 
 def _with_border(numbers: Integers, circles: Sequence[bool]) -> Integers:
