@@ -70,7 +70,7 @@ def grid_connectivity(
             f"dimensions, got {neighbors!r}"
         )
     taken = checked_mask(mask, shape)
-    numbers = np.full(shape, -1, dtype=_index_type(taken.size))
+    numbers: Integers = np.full(shape, -1, dtype=_index_type(taken.size))
     numbers[taken] = np.arange(np.count_nonzero(taken))
     around = _with_border(numbers, circles)
     steps = [
