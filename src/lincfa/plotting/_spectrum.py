@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._field import Field
 from .._findings import Row, row_of
 from .._input import real_numbers
 from ._coloring import distinct_colors, row_neighbors
@@ -32,7 +33,7 @@ def plot_spectrum(
     Parameters
     ----------
     model : LinCFA or LinCFACV
-        Fitted.
+        Fitted to a table, or to a field with one dimension besides the samples.
     spectrum : array of shape (n_features,), default=None
         The line: for instance one sample, or coefficients. None for the means of the features.
     ax : matplotlib.axes.Axes, default=None
@@ -55,6 +56,7 @@ def plot_spectrum(
     """
     model._check_is_fitted()
     reducer = getattr(model, "reducer_", model)
+    _refuse_maps(getattr(reducer, "field_", None))
     values = reducer.mean_ if spectrum is None else real_numbers(spectrum, "spectrum")
     if values.shape != (reducer.n_features_in_,):
         raise ValueError(
@@ -65,6 +67,19 @@ def plot_spectrum(
     label = "mean of the feature" if spectrum is None else "value of the feature"
     draw_spectrum(row_of(reducer, values), ax, label=label, **kwargs)
     return ax
+
+
+def _refuse_maps(field: Field | None) -> None:
+    """Refuse cells along several dimensions, of which a line would be a zigzag."""
+    for variable in [] if field is None else field.variables:
+        if sum(size > 1 for size in variable.shape) > 1:
+            assert field is not None
+            dims = zip(field.cell_dims(variable), variable.shape, strict=True)
+            listed = ", ".join(f"{name} ({size})" for name, size in dims)
+            raise ValueError(
+                "plot_spectrum draws features in a row; this was fitted to cells with several "
+                f"dimensions, {listed}. plot_map draws them."
+            )
 
 
 def draw_spectrum(row: Row, ax: "Axes", *, label: str, **kwargs: Any) -> None:
