@@ -176,6 +176,15 @@ def test_cells_in_a_row(scene):
     assert ax.get_xlabel() == "wavelength, nm"
 
 
+def test_a_map_is_no_spectrum(scene):
+    for field in (scene.array, xr.Dataset({"t2m": scene.array})):
+        with pytest.raises(ValueError, match=r"lat \(3\), lon \(4\)\. plot_map draws them"):
+            plot_spectrum(scene.fit(field))
+    row = scene.array.isel(lat=[1])  # one dimension has but one place
+    model = LinCFA(sample_dim="time", tolerance=20.0).fit(row, scene.target)
+    assert plot_spectrum(model).lines[0].get_xdata().size == 4
+
+
 def test_what_has_no_map(scene):
     table = LinCFA().fit(np.random.default_rng(0).normal(size=(N, 3)), scene.target)
     with pytest.raises(ValueError, match=r"plot_map draws .* fitted to a table"):
@@ -183,8 +192,13 @@ def test_what_has_no_map(scene):
     with pytest.raises(ValueError, match=r"plot_coefficient_map draws .* fitted to a table"):
         plot_coefficient_map(table, np.zeros(table.n_groups_))
     with pytest.raises(ValueError, match=r"plot_stability_map draws .* fitted to a table"):
-        plot_stability_map(SimpleNamespace(field=None))
+        plot_stability_map(SimpleNamespace(field=None, features=None))
     model = scene.fit()
+    for other in (model, model.label_map(), None):
+        with pytest.raises(
+            TypeError, match=r"what lincfa\.stability\(field, y, model=model\) gave"
+        ):
+            plot_stability_map(other)
     with pytest.raises(ValueError, match=r"shape \(2,\), got \(3,\)"):
         plot_coefficient_map(model, np.zeros(3))
     with pytest.raises(ValueError, match="coef is needed"):

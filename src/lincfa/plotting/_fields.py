@@ -1,6 +1,7 @@
 """Maps of a fitted model."""
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ def plot_map(
     *,
     variable: Any = None,
     select: Mapping[Any, Any] | None = None,
+    numbers: int = 0,
     ax: "Axes | None" = None,
     **kwargs: Any,
 ) -> "Axes":
@@ -41,6 +43,9 @@ def plot_map(
     select : mapping, default=None
         Where cells have more than two dimensions: which place along the others, as
         ``{"level": 500}``.
+    numbers : int, default=0
+        How many of the groups with the most cells on the map carry their number, that of
+        ``labels_`` and ``label_map``. Single cells carry none.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure, which belongs to no window. Axes with a projection of
         cartopy keep their limits, labels and aspect; tell them the coordinates of the data, as
@@ -64,15 +69,17 @@ def plot_map(
     >>> lat, lon = [45.0, 46.0], [7.0, 8.0, 9.0]
     >>> field = xr.DataArray(values, {"time": range(100), "lat": lat, "lon": lon})
     >>> y = signal[:, 0, 0] - signal[:, 1, 0] + rng.normal(size=100)
-    >>> ax = plot_map(LinCFA(tolerance=9.0).fit(field, y))
+    >>> ax = plot_map(LinCFA(tolerance=9.0).fit(field, y), numbers=2)
     >>> ax.figure.savefig("groups.png")  # doctest: +SKIP
     """
+    if not (isinstance(numbers, Integral) and not isinstance(numbers, bool) and numbers >= 0):
+        raise ValueError(f"numbers must be an integer from 0 on, got {numbers!r}.")
     model._check_is_fitted()
     reducer = getattr(model, "reducer_", model)
     field = _field_of(getattr(reducer, "field_", None), "plot_map")
     map = map_on(field, reducer.labels_, variable=variable, select=select)
     ax = _axes(ax, map)
-    draw_groups(map, ax, **kwargs)
+    draw_groups(map, ax, numbers=int(numbers), **kwargs)
     return ax
 
 
@@ -153,6 +160,11 @@ def plot_stability_map(
     -------
     matplotlib.axes.Axes
     """
+    if not (hasattr(stability, "field") and hasattr(stability, "features")):
+        raise TypeError(
+            f"plot_stability_map takes what lincfa.stability(field, y, model=model) gave, got "
+            f"{type(stability).__name__}."
+        )
     field = _field_of(stability.field, "plot_stability_map")
     map = map_on(field, stability.labels, stability.features, variable=variable, select=select)
     ax = _axes(ax, map, bar=True)

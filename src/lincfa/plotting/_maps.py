@@ -10,6 +10,7 @@ from ..theory._arrays import FloatArray
 from ._coloring import distinct_colors, grid_neighbors, point_neighbors
 from ._corners import corners
 from ._figures import GREY, label_axes, legend_above, linear_until, short_number
+from ._numbering import write_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +22,11 @@ _DEEP = 100  # the largest weight over that where colours become logarithmic: sm
 _STEEPEST = 0.2  # cosine of a latitude, below which a map is not stretched further
 
 
-def draw_groups(map: Map, ax: "Axes", **kwargs: Any) -> None:
-    """Draw each group in one colour, and neighbours in different ones; single cells are grey."""
+def draw_groups(map: Map, ax: "Axes", *, numbers: int = 0, **kwargs: Any) -> None:
+    """Draw each group in one colour, and neighbours in different ones; single cells are grey.
+
+    So many of the largest groups have their numbers written on them.
+    """
     from matplotlib.colors import ListedColormap
 
     if map.places.kind == "points":
@@ -38,6 +42,7 @@ def draw_groups(map: Map, ax: "Axes", **kwargs: Any) -> None:
     _paint(ax, map, np.ma.masked_less(indices, 0), style | kwargs)
     if map.places.kind != "points" and max(map.groups.shape) <= _OUTLINED:
         _outline(ax, map, kwargs)
+    write_numbers(map, ax, numbers, _placing(kwargs))
     _finish(ax, map, kwargs, single=True)
 
 
