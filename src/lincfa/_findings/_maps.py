@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._cells import texts
-from .._field import Field, put
+from .._field import Field, Variable, put
 from .._names import shown
 from ..theory._arrays import FloatArray
 from ._coefficients import effect_of_features
@@ -34,7 +34,7 @@ class Map:
     Attributes
     ----------
     title : str
-        Name of the variable, and where it is cut.
+        Name of the variable, the long one first if there is one, and where it is cut.
     places : Places
         Where the cells are.
     groups : array of shape (ny, nx), or (n,) for single places
@@ -93,11 +93,12 @@ def maps_on(
         for variable in field.variables
         for places in _maps_within(_variable(on_grid[0], variable.name))
     ]
+    called = {variable.name: _called(variable) for variable in field.variables}
     first = wanted[:_MAPS]
     maps = []
     for name, places in first:
         told = [_variable(each, name).isel(places) for each in on_grid]
-        title = _title(_variable(on_grid[0], name), name, places)
+        title = _title(_variable(on_grid[0], name), called[name], places)
         maps.append(_thinned(map_of(*told, sizes=_sizes(labels), title=title), len(first)))
     return tuple(maps), len(wanted)
 
@@ -120,8 +121,16 @@ def _maps_within(array: "xr.DataArray") -> list[dict[Hashable, int]]:
     return found if is_map(array) else []
 
 
-def _title(array: "xr.DataArray", name: Any, places: Mapping[Hashable, int]) -> str:
-    parts = [] if name is None else [str(name)]
+def _called(variable: Variable) -> str:
+    """Give the long name of a variable, if it has one, and its short one."""
+    long = variable.attrs.get("long_name")
+    if not isinstance(long, str) or not long.strip() or long == variable.name:
+        return "" if variable.name is None else str(variable.name)
+    return long if variable.name is None else f"{long} ({variable.name})"
+
+
+def _title(array: "xr.DataArray", name: str, places: Mapping[Hashable, int]) -> str:
+    parts = [name] if name else []
     parts += [f"{dim}={_texts_along(array, dim)[place]}" for dim, place in places.items()]
     return shown(", ".join(parts), LONGEST_NAME) if parts else ""
 
