@@ -10,7 +10,7 @@ pytest.importorskip("xarray")
 
 import xarray as xr
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection, QuadMesh
-from matplotlib.colors import SymLogNorm
+from matplotlib.colors import SymLogNorm, to_hex
 
 from lincfa._findings import Places
 from lincfa.plotting import draw_groups, draw_stability, draw_weights, new_figure, weights_on
@@ -122,6 +122,22 @@ def test_weights_are_white_at_zero():
     assert blue[2] > blue[0]
     assert "standard deviation" in ax.figure.axes[1].get_ylabel()
     assert legend_texts(ax) == ["1 constant cell", "2 cells left out"]
+
+
+def test_cells_left_out_do_not_look_like_weights_of_zero():
+    labels, zeros = field_of(LABELS), field_of(np.zeros((3, 4)))
+    ax = drawn(draw_own_weights, map_of_labels(labels, zeros))
+    weights, outside = (each for each in ax.collections if isinstance(each, QuadMesh))
+    grey = hex_of(outside, 1)
+    assert (~outside.get_array().mask)[::-1].tolist() == np.isnan(LABELS).tolist()
+    assert is_grey(grey)
+    assert int(grey[1:3], 16) < int(hex_of(weights, 0)[1:3], 16) - 30
+    patches = ax.get_legend().get_patches()
+    assert to_hex(patches[1].get_facecolor()) == grey
+    coords = {"lat": ("place", [45.0, 46, 47]), "lon": ("place", [5.0, 6, 7])}
+    places = xr.DataArray([0.0, 0, np.nan], dims="place", coords=coords)
+    ax = drawn(draw_own_weights, map_of_labels(places, xr.zeros_like(places)))
+    assert ax.lines[0].get_markerfacecolor() == grey
 
 
 def test_few_large_weights_do_not_hide_the_others():
@@ -305,8 +321,9 @@ def test_what_is_given_is_passed_on():
         shifted = ax.transData
         draw(map, ax, zorder=7, alpha=0.5, transform=shifted, rasterized=False)
         meshes = [each for each in ax.collections if isinstance(each, QuadMesh)]
-        assert meshes[-1].get_alpha() == 0.5
-        assert not meshes[-1].get_rasterized()
+        own = meshes[1 if draw is draw_stability else 0]  # besides single cells, or those left out
+        assert own.get_alpha() == 0.5
+        assert not own.get_rasterized()
         assert {each.get_zorder() for each in ax.collections} == {7}
 
 

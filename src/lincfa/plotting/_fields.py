@@ -95,7 +95,7 @@ def plot_coefficient_map(
     """Draw a map of the coefficients of the reduced features, spread back to the cells.
 
     The colour of a cell says how far a prediction rises with one standard deviation of it: red
-    where it rises, blue where it falls, white at zero. That is what
+    where it rises, blue where it falls, white at zero; cells left out are grey. That is what
     :meth:`~lincfa.LinCFA.expand_coefficients` gives, times the standard deviation of the cell, so
     that cells can be compared. The members of a group share its coefficient, so that a cell of a
     large group has a small weight; where a few weights would make all others pale, the scale is

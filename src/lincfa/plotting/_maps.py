@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SINGLE = "#d9d9d9"
+_OUTSIDE = "#c4c4c4"  # cells left out, where white means a weight of zero
 _OUTLINED = 150  # cells across or upwards, up to which groups have outlines
 _PALE = 12  # the largest weight over the median, beyond which half of the cells look white
 _DEEP = 100  # the largest weight over that where colours become logarithmic: small ones stay pale
@@ -64,7 +65,7 @@ def draw_weights(map: Map, ax: "Axes", *, weights: FloatArray, **kwargs: Any) ->
         _bar(ax, image, f"{label},\nlogarithmic away from zero", _decades(style["norm"]))
     else:
         _bar(ax, image, label)
-    _finish(ax, map, kwargs, single=False)
+    _finish(ax, map, kwargs, outside=_OUTSIDE)
 
 
 def draw_stability(map: Map, ax: "Axes", **kwargs: Any) -> None:
@@ -152,11 +153,18 @@ def _outline(ax: "Axes", map: Map, kwargs: dict[str, Any]) -> None:
     ax.add_collection(lines, autolim=False)
 
 
-def _finish(ax: "Axes", map: Map, kwargs: dict[str, Any], single: bool) -> None:
+def _finish(
+    ax: "Axes", map: Map, kwargs: dict[str, Any], *, single: bool = False, outside: str = "none"
+) -> None:
     """Mark cells of no group, tell in a legend what colours do not, and set up plain axes."""
     kinds: list[tuple[Any, str, dict[str, Any], dict[str, Any]]] = [
         (map.groups == CONSTANT, "constant {}", {"hatch": "/////"}, {"marker": "x"}),
-        (map.groups == LEFT_OUT, "{} left out", {}, {"marker": "o"}),
+        (
+            map.groups == LEFT_OUT,
+            "{} left out",
+            {"facecolor": outside},
+            {"markerfacecolor": outside},
+        ),
     ]
     noun = "place" if map.places.kind == "points" else "cell"
     handles, labels = [], []
@@ -207,13 +215,18 @@ def _mark(
     dot: dict[str, Any],
     kwargs: dict[str, Any],
 ) -> None:
-    """Hatch cells, or mark places."""
+    """Hatch or fill cells, or mark places."""
+    from matplotlib.colors import ListedColormap
+
     places = map.places
     if places.kind == "points":
         ax.plot(places.x[cells], places.y[cells], **_dotted(map, dot) | _placing(kwargs))
-    elif "hatch" in area:
-        marked = np.ma.masked_where(~cells, cells.astype(float))
+        return
+    marked = np.ma.masked_where(~cells, cells.astype(float))
+    if "hatch" in area:
         ax.pcolor(*corners(places), marked, rasterized=True, **area | _placing(kwargs))
+    elif area["facecolor"] != "none":
+        _paint(ax, map, marked, {"cmap": ListedColormap([area["facecolor"]])} | _placing(kwargs))
 
 
 def _bar(ax: "Axes", image: Any, label: str, ticks: list[float] | None = None) -> None:
