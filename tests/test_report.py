@@ -15,6 +15,7 @@ from lincfa._findings import _groups, find
 from lincfa._words import decimals, digits
 from lincfa.datasets import make_correlated
 from lincfa.report import render, write_report
+from lincfa.report._wording import verdict
 from reference import QUICK
 from report_pages import NASTY, Page, make_findings, nasty_findings
 
@@ -84,6 +85,33 @@ def test_verdict_follows_the_interval(findings, low, high, said):
     difference = replace(findings.scores.r2_difference, low=low, high=high)
     changed = replace(findings, scores=replace(findings.scores, r2_difference=difference))
     assert said in Page(render(changed)).text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (1.0, 9.0, "below 0. On these samples the reduced features are less far off than all"),
+        (-9.0, -1.0, "below 0. On these samples all features are less far off"),
+        (-9.0, 9.0, "R² is below 0."),
+        (float("nan"), float("nan"), "R² is below 0."),
+    ],
+)
+def test_what_predicts_nothing_is_no_success(findings, low, high, said):
+    scores = findings.scores
+    rows = tuple(
+        replace(row, r2=replace(row.r2, value=value))
+        for row, value in zip(scores.rows, (-260397.0, -39.0), strict=True)
+    )
+    difference = replace(scores.r2_difference, low=low, high=high)
+    scores = replace(scores, rows=rows, r2_difference=difference)
+    told = verdict(scores)
+    assert told.startswith("Both predict worse than the mean of the target would: R² is below 0.")
+    assert said in told
+    assert "predict better" not in told
+    alone = verdict(replace(scores, rows=rows[1:], r2_difference=None))
+    assert "They predict worse than the mean of the target would" in alone
+    good = replace(rows[1], r2=replace(rows[1].r2, value=0.1))
+    assert "the mean of the target" not in verdict(replace(scores, rows=(rows[0], good)))
 
 
 def test_groups_are_those_of_the_findings(findings, page):

@@ -2,6 +2,7 @@
 
 from ._coefficients import Coefficients, effect_of_features, spread_back
 from ._groups import LONGEST_NAME
+from ._intervals import Interval
 from ._maps import CONSTANT, LEFT_OUT, Map, map_of, map_on
 from ._matrix import CorrelationMatrix, correlate_by_group
 from ._pairs import Pairs, PairTable, decide_pairs
@@ -23,6 +24,7 @@ __all__ = [
     "CorrelationMatrix",
     "Curve",
     "Findings",
+    "Interval",
     "Map",
     "PairTable",
     "Pairs",

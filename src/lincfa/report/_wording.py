@@ -2,9 +2,11 @@
 
 from math import isnan
 
-from .._findings import Findings, Scores
+from .._findings import Findings, Interval, Scores
 from .._words import decimals
 from ._mapwords import map_alternatives, map_captions
+
+_WORSE = "predict worse than the mean of the target would: R² is below 0"
 
 
 def meaning(findings: Findings) -> str:
@@ -62,8 +64,12 @@ def _rule(findings: Findings) -> str:
 def verdict(scores: Scores) -> str:
     """Say whether the reduced features predict better, as far as the samples can tell."""
     difference = scores.r2_difference
+    useless = all(row.r2.value < 0 for row in scores.rows)
     if difference is None:
-        return "All features were not at hand; the scores are those of the reduced ones."
+        text = "All features were not at hand; the scores are those of the reduced ones."
+        return f"{text} They {_WORSE}." if useless else text
+    if useless:
+        return f"Both {_WORSE}. {_less_far_off(difference)}".strip()
     if isnan(difference.low):
         return "The samples are too few to tell which predicts better."
     if difference.low == difference.high == 0:
@@ -76,6 +82,15 @@ def verdict(scores: Scores) -> str:
         "The samples do not tell which predicts better: another set of them may well turn the sign "
         "of the difference."
     )
+
+
+def _less_far_off(difference: Interval) -> str:
+    """Say which of two that predict nothing is less far off; there is nothing to praise."""
+    if difference.low > 0:
+        return "On these samples the reduced features are less far off than all features."
+    if difference.high < 0:
+        return "On these samples all features are less far off than the reduced ones."
+    return ""
 
 
 def constant(findings: Findings) -> str:
