@@ -1,7 +1,9 @@
 """Maps and spectra of a report: what the page shows, says and cuts; and its JSON."""
 
 import json
+import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -67,13 +69,40 @@ def test_a_field_has_maps_of_groups_and_of_weights():
     expected = model.to_map(findings.coefficients.values).values
     np.testing.assert_allclose(weights, expected, rtol=1e-4)  # it has five digits
     page = Page(render(findings))
-    assert figures(page)[0] == "map-0"
-    assert figures(page)[-1] == "weights-0"
+    assert figures(page) == ["map-0", "correlations", "thresholds", "weights-0"]
+    assert "spread back to the features" not in page.text  # which the map shows
     assert "t2m: Each colour is a group of cells." in page.text
     assert "Map of t2m: 2 groups of several cells, 1 constant cell, 1 cell left out." in page.text
     assert f"from {map.values[map.groups >= 0].min():.3g} to" in page.text
     assert "is shown" not in page.text[page.text.index("Groups on the map") :][:500]
     assert len(page.all("figcaption")) == len(figures(page))
+
+
+def test_numbers_on_the_map_are_those_of_the_table():
+    X, y = scene()
+    model = fitted(X, y)
+    page = Page(render(find(model, X=X, y=y)))
+    numbers = [int(cells[0].split()[0]) for cells in page.tables[0][1:]]
+    assert sorted(numbers) == list(range(model.n_groups_))
+    sizes = [int(cells[1]) for cells in page.tables[0][1:]]
+    assert sizes == [model.groups_[number].size for number in numbers]
+    assert "The numbers are those of the groups; the table has them" in page.text
+    picture = render(find(model))
+    picture = picture[picture.index('id="picture-map-0"') :]
+    picture = picture[: picture.index("</figure>")]
+    assert re.findall(r"fill: #1b2127[^>]*>(\d+)</text>", picture) == [
+        "1",
+        "0",
+    ]  # the largest first
+
+
+def test_nine_groups_of_a_map_have_numbers():
+    labels = np.repeat(np.arange(12.0), 2).reshape(4, 6)
+    map = map_of_labels(xr.DataArray(labels, dims=("y", "x")))
+    X, y = scene()
+    text = render(replace(find(fitted(X, y)), maps=(map,)))
+    assert "those of the 9 groups with the most cells here" in text
+    assert len(re.findall(r"fill: #1b2127[^>]*>\d+</text>", text)) == 9
 
 
 def test_without_coefficients_there_are_no_weights():
@@ -117,6 +146,24 @@ def test_places_are_named_in_titles_and_may_be_alike():
         (X.isel(level0=0).rename(None), [""]),
     ):
         assert [map.title for map in find(fitted(field, y)).maps] == titles
+
+
+def test_a_long_name_is_in_the_caption():
+    X, y = scene()
+    long = {"long_name": "2 metre temperature"}
+    for name, attrs, title in (
+        ("t2m", long, "2 metre temperature (t2m)"),
+        (None, long, "2 metre temperature"),
+        ("t2m", {"long_name": "t2m"}, "t2m"),
+        ("t2m", {"long_name": ""}, "t2m"),
+        ("t2m", {"long_name": 3}, "t2m"),
+    ):
+        (map,) = find(fitted(X.rename(name).assign_attrs(attrs), y)).maps
+        assert map.title == title
+    data = xr.Dataset({"t2m": X.assign_attrs(long), "psl": X})
+    text = Page(render(find(fitted(data, y)))).text
+    assert "2 metre temperature (t2m): Each colour is a group" in text
+    assert "psl: Each colour is a group" in text
 
 
 def test_large_maps_are_thinned_and_it_is_said(monkeypatch):

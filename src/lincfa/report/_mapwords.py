@@ -4,6 +4,9 @@ import numpy as np
 
 from .._findings import CONSTANT, LEFT_OUT, Findings, Map, Row
 
+GROUPS_NUMBERED = 9
+"""On a map, the largest."""
+
 
 def map_captions(findings: Findings) -> dict[str, str]:
     """Say of each map, and of the spectrum, how to read it, and what was cut."""
@@ -13,7 +16,8 @@ def map_captions(findings: Findings) -> dict[str, str]:
         cut = _cut(findings, map, last=k == len(findings.maps) - 1)
         said[f"map-{k}"] = (
             f"{title}Each colour is a group of cells. Neighbouring groups differ in colour; the "
-            f"same colour further away may be another group. Single cells are grey.{cut}"
+            f"same colour further away may be another group. Single cells are grey."
+            f"{_numbered(map)}{cut}"
         )
         said[f"weights-{k}"] = (
             f"{title}The weights of the regression on the reduced features, spread back to the "
@@ -27,6 +31,16 @@ def map_captions(findings: Findings) -> dict[str, str]:
             "another group. Single features are grey."
         )
     return said
+
+
+def _numbered(map: Map) -> str:
+    several = np.setdiff1d(map.groups[map.groups >= 0], map.single).size
+    if several == 0:
+        return ""
+    of = "the groups"
+    if several > GROUPS_NUMBERED:
+        of = f"the {GROUPS_NUMBERED} groups with the most cells here"
+    return f" The numbers are those of {of}; the table has them before the names."
 
 
 def _cut(findings: Findings, map: Map, last: bool) -> str:

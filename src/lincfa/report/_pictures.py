@@ -22,6 +22,7 @@ from ..plotting import (
     svg,
     weights_on,
 )
+from ._mapwords import GROUPS_NUMBERED
 from ._wording import alternatives
 
 if TYPE_CHECKING:
@@ -53,14 +54,15 @@ def _drawings(findings: Findings) -> dict[str, tuple[tuple[float, float], Callab
         drawings["thresholds"] = (6.5, 5.0), partial(draw_thresholds, pairs)
     if path is not None:
         drawings["path"] = (7.0, 4.0), partial(draw_path, path)
-    if coefficients is not None and coefficients.names:
+    weighted = [map for map in findings.maps if map.values is not None]
+    # Cells are found on a map, not in the order of the columns.
+    if coefficients is not None and coefficients.names and not weighted:
         # Names below the axis take as much room as the picture.
         height = 5.6 if len(coefficients.names) <= NAMES_SHOWN else 3.6
         drawings["coefficients"] = (8.0, height), partial(draw_coefficients, coefficients)
-    weighted = [map for map in findings.maps if map.values is not None]
     weights = np.concatenate([weights_on(map) for map in weighted]) if weighted else None
     for k, map in enumerate(findings.maps):
-        drawings[f"map-{k}"] = figure_size(map), partial(draw_groups, map)
+        drawings[f"map-{k}"] = figure_size(map), partial(draw_groups, map, numbers=GROUPS_NUMBERED)
         if weights is not None and map.values is not None:
             draw = partial(draw_weights, map, weights=weights)
             drawings[f"weights-{k}"] = figure_size(map, bar=True), draw
