@@ -45,7 +45,7 @@ def write_numbers(map: Map, ax: "Axes", most: int, style: dict[str, Any]) -> Non
             *place_of_number(map, group),
             str(group),
             color=_INK,
-            fontsize="x-small",
+            fontsize="small",
             horizontalalignment="center",
             verticalalignment="center_baseline",
             bbox=ground,
