@@ -185,6 +185,30 @@ def test_apply_takes_the_same_grid_and_no_other(done, fails, path, folder, weath
         rmtree("other.zarr")
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_apply_takes_models_of_a_single_array(done, fails, folder, weather, way):
+    msl = weather["msl"].transpose("y", "time", "x")
+    model = LinCFA(sample_dim="time").fit(msl, weather["rain"])
+    model.save("m.json")
+    suffix = kept_as(way)
+    store(weather.rename(time="draw"), f"new.{suffix}")
+    done("apply", "m.json", f"new.{suffix}", "--samples", "draw", *WAYS[way])
+    written = opened(f"new-reduced.{suffix}")
+    assert np.allclose(written["reduced"], model.transform(msl), rtol=1e-10)
+    assert (written["msl_group"] == model.label_map()).all()
+    store(weather.isel(x=slice(3)), f"small.{suffix}")
+    line = fails("apply", "m.json", f"small.{suffix}", *WAYS[way])
+    assert "4 along 'x', and has 3" in line
+    store(weather.drop_vars("msl"), f"other.{suffix}")
+    line = fails("apply", "m.json", f"other.{suffix}", *WAYS[way])
+    assert line == f"other.{suffix} lacks the variable 'msl' of the fit."
+    LinCFA(sample_dim="time").fit(msl.rename(None), weather["rain"]).save("unnamed.json")
+    line = fails(
+        "apply", "unnamed.json", f"new.{suffix}", "--samples", "draw", *WAYS[way], "--force"
+    )
+    assert "a DataArray without a name" in line
+
+
 def test_what_is_told(done, path):
     options = [*OPTIONS[:-1], "--report", "report.json", "--force"]
     told = json.loads(done("reduce", path, *options, "--connectivity", "grid", "--json").out)

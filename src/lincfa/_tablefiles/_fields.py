@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -61,18 +61,21 @@ def block_of(table: TableFile, name: str, features: Sequence[str]) -> str | None
 def check_same_field(table: TableFile | ChunkedTable, field: Field) -> None:
     """Refuse a data set whose grids are not those of a field; it may have other variables.
 
-    The samples may be along a dimension of another name.
+    The samples may be along a dimension of another name. The field may be that of a DataArray.
     """
     from .._field import check_same_cells
 
     if table.grid is None:
         return
     with open_grid(os.path.abspath(table.source), table.form) as file:
-        data = file[[v.name for v in field.variables if v.name in file.data_vars]]
-        if field.sample_dim not in data.dims:
+        known = [variable.name for variable in field.variables]
+        if not field.is_dataset and known[0] not in file.data_vars:
+            raise ValueError(_lacking(table, known[0]))
+        data = file[[name for name in known if name in file.data_vars]]
+        if field.sample_dim not in data.dims and table.grid.samples in data.dims:
             data = data.rename_dims({table.grid.samples: field.sample_dim})
         try:
-            check_same_cells(field, data)
+            check_same_cells(field, data if field.is_dataset else data[known[0]])
         except ValueError as error:
             raise ValueError(f"{table.source}: {error}") from error
     columns = {variable.name: variable.columns for variable in table.grid.variables}
@@ -84,3 +87,13 @@ def check_same_field(table: TableFile | ChunkedTable, field: Field) -> None:
                     f"{table.source}: the cell {name!r} of the fit is {column!r} here; dimensions "
                     "must be in the same order, and their coordinates of the same precision."
                 )
+
+
+def _lacking(table: TableFile | ChunkedTable, name: Hashable) -> str:
+    """Say that the one variable of a fit is not there."""
+    if name is None:
+        return (
+            f"{table.source}: the model was fitted to a DataArray without a name, so that its "
+            "variable cannot be told; name the array before the fit."
+        )
+    return f"{table.source} lacks the variable {name!r} of the fit."
