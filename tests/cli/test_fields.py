@@ -239,6 +239,64 @@ def test_a_chain_of_columns(done, save, columns, samples):
     assert model.labels_.tolist() == fitted.labels_.tolist() != free.labels_.tolist()
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_targets_that_are_none(fails, folder, weather, way, files):
+    path = store(weather, f"field.{kept_as(way)}")
+    before = files()
+
+    def line(target, *more):
+        return fails("reduce", path, "--target", target, *WAYS[way], *more)
+
+    needed = "the target must run along the samples (time) alone; these do: 'index', 'rain'"
+    assert line("msl") == f"{path}: 'msl' is gridded, along y, x too; {needed}"
+    assert line("nino") == f"{path} has no variable 'nino'; {needed}"
+    assert line("rain", "--samples", "y").startswith(
+        f"{path}: 'rain' does not run along y alone, as the target must where that is the dimension"
+    )
+    assert line("rain", "--samples", "y").endswith("; no variable does")
+    assert files() == before
+
+
+def test_few_of_many_possible_targets_are_listed(fails, folder, weather):
+    many = {f"v{k:02d}": ("time", np.arange(120.0)) for k in range(30)}
+    store(weather[["msl"]].assign(many), "many.nc")
+    line = fails("reduce", "many.nc", "--target", "nino")
+    assert line.endswith("'v08', 'v09', …")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_name_of_a_variable_means_all_of_its_cells(done, fails, folder, weather, way):
+    path = store(weather, f"field.{kept_as(way)}")
+    done("reduce", path, *OPTIONS, *WAYS[way], "--drop", "msl", "--keep", "t2m")
+    assert not hasattr(load("groups.json"), "field_")  # nothing but the index
+    written = opened(f"field-reduced.{kept_as(way)}")
+    xr.testing.assert_identical(written["t2m"].variable, weather["t2m"].variable)
+    assert "msl" not in written
+    assert "msl_group" not in written
+
+
+def test_explain_asks_for_cells(fails, path):
+    line = fails("explain", path, "--target", "rain", "msl", "index")
+    assert line.startswith(
+        "field.nc has no column 'msl'; it is gridded: name a cell, such as 'msl["
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_notes_on_cells_without_values_and_on_coordinates(done, folder, weather, way):
+    nothing = (("time", "x"), np.full((120, 4), np.nan))
+    month = ("time", np.arange(120) // 30)
+    path = store(weather.assign(bare=nothing).assign_coords(month=month), f"f.{kept_as(way)}")
+    notes = json.loads(done("reduce", path, *OPTIONS, *WAYS[way], "--json").out)["notes"]
+    assert notes[:3] == [
+        "coordinates of the samples, passed on untouched: column 'month'",
+        "3 of 12 cells of 't2m' have no value at any sample and are left out",
+        "without any value, passed on untouched: columns 'bare[x=0]', 'bare[x=1]', 'bare[x=2]', "
+        "'bare[x=3]'",
+    ]
+    assert not any("'time'" in note for note in notes)
+
+
 def test_neighbours_that_there_are_not(fails, path, folder, data, weather, files):
     before = files()
     grid, chain = ["--connectivity", "grid"], ["--connectivity", "chain"]

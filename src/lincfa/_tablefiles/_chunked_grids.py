@@ -119,8 +119,8 @@ def open_zarr(path: str, form: Form, samples: str | None) -> ChunkedTable:
         n_rows = data.sizes[samples]
         length = _chunk_length(data, gridded or plain, samples)
         fields = [pa.field(name, _arrow_type(data[name].dtype)) for name in plain]
-        coordinates = {name for name in plain if name in data.coords}
-        numbers = {name for name in plain if data[name].dtype.kind in "iuf"} - coordinates
+        coordinates = [name for name in plain if name in data.coords]
+        numbers = {name for name in plain if data[name].dtype.kind in "iuf"} - {*coordinates}
         apart = [str(name) for name in others.variables if name not in {*plain, *others.dims}]
     for variable in variables:
         fields += [pa.field(name, pa.from_numpy_dtype(variable.dtype)) for name in variable.columns]
@@ -138,7 +138,7 @@ def open_zarr(path: str, form: Form, samples: str | None) -> ChunkedTable:
         reader=GridReader(os.path.abspath(path), form, samples, variables, schema),
         chunks=chunks,
         lengths=[chunk.stop - chunk.start for chunk in chunks],
-        grid=ChunkedGrid(samples, variables, apart),
+        grid=ChunkedGrid(samples, variables, coordinates, apart),
     )
 
 

@@ -41,6 +41,7 @@ class ChunkedGrid:
 
     samples: str  # the dimension along which the samples are
     variables: list[Gridded]
+    coordinates: list[str]  # columns that tell the samples apart, and are no features
     apart: list[str]  # variables that are no columns
 
 
@@ -171,6 +172,11 @@ class Look:
     def names(self) -> list[str]:
         """The names of all columns."""
         return self.table.names
+
+    @property
+    def grid(self) -> ChunkedGrid | None:
+        """The grid of the table, if it has one."""
+        return self.table.grid
 
     @property
     def remarks(self) -> dict[str, str]:

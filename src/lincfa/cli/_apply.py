@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     if getattr(model, "field_", None) is not None:
         check_same_field(table, model.field_)
     names = table.names
-    dropped = find_features(names, features, options.drop, table.source, options.groups)
+    dropped = find_features(table, features, options.drop, options.groups)
     rows = complete_rows(table, features, options.missing, talk, advice="")
     with talk.busy("averaging"):
         reduced = model._reduce(frame_of_rows(table, features, np.flatnonzero(rows)))

@@ -26,7 +26,7 @@ def apply_chunks(options: argparse.Namespace) -> int:
     table = open_chunked(options.data, samples=options.samples, scheduler="://" in where)
     if getattr(model, "field_", None) is not None:
         check_same_field(table, model.field_)
-    dropped = find_features(table.names, features, options.drop, table.source, options.groups)
+    dropped = find_features(table, features, options.drop, options.groups)
     table.need_numbers(features)
     keep = [name for name in table.names if name not in averaged and name not in dropped]
     # Of a grid, cells without any value are not written, features or not.

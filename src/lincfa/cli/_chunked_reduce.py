@@ -16,7 +16,7 @@ from .._names import describe_columns
 from .._tablefiles import ChunkedTable, Look, compute_all, open_chunked
 from ..report import report_text
 from ._chunked import check_chunked_outputs, complete_rows_of, write_reduced_chunks
-from ._columns import assign_roles, find_columns
+from ._columns import assign_roles, check_target, find_columns
 from ._computing import Counting, computing
 from ._outputs import blaming
 from ._reading import find_field, naming, of_field
@@ -37,8 +37,8 @@ def reduce_chunks(
     where = options.dask or "threads"
     table = open_chunked(options.data, samples=options.samples, scheduler="://" in where)
     # Before any pass over the data.
-    find_columns(table.names, [options.target], table.source, patterns=False)
-    find_columns(table.names, [*options.drop, *options.keep], table.source)
+    check_target(table, options.target)
+    find_columns(table, [*options.drop, *options.keep])
     table.need_numbers([options.target])
     if table.grid is not None and table.grid.samples == "time" and options.split == "random":
         talk.note("rows are held out at random; --split time holds out the last ones")

@@ -8,16 +8,18 @@ from re import fullmatch
 from typing import Any, Protocol
 
 from .._names import describe_columns
+from .._tablefiles import ChunkedGrid, Grid, Gridded
 from ._talk import Talk
 
 _REMARKS = 5
+_LISTED = 10
 _MOST_TO_GUESS = 20_000
 _INDEX = r"|Unnamed: \d+|__index_level_\d+__"
 """Names under which pandas writes the labels of rows."""
 
 
-class Columns(Protocol):
-    """A table, as far as the roles of its columns depend on it."""
+class Named(Protocol):
+    """A table, as far as its columns can be named."""
 
     @property
     def source(self) -> str:
@@ -26,6 +28,14 @@ class Columns(Protocol):
     @property
     def names(self) -> list[str]:
         """The names of all columns."""
+
+    @property
+    def grid(self) -> Grid | ChunkedGrid | None:
+        """What the columns are cells of, for a table that has such."""
+
+
+class Columns(Named, Protocol):
+    """A table, as far as the roles of its columns depend on it."""
 
     @property
     def remarks(self) -> dict[str, str]:
@@ -62,18 +72,64 @@ def meant(names: Sequence[str], each: str) -> list[str]:
     return [each] if each in names else [name for name in names if fnmatchcase(name, each)]
 
 
-def find_columns(
-    names: Sequence[str], wanted: Sequence[str], source: str, *, patterns: bool = True
-) -> list[str]:
-    """Give the columns called so, or matching such patterns; refuse what means none."""
+def find_columns(table: Named, wanted: Sequence[str], *, patterns: bool = True) -> list[str]:
+    """Give the columns called so, or matching such patterns; refuse what means none.
+
+    With patterns the name of a gridded variable means all of its cells.
+    """
     found: dict[str, None] = {}
+    names = table.names
     known = set(names)
+    gridded = {variable.name: variable.columns for variable in _gridded(table)}
     for each in wanted:
-        matches = [each] if each in known else meant(names, each) if patterns else []
+        if each in known:
+            matches = [each]
+        elif patterns:
+            matches = gridded.get(each) or meant(names, each)
+        else:
+            matches = []
         if not matches:
-            raise ValueError(f"{source} has no column {each!r}{_hint(names, each)}")
+            cell = (
+                f"; it is gridded: name a cell, such as {gridded[each][0]!r}"
+                if each in gridded
+                else ""
+            )
+            raise ValueError(f"{table.source} has no column {each!r}{cell or _hint(names, each)}")
         found.update(dict.fromkeys(matches))
     return list(found)
+
+
+def check_target(table: Named, target: str) -> None:
+    """Refuse a target that is no column; of a grid, say which variables could be one."""
+    if table.grid is None or target in table.names:
+        find_columns(table, [target], patterns=False)
+        return
+    samples = table.grid.samples
+    cells = {name for variable in _gridded(table) for name in variable.columns}
+    none = cells.union(table.grid.coordinates)
+    along = [name for name in table.names if name not in none]
+    listed = ", ".join(map(repr, along[:_LISTED])) + (", …" if len(along) > _LISTED else "")
+    others = f"these do: {listed}" if along else "no variable does"
+    for variable in _gridded(table):
+        if variable.name == target:
+            rest = ", ".join(name for name in variable.dims if name != samples)
+            raise ValueError(
+                f"{table.source}: {target!r} is gridded, along {rest} too; the target must run "
+                f"along the samples ({samples}) alone; {others}"
+            )
+    if target in table.grid.apart:
+        raise ValueError(
+            f"{table.source}: {target!r} does not run along {samples} alone, as the target must "
+            f"where that is the dimension of the samples; {others}"
+        )
+    raise ValueError(
+        f"{table.source} has no variable {target!r}; the target must run along the samples "
+        f"({samples}) alone; {others}"
+    )
+
+
+def _gridded(table: Named) -> Sequence[Gridded]:
+    return () if table.grid is None else table.grid.variables
 
 
 def _hint(names: Sequence[str], wanted: str) -> str:
@@ -100,9 +156,9 @@ def assign_roles(
     ``fate`` is what becomes of such a column. Without ``talk`` nothing is noted.
     """
     names = table.names
-    find_columns(names, [target], table.source, patterns=False)
-    dropped = set(find_columns(names, drop, table.source))
-    kept = set(find_columns(names, keep, table.source))
+    check_target(table, target)
+    dropped = set(find_columns(table, drop))
+    kept = set(find_columns(table, keep))
     for name in sorted(dropped & {target, *kept}):
         role = "the target" if name == target else "to be kept"
         raise ValueError(f"column {name!r} is {role} and cannot be dropped")
@@ -115,8 +171,13 @@ def assign_roles(
     features = [name for name in others if name in numeric]
     text = [name for name in others if name not in empty and name not in numeric]
     if talk is not None:
-        _note(talk, f"not numeric, {fate}", text, table.remarks)
-        _note(talk, f"without any value, {fate}", without)
+        coordinates: set[str] = set() if table.grid is None else set(table.grid.coordinates)
+        told = [name for name in text if name not in coordinates]
+        _note(talk, f"not numeric, {fate}", told, table.remarks)
+        if table.grid is not None:  # that the samples have a coordinate goes without saying
+            about = [name for name in text if name in coordinates - {table.grid.samples}]
+            _note(talk, f"coordinates of the samples, {fate}", about)
+        _note(talk, f"without any value, {fate}", _note_masks(table, features, without, talk))
         _note(talk, f"labels of rows, {fate}", labels)
     if not features:
         comma = any(_has_decimal_comma(table, name) for name in text[:_REMARKS])
@@ -129,20 +190,38 @@ def assign_roles(
 
 
 def find_features(
-    names: Sequence[str], features: Sequence[str], drop: Sequence[str], source: str, groups: str
+    table: Named, features: Sequence[str], drop: Sequence[str], groups: str
 ) -> set[str]:
     """Refuse a table without all features of a saved model; give the columns to drop."""
-    present = set(names)
+    present = set(table.names)
     lacking = [name for name in features if name not in present]
     if lacking:
         raise ValueError(
-            f"{source} lacks {describe_columns(lacking, range(len(lacking)), limit=3)}, "
+            f"{table.source} lacks {describe_columns(lacking, range(len(lacking)), limit=3)}, "
             f"which {groups} averages"
         )
-    dropped = set(find_columns(names, drop, source))
+    dropped = set(find_columns(table, drop))
     for name in sorted(dropped & set(features)):
         raise ValueError(f"column {name!r} is a feature of {groups} and cannot be dropped")
     return dropped
+
+
+def _note_masks(
+    table: Columns, features: Sequence[str], without: Sequence[str], talk: Talk
+) -> list[str]:
+    """Note how many cells of variables that are reduced have no value; give the other columns."""
+    reduced, empty = set(features), set(without)
+    for variable in _gridded(table):
+        masked = empty.intersection(variable.columns)
+        if masked and not reduced.isdisjoint(variable.columns):
+            one = len(masked) == 1
+            talk.note(
+                f"{len(masked)} of {len(variable.columns)} cells of {variable.name!r} "
+                f"{'has' if one else 'have'} no value at any sample and "
+                f"{'is' if one else 'are'} left out"
+            )
+            empty -= masked
+    return [name for name in without if name in empty]
 
 
 def _note(

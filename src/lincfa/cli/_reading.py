@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._tablefiles import ChunkedTable, TableFile, block_of, field_of, form_of, read_table
-from ._columns import assign_roles, find_columns
+from ._columns import assign_roles, check_target, find_columns
 from ._rows import complete_rows, frame_of_rows, refuse_constant, split_rows
 from ._talk import Talk
 
@@ -124,11 +124,11 @@ def read_pair(
     Which these are depends on all features, because rows that lack a value are left out.
     """
     table = open_table(options, talk, lambda names: [options.target])
-    names = table.frame.columns
-    find_columns(names, [options.target, *pair], table.source, patterns=False)
+    check_target(table, options.target)
+    find_columns(table, pair, patterns=False)
     for name in pair:
         table.column(name)  # refuses one that is not of numbers
-    for name in sorted({*find_columns(names, options.drop, table.source)} & {*pair}):
+    for name in sorted({*find_columns(table, options.drop)} & {*pair}):
         raise ValueError(f"column {name!r} is to be explained and cannot be dropped")
     features = assign_roles(
         table, options.target, options.drop, [], None if only else talk, fate="left out"
