@@ -261,3 +261,23 @@ def test_json_alone_is_on_standard_output(done, data):
     assert json.loads(result.out)["notes"] == [
         "not numeric, passed on untouched: columns 'word', 'day'"
     ]
+
+
+def test_many_groups_for_the_samples_are_noted(done, save, columns):
+    few = save({name: column[:16] for name, column in columns.items()}, "few.csv")
+    options = ["--target", "y", "--test", 0, "--force", "--tolerance"]
+    said = "leaves a regression on them little to learn from; try "
+    assert "little" not in done("reduce", few, *options, 1e6).err
+    fewer = save({name: column[:9] for name, column in columns.items()}, "fewer.csv")
+    none = ["--min-correlation", 0.9999]  # so that nothing merges: 6 features and the id
+    told = json.loads(done("reduce", fewer, *options, 1, *none, "--json").out)
+    assert told["notes"][-1] == (
+        f"7 groups are more than half of the 9 samples learned from, which {said}"
+        "--tolerance cv or a larger --tolerance"
+    )
+    assert f"{said}--tolerance cv" in Path("report.html").read_text(encoding="utf-8")
+    asked = ["--target", "y", "--test", 0, "--force", "--n-groups", 5]
+    assert f"{said}a smaller --n-groups" in done("reduce", fewer, *asked).err
+    assert "little" not in done("reduce", few, *asked).err
+    half = save({name: column[:10] for name, column in columns.items()}, "half.csv")
+    assert "little" not in done("reduce", half, *asked).err  # half of them, and no more

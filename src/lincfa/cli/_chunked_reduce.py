@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from .._files import replacing_all
 from .._findings import Findings, Scores, find_reduced, find_reduced_scores, fit_to_reduced
-from .._names import describe_columns
 from .._tablefiles import ChunkedTable, Look, compute_all, open_chunked
 from ..report import report_text
 from ._chunked import check_chunked_outputs, complete_rows_of, write_reduced_chunks
@@ -20,7 +19,7 @@ from ._columns import assign_roles, check_target, find_columns
 from ._computing import Counting, computing
 from ._outputs import blaming
 from ._reading import find_field, naming, of_field
-from ._reduction import Reduced, tell
+from ._reduction import Reduced, note_groups, tell
 from ._rows import note_unscored, refuse_constant, split_rows
 from ._talk import Talk
 
@@ -84,11 +83,7 @@ def _learn(
     noted = talk.noting_warnings(but="LinCFA leaves out constant")
     with naming(table.source), counting(f"merging {len(roles.features)} features"), noted:
         model.fit(of_field(field, table.frame(roles.features, learned)), y[train])
-    if reduction.constant:
-        talk.note(
-            "constant in the rows to learn from, passed on untouched: "
-            f"{describe_columns(reduction.constant, range(len(reduction.constant)))}"
-        )
+    note_groups(reduction, options, talk)
     return reduction
 
 

@@ -94,7 +94,6 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, learn, score, write."""
-    from .._names import describe_columns
     from .._tablefiles import form_of
     from ._columns import assign_roles, meant
     from ._outputs import check_outputs, named_after
@@ -147,7 +146,7 @@ def run(options: argparse.Namespace) -> int:
     with talk.busy("looking for missing values"):
         rows = complete_rows(table, used, options.missing, talk)
         split = Split.of(table, options.target, roles.features, rows, options, talk)
-    from ._reduction import Reduction, tell  # takes a second, which errors should not
+    from ._reduction import Reduction, note_groups, tell  # takes a second, which errors should not
 
     model = _model(options)
     merging = f"merging {len(roles.features)} features"
@@ -157,11 +156,7 @@ def run(options: argparse.Namespace) -> int:
     reduction = Reduction(model, options.target, roles, rows, table, split)
     reduction = replace(reduction, table=table.only(reduction.kept))
     del table  # what scores and pictures take has room again
-    if reduction.constant:
-        talk.note(
-            "constant in the rows to learn from, passed on untouched: "
-            f"{describe_columns(reduction.constant, range(len(reduction.constant)))}"
-        )
+    note_groups(reduction, options, talk)
     with talk.busy("scoring"):
         findings = None if options.no_report else reduction.findings(options, talk)
         scores = reduction.scores(options) if findings is None else findings.scores

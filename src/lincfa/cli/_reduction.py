@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from .._files import replacing_all
 from .._findings import Findings, Scores, find, find_scores, plain, settings_of, versions
+from .._names import describe_columns
 from .._tablefiles import TableFile, form_of
 from ..report import report_text
 from ._columns import Roles
@@ -161,6 +162,27 @@ class Told(Protocol):
 
     def data(self, options: argparse.Namespace) -> dict[str, str | int]:
         """Describe the table."""
+
+
+def note_groups(reduction: Told, options: argparse.Namespace, talk: Talk) -> None:
+    """Note which features are in no group, and where the groups are many for the samples."""
+    constant = reduction.constant
+    if constant:
+        talk.note(
+            "constant in the rows to learn from, passed on untouched: "
+            f"{describe_columns(constant, range(len(constant)))}"
+        )
+    n_groups, n_samples = reduction.reducer.n_groups_, reduction.n_samples
+    if 2 * n_groups > n_samples:
+        advice = "--tolerance cv or a larger --tolerance"
+        if options.n_groups is not None:
+            advice = "a smaller --n-groups"
+        elif options.tolerance == "cv":
+            advice = "--n-groups"
+        talk.note(
+            f"{n_groups} groups are more than half of the {n_samples} samples learned from, which "
+            f"leaves a regression on them little to learn from; try {advice}"
+        )
 
 
 def _is_bound(reducer: Any) -> bool:
