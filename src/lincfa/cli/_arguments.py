@@ -52,8 +52,8 @@ def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
         action="append",
         default=[],
         metavar="COLUMN",
-        help="leave this column out; a pattern such as 'id*' means several, and the option may be "
-        "repeated",
+        help="leave this column out; a pattern such as 'id*', or the name of a gridded variable, "
+        "means several, and the option may be repeated",
     )
     parser.add_argument(
         "--missing",
