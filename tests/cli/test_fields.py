@@ -290,7 +290,7 @@ def test_notes_on_cells_without_values_and_on_coordinates(done, folder, weather,
     notes = json.loads(done("reduce", path, *OPTIONS, *WAYS[way], "--json").out)["notes"]
     assert notes[:3] == [
         "coordinates of the samples, passed on untouched: column 'month'",
-        "3 of 12 cells of 't2m' have no value at any sample and are left out",
+        "3 of 12 cells of 't2m' have no value at any sample and are left out of the features",
         "without any value, passed on untouched: columns 'bare[x=0]', 'bare[x=1]', 'bare[x=2]', "
         "'bare[x=3]'",
     ]

@@ -218,7 +218,7 @@ def _note_masks(
             talk.note(
                 f"{len(masked)} of {len(variable.columns)} cells of {variable.name!r} "
                 f"{'has' if one else 'have'} no value at any sample and "
-                f"{'is' if one else 'are'} left out"
+                f"{'is' if one else 'are'} left out of the features"
             )
             empty -= masked
     return [name for name in without if name in empty]
