@@ -9,7 +9,8 @@ from .._input import is_dask, real_numbers
 from ._build import put
 from ._compare import check_same_cells
 from ._describe import Field, is_dataset, is_field
-from ._read import along_samples, read_field, read_known, sample_dimension, told_by_cell
+from ._read import read_field, read_known, told_by_cell
+from ._samples import along_samples, sample_dimension
 
 
 @dataclass(frozen=True)
