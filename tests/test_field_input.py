@@ -98,9 +98,8 @@ def test_where_the_samples_are():
     assert LinCFA().fit(square, target).field_.sample_dim == "time"
     along = LinCFA(sample_dim="lon").fit(X[:, 0].fillna(0), np.arange(6.0))
     assert along.label_map().dims == ("time",)
-    for doubtful, samples in ((square, 6), (X, 50)):
-        with pytest.raises(ValueError, match=r"sample_dim.*time \(\d+\), lat \(4\), lon \(6\)"):
-            LinCFA().fit(doubtful, y[:samples])
+    with pytest.raises(ValueError, match=r"sample_dim.*time \(6\), lat \(4\), lon \(6\)"):
+        LinCFA().fit(square, y[:6])
     with pytest.raises(ValueError, match=r"no dimension 'day'.*time \(120\), lat \(4\)"):
         LinCFA(sample_dim="day").fit(X, y)
     for model in (LinCFA(sample_dim=["time"]), LinCFACV(sample_dim=["time"])):

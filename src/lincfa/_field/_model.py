@@ -10,7 +10,7 @@ from ._build import put
 from ._compare import check_same_cells
 from ._describe import Field, is_dataset, is_field
 from ._read import read_field, read_known, told_by_cell
-from ._samples import along_samples, sample_dimension
+from ._samples import along_samples, refuse_own_variable, sample_dimension
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class FieldReader:
             yield X, y, sample_weight
             return
         dim = sample_dimension(X, self.sample_dim, y)
+        refuse_own_variable(y, X)
         self.field_, table = read_field(X, dim)
         with told_by_cell(self.field_, table, X, new=False):
             yield table, *self._outcomes(X, table, y, sample_weight)
