@@ -81,6 +81,37 @@ def test_cells_missing_in_a_transform():
     xr.testing.assert_identical(model.transform(filled), model.transform(field()[0]))
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([0], "1 sample, first time=2001-01-01"),
+        ([7], "1 sample, first time=2001-01-08"),
+        ([0, 9, 5], "3 samples, first time=2001-01-01"),
+        ([9, 5], "2 samples, first time=2001-01-06"),
+    ],
+)
+def test_samples_at_which_all_cells_are_missing(rows, told, lazy):
+    X, y = holed(*rows, (3, 0, 0))
+    if lazy:
+        pytest.importorskip("dask")
+        X = X.chunk(time=50, lat=2)
+    message = f"^All cells are missing at {told}: drop such samples first\\.$"
+    for model in ESTIMATORS:
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y)
+    both = xr.Dataset({"one": X, "other": X[:, 0]})
+    with pytest.raises(ValueError, match=message):
+        LinCFA().fit(both, y)
+    with pytest.raises(ValueError, match="cells of the field are missing at some samples"):
+        LinCFA().fit(both.assign(other=X[:, 0].fillna(0)), y)
+    if not lazy:
+        with pytest.raises(ValueError, match=message):
+            LinCFA().fit(*field()).transform(X)
+    with pytest.raises(ValueError, match="A cell of the field is missing at some samples"):
+        LinCFA(sample_dim="time").fit(X[:, 0, :1], y)  # of the only cell no more is said
+
+
 def test_nothing_but_missing_cells():
     X, y = field()
     with pytest.raises(ValueError, match="Every cell of the field is missing"):
@@ -153,8 +184,11 @@ def test_variables_that_are_none():
 
 OTHERS = {
     "fewer cells": (lambda X: X[:, 1:], "4 along 'lat', and has 3"),
-    "moved": (lambda X: X.assign_coords(lon=X.lon + 0.5), "'lon' .* lon=0 it is 5.5 and was 5.0"),
-    "reversed": (lambda X: X[:, ::-1], "'lat' .* lat=0 it is 46.0 and was 40.0"),
+    "moved": (
+        lambda X: X.assign_coords(lon=X.lon + 0.5),
+        r"'lon' .* 0\) is 5.5 and was 5.0\.$",
+    ),
+    "reversed": (lambda X: X[:, ::-1], r"\(place 0\) is 46.0 and was 40.0\."),
     "names of dimensions": (lambda X: X.rename(lat="y"), r"dimensions of the fit, time, lat, lon"),
     "one sample": (lambda X: X[0], r"dimensions of the fit, time, lat, lon.*lat \(4\), lon \(6\)"),
     "text": (lambda X: X.astype(str), "not of numbers"),
@@ -196,7 +230,7 @@ def test_other_variables_in_a_transform():
         model.transform(X.t2m)
     with pytest.raises(ValueError, match="'rain' should have the cells of the fit, 6"):
         model.transform(X.isel(station=slice(3)))
-    with pytest.raises(ValueError, match=r"'station' is not that of the fit.*it is b and was a"):
+    with pytest.raises(ValueError, match=r"'station' is not that .* is b and was a\..*sortby"):
         model.transform(X.assign_coords(station=list("bacdef")))
 
 

@@ -13,10 +13,11 @@ _CLOSE = 1e-6
 
 
 def check_same_cells(field: Field, X: Any) -> None:
-    """Refuse a field whose variables, dimensions or coordinates are not those of the fit.
+    """Refuse a field whose variables, dimensions, units or coordinates are not those of the fit.
 
-    The order of the dimensions does not matter, nor does the name of a single array; coordinates
-    are compared where both have them. For that, coordinates of dask are computed, and nothing else.
+    The order of the dimensions does not matter, nor does the name of a single array; units and
+    coordinates are compared where both have them. For that, coordinates of dask are computed, and
+    nothing else.
     """
     if field.is_dataset != is_dataset(X):
         kinds = ("a DataArray", "a Dataset")
@@ -39,13 +40,27 @@ def check_same_cells(field: Field, X: Any) -> None:
     for variable in field.variables:
         array = found[variable.name] if field.is_dataset else X
         _check_dims(field, variable, array)
+        _check_units(field, variable, array)
     for coordinate in field.coordinates:
         if coordinate.dims and coordinate.name in X.coords:
             _check_coordinate(coordinate, X.coords[coordinate.name])
 
 
+def _what(field: Field, variable: Variable) -> str:
+    return f"The variable {variable.name!r}" if field.is_dataset else "The field"
+
+
+def _check_units(field: Field, variable: Variable, array: Any) -> None:
+    before, now = (side.get("units") for side in (variable.attrs, array.attrs))
+    if before is not None and now is not None and str(before).strip() != str(now).strip():
+        raise ValueError(
+            f"{_what(field, variable)} has the units {str(now)!r} and had {str(before)!r} in the "
+            "fit: convert it first, or change its attribute where both mean the same."
+        )
+
+
 def _check_dims(field: Field, variable: Variable, array: Any) -> None:
-    what = f"The variable {variable.name!r}" if field.is_dataset else "The field"
+    what = _what(field, variable)
     sizes = dict(zip(field.cell_dims(variable), variable.shape, strict=True))
     if set(array.dims) != set(variable.dims):
         expected = ", ".join(map(str, variable.dims))
@@ -74,12 +89,34 @@ def _check_coordinate(known: Coordinate, given: Any) -> None:
     if apart.any():
         first = int(np.flatnonzero(apart)[0])
         place = np.unravel_index(first, apart.shape)
-        where = ", ".join(f"{d}={i}" for d, i in zip(known.dims, place, strict=True))
+        where = ", ".join(map(str, place))
         before, now = (texts(side.ravel()[[first]])[0] for side in (known.values, values))
         raise ValueError(
-            f"The coordinate {known.name!r} is not that of the fit: at position {where} it is "
-            f"{now} and was {before}."
+            f"The coordinate {known.name!r} is not that of the fit: its first differing value "
+            f"(place {where}) is {now} and was {before}.{_remedy(known, values)}"
         )
+
+
+def _remedy(known: Coordinate, given: npt.NDArray[Any]) -> str:
+    """Say how to bring values of one dimension into their order, if nothing else differs."""
+    if len(known.dims) != 1:
+        return ""
+    ordered = [side[_order(side)] for side in (known.values, given)]
+    if differing(ordered[0], ordered[1], _CLOSE).any():
+        return ""
+    start = " The values are the same in another order: sort them first, as with X."
+    places = np.arange(given.size)
+    if np.array_equal(_order(known.values), places):
+        return f"{start}sortby({known.name!r})."
+    if np.array_equal(_order(known.values), places[::-1]):
+        return f"{start}sortby({known.name!r}, ascending=False)."
+    return f"{start}reindex_like(the field of the fit)." if known.name in known.dims else ""
+
+
+def _order(values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Give the order of values of a coordinate, of text and the like by what they look like."""
+    comparable = values if values.dtype.kind in "biufMm" else np.array(list(map(str, values)))
+    return np.argsort(comparable, kind="stable")
 
 
 def differing(

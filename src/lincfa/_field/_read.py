@@ -133,6 +133,10 @@ def _refuse_gaps(field: Field, stacked: Sequence[Any], labels: Sequence[str]) ->
     n = len(labels)
     counts = [_computed(np.isnan(values).sum(axis=0)) for values in stacked]
     cells = int(sum(((count > 0) & (count < n)).sum() for count in counts))
+    if cells > 1 and all(count.all() for count in counts):
+        empty = _empty_samples(stacked, labels)
+        if empty:
+            raise ValueError(empty)
     for variable, values, count in zip(field.parts, stacked, counts, strict=True):
         partly = np.flatnonzero((count > 0) & (count < n))
         if partly.size:
@@ -140,6 +144,18 @@ def _refuse_gaps(field: Field, stacked: Sequence[Any], labels: Sequence[str]) ->
             place = labels[int(np.flatnonzero(np.isnan(column))[0])]
             name = field.names[variable[1].start + int(partly[0])]
             raise ValueError(_gap(cells, name, place))
+
+
+def _empty_samples(parts: Sequence[Any], labels: Sequence[str]) -> str:
+    """Tell of samples at which all cells are missing, if there are any."""
+    empty = [_computed(np.isnan(values).all(axis=1)) for values in parts]
+    rows = np.flatnonzero(np.logical_and.reduce(empty))
+    if not rows.size:
+        return ""
+    return (
+        f"All cells are missing at {rows.size} sample{'s' if rows.size > 1 else ''}, first "
+        f"{labels[rows[0]]}: drop such samples first."
+    )
 
 
 def _gap(cells: int, name: str, place: str) -> str:
@@ -163,9 +179,14 @@ def told_by_cell(field: Field, table: Any, X: Any, *, new: bool) -> Iterator[Non
             missing = False
             counts = _computed(np.isinf(table).sum(axis=0))
         wrong = np.flatnonzero(counts)
+        labels = sample_labels(X, field.sample_dim)
+        if missing and wrong.size == counts.size > 1:
+            empty = _empty_samples([table], labels)
+            if empty:
+                raise ValueError(empty) from None
         column = _computed(table[:, wrong[0]])
         row = int(np.flatnonzero(~np.isfinite(column))[0])
-        place = sample_labels(X, field.sample_dim)[row]
+        place = labels[row]
         name = field.names[wrong[0]]
         several = f"{wrong.size} cells of the field" if wrong.size > 1 else "A cell of the field"
         first = "first " if wrong.size > 1 else ""
