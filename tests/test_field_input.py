@@ -103,8 +103,10 @@ def test_samples_at_which_all_cells_are_missing(rows, told, lazy):
     both = xr.Dataset({"one": X, "other": X[:, 0]})
     with pytest.raises(ValueError, match=message):
         LinCFA().fit(both, y)
-    with pytest.raises(ValueError, match="cells of the field are missing at some samples"):
-        LinCFA().fit(both.assign(other=X[:, 0].fillna(0)), y)
+    elsewhere = field()[0][:, 0].where(both.time != X.time[20])
+    for other in (X[:, 0].fillna(0), elsewhere):
+        with pytest.raises(ValueError, match="cells of the field are missing at some samples"):
+            LinCFA().fit(both.assign(other=other), y)
     if not lazy:
         with pytest.raises(ValueError, match=message):
             LinCFA().fit(*field()).transform(X)

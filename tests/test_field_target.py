@@ -82,6 +82,8 @@ def test_a_target_that_is_a_variable():
     for other in (X["index"] + 1, X["index"].rename("other"), xr.DataArray(y, dims="time")):
         LinCFA().fit(X, other)
     LinCFA().fit(X, pd.Series(y, name=("index", 1)))
+    with pytest.raises(ValueError, match=r"along nothing else.* time \(120\), station \(6\)"):
+        LinCFA(sample_dim="time").fit(X, X.rain)
 
 
 def test_a_lazy_target_that_is_a_variable():
