@@ -171,7 +171,10 @@ def test_apply_takes_the_same_grid_and_no_other(done, fails, path, folder, weath
     assert np.allclose(applied["reduced"], written["reduced"][84:], rtol=1e-12)
     assert applied["reduced"].attrs == written["reduced"].attrs
     for change, said in {
-        "moved": (new.assign_coords(lat=new["lat"] + 1), "'lat' is not that of the fit: at "),
+        "moved": (
+            new.assign_coords(lat=new["lat"] + 1),
+            "'lat' is not that of the fit: its first differing value",
+        ),
         "small": (new.isel(x=slice(3)), "should have the cells of the fit, 4 along 'x', and has 3"),
         "lacking": (new.drop_vars("msl"), "lacks the variable 'msl' of the fit"),
         "turned": (new.transpose("x", "y", ...), "the cell 'msl[y=0, x=0]' of the fit is 'msl[x=0"),
