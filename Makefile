@@ -13,7 +13,7 @@ help:
 	@echo "make test   run the tests"
 	@echo "make examples  predict from fields of climate, against EOF regression, PLS, … (5 minutes)"
 	@echo "make paper  run the paper's experiments and set its figures beside ours (6 minutes)"
-	@echo "make bench  time and memory against other methods, and how they grow (45 minutes)"
+	@echo "make bench  time and memory against other methods, and how they grow (50 minutes)"
 	@echo "make quality  prediction against PCA, PLS, ridge, … on repeated splits (20 minutes)"
 	@echo "make lint   ruff and strict mypy"
 	@echo "make clean  remove the virtual environment and the caches"
