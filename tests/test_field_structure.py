@@ -84,12 +84,15 @@ CIRCLES = {
     "whole numbers": (np.arange(0, 360, 45), {}),
     "single precision": (np.linspace(0, 360, 49, endpoint=False, dtype="f4"), {}),
     "by its name": (np.arange(0.0, 360, 60), {"name": "Longitude"}),
+    "by the name of a model": (np.arange(0.0, 360, 60), {"name": "nav_lon"}),
+    "from the middle": (np.array([180.0, 240, 300, 0, 60, 120]), {}),
     "by its units": (np.arange(0.0, 360, 60), {"name": "x", "units": "degrees_east"}),
     "by its standard": (np.arange(0.0, 360, 60), {"name": "x", "standard_name": "longitude"}),
 }
 LINES = {
     "one is lacking": (np.arange(0.0, 350, 10), {}),
     "uneven": (np.array([0.0, 30, 90, 120, 180, 240, 270, 315]), {}),
+    "back and forth": (np.array([0.0, 60, 0, 60, 0, 60]), {}),
     "both ends": (np.arange(-180.0, 181, 30), {}),
     "more than once around": (np.arange(0.0, 720, 30), {}),
     "no longitude": (np.arange(0.0, 360, 60), {"name": "x", "units": "degrees"}),

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .._cells import cell_names, place_names
+from ._axes import axis_of
 
 GROUP = "group"
 """Name of the dimension of reduced features."""
 
 _UNNAMED = "cell"
-_LONGITUDES = {"longitude", "lon", "long", "degrees_east", "degree_east"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,10 +158,8 @@ def goes_around(longitudes: npt.NDArray[np.float64]) -> bool:
 
 
 def _is_longitude(coordinate: Coordinate) -> bool:
-    about = (coordinate.attrs.get("standard_name"), coordinate.attrs.get("units"), coordinate.name)
-    return coordinate.values.dtype.kind in "iuf" and any(
-        str(word).lower() in _LONGITUDES for word in about
-    )
+    numbers = coordinate.values.dtype.kind in "iuf"
+    return numbers and axis_of(coordinate.name, coordinate.attrs) == "lon"
 
 
 def _label(variable: Variable) -> str:

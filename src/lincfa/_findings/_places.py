@@ -7,20 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .._field import axis_of
 from ..theory._arrays import FloatArray
 
 if TYPE_CHECKING:
     import xarray as xr
 
-# As the conventions for climate and forecast data write them.
-_UNITS = {
-    "lat": {"degrees_north", "degree_north", "degrees_n", "degree_n", "degreesn", "degreen"},
-    "lon": {"degrees_east", "degree_east", "degrees_e", "degree_e", "degreese", "degreee"},
-}
-_NAMES = {
-    "lat": {"lat", "latitude", "lats", "latitudes", "nav_lat", "xlat"},
-    "lon": {"lon", "longitude", "lons", "longitudes", "long", "nav_lon", "xlong"},
-}
 _ACROSS = {"x", "rlon", "projection_x_coordinate", "grid_longitude"}
 _LABELS = {"lat": "latitude, degrees north", "lon": "longitude, degrees east"}
 FLAT = 2  # dimensions of a map
@@ -152,16 +144,7 @@ def _is_x(array: "xr.DataArray", name: Hashable) -> bool:
 
 def _kind(array: "xr.DataArray", name: Hashable) -> str | None:
     """Tell whether a coordinate holds latitudes ("lat") or longitudes ("lon"), or neither."""
-    attrs = array.coords[name].attrs if name in array.coords else {}
-    standard = str(attrs.get("standard_name", "")).lower()
-    units = str(attrs.get("units", "")).lower()
-    for kind, long_name in (("lat", "latitude"), ("lon", "longitude")):
-        if standard == long_name or units in _UNITS[kind]:
-            return kind
-    for kind, names in _NAMES.items():
-        if str(name).lower() in names and name in array.coords:
-            return kind
-    return None
+    return axis_of(name, array.coords[name].attrs) if name in array.coords else None
 
 
 def _coordinate(array: "xr.DataArray", kind: str, ndim: int) -> "xr.DataArray | None":
