@@ -23,8 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFA, LinCFACV, datasets
-from lincfa._comparison import Part, regressor
 from lincfa.baselines import n_features
+from lincfa.diagnostics._comparison import Part, regressor
 
 PLAIN = "LinCFA"
 CHOSEN = "LinCFACV"

@@ -31,7 +31,7 @@ sys.exit(code)
 """
 _READ = """
 import sys
-from lincfa._tablefiles import read_table
+from lincfa.cli._files import read_table
 table = read_table(sys.argv[1])
 table.numbers(table.numeric())
 """

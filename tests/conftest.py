@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lincfa import LinCFA, LinCFACV
-from lincfa._comparison import _run
 from lincfa.datasets import make_correlated
+from lincfa.diagnostics._comparison import _run
 from reference import QUICK
 
 

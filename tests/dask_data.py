@@ -9,7 +9,7 @@ import numpy as np
 from dask.callbacks import Callback
 
 from lincfa import LinCFA
-from lincfa._dask import _chunks, _moments, _products, _statistics
+from lincfa._statistics._dask import _chunks, _moments, _products, _statistics
 from reference import assert_same_fit, field, make
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lincfa._findings import map_of
+from lincfa.report._findings import map_of
 
 
 def map_of_labels(labels, values=None, title=""):

@@ -4,11 +4,7 @@ import numpy as np
 import pandas as pd
 
 from lincfa import LinCFA, theory
-from lincfa._statistics import (
-    ArrayStatistics,
-    Moments,
-    MomentStatistics,
-)
+from lincfa._statistics import ArrayStatistics, Moments, MomentStatistics
 from lincfa.datasets import make_correlated, make_field
 
 MARGIN = 1e-6  # relative distance of F from the tolerance below which rounding may decide

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import numpy as np
 
 from lincfa import LinCFA
-from lincfa._findings import find
 from lincfa.datasets import make_correlated
+from lincfa.report._findings import find
 
 NASTY = [
     "<script>alert(1)</script>",

@@ -10,7 +10,7 @@ import pytest
 
 import lincfa
 from lincfa import LinCFA
-from lincfa._document import describe, envelope
+from lincfa._model._document import describe, envelope
 from reference import draw, table
 
 X, Y = draw(1, D=7)

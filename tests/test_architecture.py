@@ -15,146 +15,120 @@ from lincfa import baselines, datasets, plotting, structure, theory
 
 PACKAGE = Path(lincfa.__file__).parent
 
-# Each module imports only from those before it. ``theory`` and ``_names`` stand at the very left.
-ORDER = [
-    "theory",
-    "_names",
-    "_words",
-    "_cells",
-    "structure",
-    "_input",
-    "_tables",
-    "_weights",
-    "_blocks",
-    "_means",
-    "_gram",
-    "_statistics",
-    "_dask",
-    "_field",
-    "_noise",
-    "_evidence",
-    "_criterion",
-    "_constraint",
-    "_grouping",
-    "_cohesion",
-    "_display",
-    "_summary",
-    "_reader",
-    "_reducer",
-    "_cutting",
-    "_parameters",
-    "_streaming",
-    "_files",
-    "_document",
-    "_estimator",
-    "_explain",
-    "_loading",
-    "_samples",
-    "_folds",
-    "_choice",
-    "_search",
-    "_order",
-    "_progress",
-    "_stability",
-    "_findings",
-    "_tablefiles",
-    "plotting",
-    "_kernels",
-    "baselines",
-    "_comparison",
-    "datasets",
-    "_demo",
-    "report",
-    "__init__",
-    "paper",
-    "cli",
+# From the data at the top to those who use the models: a module imports from its own room and from
+# the layers before its own, never from a later one.
+LAYERS = [
+    {"theory", "structure", "_data"},
+    {"_statistics"},
+    {"_rule"},
+    {"_grouping"},
+    {"_lincfa", "_lincfa_cv", "_model", "_search"},
+    {"baselines", "cli", "datasets", "diagnostics", "plotting", "report", "__init__"},
 ]
+LATE = {("_model._reader", "report._findings"), ("_model._reader", "report._write")}
+"""Methods of convenience, which import from a later layer when they are called."""
+
 OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "xarray", "jinja2", "rich"}
 
 
-def room(path):
-    """The module of the list above to which a file belongs."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def module_name(path):
+    """Give the name of a module within the package, as in ``_statistics._array``."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    inner = parts[:-1] if parts[-1] == "__init__" else parts
+    return ".".join(inner) or "__init__"
 
 
-def own_imports(path):
-    """Modules of the package that a file imports, at any depth, relative or absolute."""
-    here = ("lincfa", *path.relative_to(PACKAGE).with_suffix("").parts)
-    for node in ast.walk(ast.parse(path.read_text())):
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def layer(module):
+    """Give the number of the layer to which a module belongs."""
+    room = module.split(".")[0]
+    (number,) = (k for k, rooms in enumerate(LAYERS) if room in rooms)
+    return number
+
+
+def imports(module, text=None):
+    """Give the modules of the package that one imports, at any depth and in any way.
+
+    Also by ``from . import name`` and by a string, as ``import_module`` takes them.
+    """
+    path = MODULES[module]
+    package = () if module == "__init__" else tuple(module.split("."))
+    if path.name != "__init__.py":
+        package = package[:-1]
+    for node in ast.walk(ast.parse(path.read_text() if text is None else text)):
         if isinstance(node, ast.ImportFrom):
-            base = list(here[: -node.level]) if node.level else []
-            full = base + (node.module.split(".") if node.module else [])
-            if full[:1] != ["lincfa"]:
-                continue
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            inner = tuple(node.module.split(".")) if node.module else ()
+            if not node.level:
+                if inner[0] != "lincfa":
+                    continue
+                inner = inner[1:]
+            source = ".".join([*base, *inner])
             for alias in node.names:
-                name = full[1] if len(full) > 1 else alias.name
-                yield name if name in ORDER else "__init__"
+                named = ".".join(filter(None, [source, alias.name]))
+                yield named if named in MODULES else source or "__init__"
         elif isinstance(node, ast.Import):
             for alias in node.names:
-                if alias.name.split(".")[0] == "lincfa":
-                    yield [*alias.name.split("."), "__init__"][1]
+                first, _, inner = alias.name.partition(".")
+                if first == "lincfa":
+                    yield inner or "__init__"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            name = node.value.removeprefix("lincfa.")
+            if name in MODULES and name != node.value:
+                yield name
 
 
-FILES = sorted(PACKAGE.rglob("*.py"))
+def test_imports_of_every_kind_are_seen():
+    text = """
+from ..theory import f_statistic
+from . import _array
+def later():
+    import lincfa.report
+    from lincfa import _data, LinCFA
+    import_module("lincfa.cli._main")
+"""
+    assert list(imports("_statistics._tiles", text)) == [
+        "theory",
+        "_statistics._array",
+        "report",
+        "_data",
+        "__init__",
+        "cli._main",
+    ]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_one_way(path):
-    assert room(path) in ORDER, "give a new module its place in ORDER"
-    for imported in own_imports(path):
-        if imported != room(path) or path.parent == PACKAGE:  # within a package, see below
-            assert ORDER.index(imported) < ORDER.index(room(path)), f"{room(path)} → {imported}"
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_one_way(module):
+    room = module.split(".")[0]
+    for imported in imports(module):
+        if imported.split(".")[0] != room and (module, imported) not in LATE:
+            assert layer(imported) <= layer(module), f"{module} imports {imported}"
 
 
-def test_packages_import_one_way_within():
-    """The modules of a package too have an order: no two import each other, at any distance."""
-    for package in (path.parent for path in PACKAGE.glob("*/__init__.py")):
-        imports = {}
-        for path in package.glob("[!_]*.py"):
-            pytest.fail(f"{path.name}: modules within a package are private")
-        for path in package.glob("_[!_]*.py"):
-            tree = ast.walk(ast.parse(path.read_text()))
-            imports[path.stem] = {
-                node.module
-                for node in tree
-                if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
-            }
-        assert list(graphlib.TopologicalSorter(imports).static_order())
-
-
-def test_reproduction_imports_public_names_only():
-    """The experiments of the paper use the library as its users do."""
-    public = {"paper", "theory", "plotting", "baselines", "datasets", "__init__"}
-    seen = set()
-    for path in (PACKAGE / "paper").glob("*.py"):
-        seen |= set(own_imports(path))
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.level == 2:
-                private = {name.name for name in node.names if name.name.startswith("_")}
-                assert private <= {"__version__"}, path.name
-    assert seen == public
+def test_no_modules_import_each_other():
+    """At no distance, late imports within functions included."""
+    graph = {
+        module: {one for one in imports(module) if one != module and (module, one) not in LATE}
+        for module in MODULES
+        if module != "__init__"
+    }
+    # A package that gathers names stands after its modules, which import from each other.
+    for module, imported in graph.items():
+        graph[module] = {one for one in imported if not module.startswith(f"{one}.")}
+    assert list(graphlib.TopologicalSorter(graph).static_order())
 
 
 def test_theory_imports_nothing_of_ours():
-    for path in (PACKAGE / "theory").glob("*.py"):
-        assert set(own_imports(path)) <= {"theory"}
+    for module in MODULES:
+        if module.split(".")[0] == "theory":
+            assert {one.split(".")[0] for one in imports(module)} <= {"theory"}
 
 
-def test_imports_are_seen():
-    """The walk above finds what it is meant to find."""
-    assert set(own_imports(PACKAGE / "_criterion.py")) == {
-        "theory",
-        "_statistics",
-        "_noise",
-        "_evidence",
-    }
-    assert "_estimator" in own_imports(PACKAGE / "__init__.py")
-    assert "_demo" in own_imports(PACKAGE / "cli" / "_demo.py")
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_files_stay_readable(path):
-    assert len(path.read_text().splitlines()) <= 350
+def test_the_house_stays_small():
+    assert len(list(PACKAGE.glob("*.py"))) <= 6
+    assert len(MODULES) <= 130
 
 
 def test_import_is_light():

@@ -32,7 +32,7 @@ def test_nan_and_infinity_name_the_column(table, value, word):
 
 def test_nan_is_found_in_any_block_of_rows(monkeypatch, table):
     X, y = table
-    monkeypatch.setattr("lincfa._input._BLOCK_BYTES", 10 * X.shape[1] * 8)
+    monkeypatch.setattr("lincfa._data._input._BLOCK_BYTES", 10 * X.shape[1] * 8)
     X.iloc[95, 3] = np.nan
     with pytest.raises(ValueError, match=r"column 't3' \(first in row 95\)"):
         LinCFA().fit(X, y)

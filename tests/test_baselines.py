@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lincfa
-from lincfa._kernels import KERNELS, make_kernel
 from lincfa.baselines import ScreenedPCA, SupervisedPCA
+from lincfa.baselines._kernels import KERNELS, make_kernel
 
 MODELS = [*(SupervisedPCA(kernel=kernel) for kernel in KERNELS), ScreenedPCA(2), ScreenedPCA(0.8)]
 
@@ -206,7 +206,7 @@ def test_fewer_components_than_asked_for_are_reported_once(model, words):
 def test_no_matrix_of_samples_by_samples(monkeypatch, parameters):
     """A kernel matrix takes 8n² bytes; a fit takes some blocks and arrays of n by less than 200."""
     n = 3000 if "gamma" in parameters else 20_000
-    monkeypatch.setattr("lincfa._kernels._BLOCK_VALUES", 2**16)
+    monkeypatch.setattr("lincfa.baselines._kernels._BLOCK_VALUES", 2**16)
     X, y = draw(n, 5)
     tracemalloc.start()
     try:

@@ -9,8 +9,8 @@ from scipy import sparse
 import literal_strategies as literal
 from graphs import assert_connected, complete, neighbouring, random_graph
 from lincfa import LinCFA, LinCFACV, order_sensitivity, stability
-from lincfa._findings import decide_pairs
-from lincfa._findings._samples import Samples
+from lincfa.report._findings import decide_pairs
+from lincfa.report._findings._samples import Samples
 from lincfa.structure import chain_connectivity, grid_connectivity
 from literal_strategies import assert_same_path
 from reference import many_factors, tree

@@ -20,10 +20,11 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lincfa import Comparison, LinCFA, LinCFACV, _progress, compare
-from lincfa._comparison import METHODS, Part, regressor
-from lincfa._folds import default_folds
+from lincfa import Comparison, LinCFA, LinCFACV, compare
+from lincfa._search._folds import default_folds
 from lincfa.baselines import RIDGES
+from lincfa.diagnostics import _progress
+from lincfa.diagnostics._comparison import METHODS, Part, regressor
 from reference import draw
 
 QUICK = ["LinCFA", "all features", "PCA"]

@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import ShuffleSplit
 
 from lincfa import compare
-from lincfa._comparison import METHODS, _methods
+from lincfa.diagnostics._comparison import METHODS, _methods
 from reference import draw
 
 QUICK = ["LinCFA", "all features", "PCA"]

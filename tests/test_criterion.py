@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lincfa import LinCFA, theory
-from lincfa._criterion import Criterion
 from lincfa._grouping import _sequential, group_sequential
+from lincfa._rule._criterion import Criterion
 from lincfa._statistics import RESOLUTION, ArrayStatistics
 from reference import FAMILIES, Forced, make, plain_f, statistics_of, tree
 

@@ -16,7 +16,7 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-from dask_data import assert_equal_models, data, fit, odd_chunks  # noqa: E402
+from dask_data import assert_equal_models, data, fit, odd_chunks
 
 PATIENCE = {"lincfa.no-workers-timeout": "1s"}
 

@@ -13,7 +13,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 bag = pytest.importorskip("dask.bag")
 
-from dask_data import assert_equal_models, data, fit, odd_chunks  # noqa: E402
+from dask_data import assert_equal_models, data, fit, odd_chunks
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from lincfa import LinCFA
-from lincfa._cohesion import _groups
+from lincfa._grouping._cohesion import _groups
 from reference import make, noise_only
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
-from dask_data import (  # noqa: E402
+from dask_data import (
     BATCH,
     ROUTES,
     STRATEGIES,
@@ -29,7 +29,7 @@ from dask_data import (  # noqa: E402
     odd_chunks,
     on_route,
 )
-from lincfa._dask import _chunks, _input, _lazily  # noqa: E402
+from lincfa._statistics._dask import _chunks, _input, _lazily
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

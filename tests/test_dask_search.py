@@ -12,7 +12,7 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
-from dask_data import counted_chunks, data, on_route  # noqa: E402
+from dask_data import counted_chunks, data, on_route
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

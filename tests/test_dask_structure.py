@@ -9,7 +9,7 @@ pytest.importorskip("dask.array")
 
 from dask_data import ROUTES, STRATEGIES, assert_equal_models, fit, odd_chunks
 from lincfa import LinCFA
-from lincfa._dask import _statistics
+from lincfa._statistics._dask import _statistics
 from lincfa.structure import grid_connectivity
 from reference import many_factors
 

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from lincfa import LinCFA
-from lincfa._cohesion import _groups
+from lincfa._grouping._cohesion import _groups
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
-from dask_data import (  # noqa: E402
+from dask_data import (
     STRATEGIES,
     assert_equal_models,
     counted_chunks,

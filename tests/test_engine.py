@@ -7,15 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lincfa import LinCFA, _blocks
-from lincfa._criterion import Criterion
+from lincfa import LinCFA
 from lincfa._grouping import _sequential, group_sequential
-from lincfa._statistics import (
-    ArrayStatistics,
-    _array,
-    _columns,
-    _moments,
-)
+from lincfa._rule._criterion import Criterion
+from lincfa._statistics import ArrayStatistics, _array, _columns, _moments
+from lincfa._statistics import _tiles as _blocks
 from reference import (
     FAMILIES,
     SIZES,

@@ -6,10 +6,10 @@ import pytest
 for package in ("iris_sample_data", "eofs", "xarray", "netCDF4", "matplotlib"):
     pytest.importorskip(package, reason=f"the examples need {package}: see examples/README.md")
 
-import _compare  # noqa: E402
-import _pictures  # noqa: E402
-import north_america  # noqa: E402
-import pacific  # noqa: E402
+import _compare
+import _pictures
+import north_america
+import pacific
 
 PICTURES = ("areas", "coefficients", "stability", "series")
 

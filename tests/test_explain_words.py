@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from lincfa import explain_pair
-from lincfa._words import apart, decimals, digits
+from lincfa._model._words import apart, decimals, digits
 from lincfa.datasets import make_correlated, make_spectra
 from reference import draw
 

@@ -13,7 +13,7 @@ from lincfa import LinCFA
 
 xr = pytest.importorskip("xarray")
 
-from field_data import CONSTANT, MISSING, N, dataset, field, signals, table, times  # noqa: E402
+from field_data import CONSTANT, MISSING, N, dataset, field, signals, table, times
 
 STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
 ORDERS = [("time", "lat", "lon"), ("lat", "lon", "time"), ("lon", "time", "lat")]

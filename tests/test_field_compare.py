@@ -7,7 +7,7 @@ from lincfa import LinCFA, LinCFACV
 
 xr = pytest.importorskip("xarray")
 
-from field_data import dataset, field  # noqa: E402
+from field_data import dataset, field
 
 
 @pytest.mark.parametrize("search", [False, True])

@@ -7,7 +7,7 @@ from lincfa import LinCFA, LinCFACV
 
 xr = pytest.importorskip("xarray")
 
-from field_data import MISSING, N, dataset, field, refuse, table, times  # noqa: E402
+from field_data import MISSING, N, dataset, field, refuse, table, times
 
 
 def holed(*places):

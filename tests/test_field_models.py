@@ -8,7 +8,7 @@ from lincfa import LinCFA, LinCFACV
 
 xr = pytest.importorskip("xarray")
 
-from field_data import CONSTANT, N, dataset, field, table, times  # noqa: E402
+from field_data import CONSTANT, N, dataset, field, table, times
 
 SEARCH = {"strategies": ["sequential"], "tolerances": [1.0], "cv": 3}
 MODELS = [LinCFA(), LinCFACV(**SEARCH)]

@@ -7,13 +7,13 @@ import pytest
 
 import lincfa
 from lincfa import LinCFA
-from lincfa._document import envelope
+from lincfa._model._document import envelope
 from tampering import assert_refused
 from tampering import content as content_of_table
 
 xr = pytest.importorskip("xarray")
 
-from field_data import N, dataset, field, table  # noqa: E402
+from field_data import N, dataset, field, table
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from lincfa import LinCFA, LinCFACV, compare, explain_pair, order_sensitivity, s
 
 xr = pytest.importorskip("xarray")
 
-from field_data import N, dataset, field, refuse, table, times  # noqa: E402
+from field_data import N, dataset, field, refuse, table, times
 
 SETTINGS = {"strategies": ["sequential", "agglomerative"], "tolerances": [0.5, 2.0], "cv": KFold(3)}
 

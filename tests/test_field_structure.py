@@ -11,7 +11,7 @@ from lincfa.structure import chain_connectivity, grid_connectivity
 
 xr = pytest.importorskip("xarray")
 
-from field_data import LAT, LON, MISSING, N, dataset, field, table  # noqa: E402
+from field_data import LAT, LON, MISSING, N, dataset, field, table
 
 STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
 ANY = 1e9

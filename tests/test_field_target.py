@@ -8,7 +8,7 @@ from lincfa import LinCFA, LinCFACV
 xr = pytest.importorskip("xarray")
 pd = pytest.importorskip("pandas")
 
-from field_data import N, dataset, field, refuse, times  # noqa: E402
+from field_data import N, dataset, field, refuse, times
 
 
 def series(values, dates=None):

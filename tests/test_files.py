@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from lincfa._files import replacing
+from lincfa._model._files import replacing
 
 
 def make_store(path, text):

@@ -8,7 +8,14 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import r2_score
 
 from lincfa import LinCFA, LinCFACV, explain_pair
-from lincfa._findings import Samples, _groups, correlate_by_group, decide_pairs, find, score_path
+from lincfa.report._findings import (
+    Samples,
+    _groups,
+    correlate_by_group,
+    decide_pairs,
+    find,
+    score_path,
+)
 
 pd = pytest.importorskip("pandas")
 

@@ -7,7 +7,7 @@ from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import KFold, cross_val_predict
 
 from lincfa import LinCFA, LinCFACV
-from lincfa._findings import find, plain
+from lincfa.report._findings import find, plain
 
 pd = pytest.importorskip("pandas")
 
@@ -77,7 +77,7 @@ def test_intervals_of_dependent_errors_are_wider_in_order(sequential, halves, rn
 
 def test_large_problems_have_a_vanishing_penalty(monkeypatch, sequential, halves):
     plain = find(sequential, **halves).scores
-    monkeypatch.setattr("lincfa._findings._regression._LARGEST_PROBLEM", 0)
+    monkeypatch.setattr("lincfa.report._findings._regression._LARGEST_PROBLEM", 0)
     penalised = find(sequential, **halves).scores
     for one, other in zip(plain.rows, penalised.rows, strict=True):
         assert other.r2.value == pytest.approx(one.r2.value, abs=1e-6)

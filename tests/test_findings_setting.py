@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lincfa import LinCFA, LinCFACV
-from lincfa._findings import find, settings_of
+from lincfa.report._findings import find, settings_of
 from lincfa.structure import grid_connectivity
 
 

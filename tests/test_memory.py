@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lincfa import LinCFA
-from lincfa._means import group_means
+from lincfa._statistics._means import group_means
 from reference import (
     make,
     noise_only,

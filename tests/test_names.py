@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lincfa import LinCFA
-from lincfa._names import describe_columns, display_names, reduced_names
+from lincfa._data._names import describe_columns, display_names, reduced_names
 from reference import draw
 
 TRICKY = ["", ",", "a", "b", "mean(a, b)", "a #2", "mean(a, b) #2", "é", " a", "a, b", "\n", "x0"]

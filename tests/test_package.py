@@ -38,14 +38,19 @@ def test_import_stays_light():
     for module in ("lincfa", "lincfa.cli"):
         loaded = set(run(f"import sys, {module}; print(*sys.modules)"))
         assert {"numpy", "scipy", "sklearn", "rich"} & loaded == set()
-    heavy = {"lincfa._search", "lincfa._order", "lincfa.plotting", "lincfa.baselines"}
-    heavy |= {"lincfa._comparison"}
+    heavy = {
+        "lincfa._lincfa_cv",
+        "lincfa.diagnostics._order",
+        "lincfa.plotting",
+        "lincfa.baselines",
+    }
+    heavy |= {"lincfa.diagnostics._comparison"}
     heavy |= {"sklearn.model_selection", "sklearn.decomposition"}
     loaded = set(run("import sys, lincfa; lincfa.LinCFA; dir(lincfa); print(*sys.modules)"))
-    assert "lincfa._estimator" in loaded
+    assert "lincfa._lincfa" in loaded
     assert heavy & loaded == set()
     loaded = set(run("import sys, lincfa; lincfa.LinCFACV; print(*sys.modules)"))
-    assert {"lincfa._search", "sklearn.model_selection"} <= loaded
+    assert {"lincfa._lincfa_cv", "sklearn.model_selection"} <= loaded
 
 
 @pytest.mark.parametrize("name", LAZY)

@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
 from lincfa import LinCFA, LinCFACV
-from lincfa._findings import Coefficients, spread_back
+from lincfa.report._findings import Coefficients, spread_back
 
 pytest.importorskip("matplotlib")
 

@@ -13,7 +13,6 @@ pytest.importorskip("xarray")
 
 import xarray as xr
 
-from lincfa._findings import Places
 from lincfa.plotting import draw_groups, new_figure
 from lincfa.plotting._coloring import (
     color_groups,
@@ -22,6 +21,7 @@ from lincfa.plotting._coloring import (
     point_neighbors,
     row_neighbors,
 )
+from lincfa.report._findings import Places
 
 SHAPES = st.tuples(st.integers(1, 7), st.integers(1, 9))
 LABELS = SHAPES.flatmap(

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from lincfa import LinCFA, LinCFACV
-from lincfa._findings import CorrelationMatrix, Samples, correlate_by_group
+from lincfa.report._findings import CorrelationMatrix, Samples, correlate_by_group
 from reference import QUICK
 
 pytest.importorskip("matplotlib")

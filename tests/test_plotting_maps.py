@@ -12,9 +12,9 @@ import xarray as xr
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection, QuadMesh
 from matplotlib.colors import SymLogNorm, to_hex
 
-from lincfa._findings import Places
 from lincfa.plotting import draw_groups, draw_stability, draw_weights, new_figure, weights_on
 from lincfa.plotting._corners import corners
+from lincfa.report._findings import Places
 
 LABELS = np.array([[0, 0, 1, 1], [0, 2, 1, np.nan], [3, 3, -1, np.nan]])
 LAT, LON = np.array([50.0, 48.0, 46.0]), np.array([5.0, 8.0, 11.0, 14.0])
@@ -105,7 +105,7 @@ def test_outlines_are_between_groups():
 
 def test_sizes_are_those_of_the_model_not_of_the_map():
     """A group with one cell here and others at another level is not single."""
-    from lincfa._findings import map_of
+    from lincfa.report._findings import map_of
 
     map = map_of(field_of(LABELS), sizes=[3, 3, 5, 2])
     assert map.single.size == 0

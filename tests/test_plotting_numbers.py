@@ -11,8 +11,8 @@ pytest.importorskip("xarray")
 import xarray as xr
 
 from lincfa import LinCFA
-from lincfa._findings import map_of
 from lincfa.plotting import draw_groups, new_figure, plot_map
+from lincfa.report._findings import map_of
 
 # A broad group with a tail, a band, two pieces of one group, and a single cell.
 LABELS = np.array(

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from lincfa import LinCFA
-from lincfa._findings import Curve, Samples, ScorePath, score_path
+from lincfa.report._findings import Curve, Samples, ScorePath, score_path
 
 pytest.importorskip("matplotlib")
 

@@ -10,9 +10,9 @@ from label_maps import cell_colors, is_grey, legend_texts
 pytest.importorskip("matplotlib")
 
 from lincfa import LinCFA, LinCFACV
-from lincfa._findings import Row
 from lincfa.datasets import make_spectra
 from lincfa.plotting import draw_spectrum, new_figure, plot_spectrum
+from lincfa.report._findings import Row
 from reference import QUICK
 
 GROUPS = np.array([0, 0, 1, 1, -1, 2, 0, 3, 3])

@@ -8,7 +8,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from lincfa._findings import Coefficients, CorrelationMatrix, Curve, Pairs, PairTable, ScorePath
+from lincfa.report._findings import (
+    Coefficients,
+    CorrelationMatrix,
+    Curve,
+    Pairs,
+    PairTable,
+    ScorePath,
+)
 
 pytest.importorskip("matplotlib")
 

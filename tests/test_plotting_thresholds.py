@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from lincfa import LinCFA
-from lincfa._findings import Pairs, PairTable, Samples, decide_pairs
+from lincfa.report._findings import Pairs, PairTable, Samples, decide_pairs
 
 pytest.importorskip("matplotlib")
 

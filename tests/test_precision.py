@@ -5,11 +5,9 @@ import pytest
 
 from fifty_digits import exact_moments, exact_pair
 from lincfa import LinCFA
-from lincfa._criterion import Criterion
 from lincfa._grouping import group_sequential
-from lincfa._statistics import (
-    _array,
-)
+from lincfa._rule._criterion import Criterion
+from lincfa._statistics import _array
 from reference import (
     Forced,
     assert_same,

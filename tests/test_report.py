@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from lincfa import LinCFA, LinCFACV
-from lincfa._findings import _groups, find
-from lincfa._words import decimals, digits
+from lincfa._model._words import decimals, digits
 from lincfa.datasets import make_correlated
-from lincfa.report import render, write_report
+from lincfa.report._findings import _groups, find
 from lincfa.report._wording import verdict
+from lincfa.report._write import render, write_report
 from reference import QUICK
 from report_pages import NASTY, Page, make_findings, nasty_findings
 
@@ -334,6 +334,6 @@ def test_missing_packages_are_named(drawn, findings, monkeypatch, tmp_path, pack
 
 
 def test_importing_the_report_is_light():
-    code = "import sys, lincfa.report; print({'jinja2', 'matplotlib'} & set(sys.modules))"
+    code = "import sys, lincfa.report._write; print({'jinja2', 'matplotlib'} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "set()"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lincfa.report import write_report
+from lincfa.report._write import write_report
 from report_pages import NASTY, make_findings, nasty_findings
 
 pytest.importorskip("jinja2")
@@ -144,7 +144,7 @@ def test_search_finds_groups_by_member(visit, findings):
 
 
 def test_search_knows_members_listed_by_name_only(visit, files, monkeypatch):
-    monkeypatch.setattr("lincfa._findings._groups.MEMBERS_SHOWN", 1)
+    monkeypatch.setattr("lincfa.report._findings._groups.MEMBERS_SHOWN", 1)
     found = make_findings()
     write_report(found, files / "cut.html")
     group = found.groups[0]

@@ -19,10 +19,10 @@ pytest.importorskip("xarray")
 import xarray as xr
 
 from lincfa import LinCFA
-from lincfa._findings import _maps as maps_module
-from lincfa._findings import find
-from lincfa._findings._maps import maps_on
 from lincfa.datasets import make_spectra
+from lincfa.report._findings import _maps as maps_module
+from lincfa.report._findings import find
+from lincfa.report._findings._maps import maps_on
 from lincfa.report._write import render
 
 N = 60

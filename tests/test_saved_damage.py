@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lincfa import _files, _loading
-from lincfa._document import _read, _strict, _write, describe, envelope
+from lincfa._model import _files, _loading
+from lincfa._model._document import _read, _strict, _write, describe, envelope
 from tampering import (
     FUZZ,
     assert_refused,

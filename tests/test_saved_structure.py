@@ -8,7 +8,7 @@ from scipy import sparse
 
 import lincfa
 from lincfa import LinCFA
-from lincfa._document import envelope
+from lincfa._model._document import envelope
 from lincfa.structure import grid_connectivity
 from reference import many_factors
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lincfa._document import envelope
+from lincfa._model._document import envelope
 from tampering import FUZZ, X, assert_refused, at, content, loaded_or_refused, nodes, put
 
 WHOLE = {"label", "feature", "partner", "first", "second", "size"}  # columns of integers

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 
 from lincfa import LinCFA, LinCFACV
-from lincfa._search import TOLERANCES
+from lincfa._lincfa_cv import TOLERANCES
 from lincfa._statistics import ArrayStatistics
 from lincfa.datasets import make_correlated, make_field, make_spectra
 from reference import QUICK
@@ -149,8 +149,10 @@ def test_kept_correlations_change_nothing(monkeypatch, kind):
     if kind == "float32":
         X = X.astype(np.float32)
     model = LinCFACV(**QUICK).fit(X, y)
-    monkeypatch.setattr("lincfa._samples._MOST_CACHED", 0)
-    monkeypatch.setattr("lincfa._samples.CachedStatistics", None)  # it is not asked for any more
+    monkeypatch.setattr("lincfa._search._samples._MOST_CACHED", 0)
+    monkeypatch.setattr(
+        "lincfa._search._samples.CachedStatistics", None
+    )  # it is not asked for any more
     uncached = LinCFACV(**QUICK).fit(X, y)
     combinations = [(s, t) for s in STRATEGIES for t in QUICK["tolerances"]]
     scores, sizes, _ = plain_scores(

@@ -5,11 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lincfa._criterion import Criterion
 from lincfa._grouping import _sequential, group_sequential
-from lincfa._statistics import (
-    ArrayStatistics,
-)
+from lincfa._rule._criterion import Criterion
+from lincfa._statistics import ArrayStatistics
 from reference import (
     FAMILIES,
     TOLERANCES,

@@ -8,8 +8,9 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
-from lincfa import LinCFA, LinCFACV, Stability, _progress, stability
+from lincfa import LinCFA, LinCFACV, Stability, stability
 from lincfa.datasets import make_correlated
+from lincfa.diagnostics import _progress
 from reference import draw
 
 MODELS = [

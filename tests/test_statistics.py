@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fifty_digits import exact_pair
-from lincfa._criterion import Criterion
+from lincfa._rule._criterion import Criterion
 from lincfa._statistics import ArrayStatistics
 from lincfa._statistics._standardize import standardize
 

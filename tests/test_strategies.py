@@ -5,8 +5,8 @@ import pytest
 
 import literal_strategies as literal
 from lincfa import LinCFA
-from lincfa._criterion import Criterion
 from lincfa._grouping import _all_pairs, _joint
+from lincfa._rule._criterion import Criterion
 from lincfa._statistics import ArrayStatistics
 from literal_strategies import assert_same_path, assert_same_walk
 from reference import duplicates, explained, field, many_factors, noise_only, stream, tree

@@ -9,7 +9,7 @@ import pytest
 import sklearn
 
 from lincfa import LinCFA
-from lincfa._display import documentation_link
+from lincfa._model._display import documentation_link
 from literal_strategies import standardised
 from reference import draw, stream
 
@@ -113,7 +113,7 @@ def test_the_path_holds_the_cohesion_of_every_group_on_it(data, strategy):
 @pytest.mark.parametrize("units", UNITS)
 def test_of_large_groups_outlying_members_are_compared(rng, monkeypatch, strategy, units):
     """All but the minimum are exact; that is one over fewer pairs, and never too low."""
-    monkeypatch.setattr("lincfa._cohesion._groups.COMPARED", 4)
+    monkeypatch.setattr("lincfa._grouping._cohesion._groups.COMPARED", 4)
     monkeypatch.setattr("lincfa._statistics._square._TOGETHER", 5)
     X, y = skewed(rng)
     model = LinCFA(strategy=strategy, units=units, tolerance=20.0).fit(X, y)
@@ -144,7 +144,7 @@ def around_a_seed(rng, k):
 
 
 def test_the_mean_of_a_large_group_may_be_below_the_minimum_over_some_pairs(rng, monkeypatch):
-    monkeypatch.setattr("lincfa._cohesion._groups.COMPARED", 4)
+    monkeypatch.setattr("lincfa._grouping._cohesion._groups.COMPARED", 4)
     X, y = around_a_seed(rng, 10)
     model = LinCFA(noise=1e9).fit(X, y)
     mean, _, _ = figures_of_group(X, y, model.groups_[0], "standardized")
@@ -269,7 +269,9 @@ def test_pages_escape_names(data):
 
 
 def test_notebook_page_of_a_model(data, monkeypatch):
-    monkeypatch.setattr("lincfa._reader.documentation_link", lambda page: f"https://docs/{page}")
+    monkeypatch.setattr(
+        "lincfa._model._reader.documentation_link", lambda page: f"https://docs/{page}"
+    )
     model = LinCFA(tolerance=4.0)
     for page in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
         assert "https://docs/evidence.md" in page
@@ -296,7 +298,7 @@ def test_documentation_is_the_declared_or_the_local_one(monkeypatch, declared):
         def get_all(self, name):
             return declared if name == "Project-URL" else None
 
-    monkeypatch.setattr("lincfa._display.metadata", lambda package: Metadata())
+    monkeypatch.setattr("lincfa._model._display.metadata", lambda package: Metadata())
     link = documentation_link("theory.md")
     assert link == "https://d/theory.md" if declared else link.endswith("/docs/theory.md")
     assert documentation_link("nowhere.md") == ("https://d/nowhere.md" if declared else "")

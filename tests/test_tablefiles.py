@@ -15,7 +15,7 @@ import pytest
 
 pl = pytest.importorskip("polars")
 
-from lincfa._tablefiles import form_of, left_out, read_table, write_table  # noqa: E402
+from lincfa.cli._files import form_of, left_out, read_table, write_table
 
 
 def saved(folder, text, name="t.csv"):
@@ -279,7 +279,7 @@ def test_a_name_is_written_once(tmp_path):
 )
 def test_what_to_install(package, name, extra):
     code = f"import sys; sys.modules[{package!r}] = None\n"
-    code += f"from lincfa._tablefiles import read_table\nread_table({name!r})"
+    code += f"from lincfa.cli._files import read_table\nread_table({name!r})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert f"{package}: pip install 'lincfa[{extra}]'" in run.stderr
     assert run.stderr.strip().splitlines()[-1].startswith("ImportError: ")

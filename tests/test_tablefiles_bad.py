@@ -9,7 +9,7 @@ import pytest
 
 pl = pytest.importorskip("polars")
 
-from lincfa._tablefiles import form_of, read_table  # noqa: E402
+from lincfa.cli._files import form_of, read_table
 
 FRAME = pl.DataFrame({"a": np.arange(2000.0), "b": ["word"] * 2000})
 
@@ -62,7 +62,7 @@ def test_csv(tmp_path, content, expected):
 
 @pytest.mark.parametrize("block", range(3, 12))
 def test_place_of_a_byte_beyond_the_first_block(tmp_path, monkeypatch, block):
-    monkeypatch.setattr("lincfa._tablefiles._csv_checks._BLOCK", block)
+    monkeypatch.setattr("lincfa.cli._files._csv_checks._BLOCK", block)
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,äöü\n2,ßßßßß\n", encoding="utf-8")
     assert read_table(path).frame["b"].to_list() == ["äöü", "ßßßßß"]

@@ -13,7 +13,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 xr = pytest.importorskip("xarray")
 pytest.importorskip("zarr")
 
-from lincfa._tablefiles import (  # noqa: E402
+from lincfa.cli._files import (
     _chunked_grids,
     _chunked_parquet,
     form_of,

@@ -10,7 +10,7 @@ xr = pytest.importorskip("xarray")
 pytest.importorskip("netCDF4")
 pytest.importorskip("zarr")
 
-from lincfa._tablefiles import form_of, left_out, read_table, write_table  # noqa: E402
+from lincfa.cli._files import form_of, left_out, read_table, write_table
 
 DAYS = np.arange("2020-01-01", "2020-01-06", dtype="M8[D]").astype("M8[ns]")
 CELLS = [f"t2m[lat={lat}, lon={lon}]" for lat in (45.0, 45.5) for lon in (7.5, 8.0, 8.5)]

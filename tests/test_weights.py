@@ -11,8 +11,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
-from lincfa import LinCFA, LinCFACV, _blocks, _means, explain_pair, theory
-from lincfa._statistics import _array, _moments
+from lincfa import LinCFA, LinCFACV, explain_pair, theory
+from lincfa._statistics import _array, _means, _moments
+from lincfa._statistics import _tiles as _blocks
 from reference import draw, duplicates, explained, field, make, mirrored, noise_only, tree
 
 SPLITS = [(np.arange(20, 60), np.arange(20)), (np.arange(35), np.arange(35, 60))]

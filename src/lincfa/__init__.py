@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import theory
-    from ._comparison import Comparison, compare
-    from ._estimator import LinCFA
-    from ._explain import PairExplanation, explain_pair
-    from ._loading import load
-    from ._order import OrderSensitivity, order_sensitivity
-    from ._search import LinCFACV
-    from ._stability import Stability, stability
-    from ._summary import Summary
+    from ._lincfa import LinCFA
+    from ._lincfa_cv import LinCFACV
+    from ._model._loading import load
+    from ._model._summary import Summary
+    from .diagnostics._comparison import Comparison, compare
+    from .diagnostics._explain import PairExplanation, explain_pair
+    from .diagnostics._order import OrderSensitivity, order_sensitivity
+    from .diagnostics._stability import Stability, stability
 
 __version__ = "0.1.0"
 
@@ -42,20 +42,20 @@ __all__ = [
 # Loaded when first asked for: scikit-learn and SciPy take seconds to import, which a look at the
 # command line's help should not.
 _LAZY = {
-    "LinCFA": "_estimator",
-    "Comparison": "_comparison",
-    "LinCFACV": "_search",
-    "OrderSensitivity": "_order",
-    "PairExplanation": "_explain",
-    "Stability": "_stability",
-    "Summary": "_summary",
-    "explain_pair": "_explain",
-    "load": "_loading",
-    "compare": "_comparison",
-    "order_sensitivity": "_order",
-    "stability": "_stability",
+    "LinCFA": "_lincfa",
+    "Comparison": "diagnostics._comparison",
+    "LinCFACV": "_lincfa_cv",
+    "OrderSensitivity": "diagnostics._order",
+    "PairExplanation": "diagnostics._explain",
+    "Stability": "diagnostics._stability",
+    "Summary": "_model._summary",
+    "explain_pair": "diagnostics._explain",
+    "load": "_model._loading",
+    "compare": "diagnostics._comparison",
+    "order_sensitivity": "diagnostics._order",
+    "stability": "diagnostics._stability",
 }
-_MODULES = ("baselines", "datasets", "paper", "plotting", "report", "structure", "theory")
+_MODULES = ("baselines", "datasets", "paper", "plotting", "structure", "theory")
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lincfa import load
-from lincfa._tablefiles import _chunked_grids
+from lincfa.cli._files import _chunked_grids
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("dask.dataframe")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lincfa._tablefiles import _chunked
 from lincfa.cli import _computing, main
+from lincfa.cli._files import _chunked
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("dask.dataframe")

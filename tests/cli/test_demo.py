@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import lincfa
-from lincfa._demo import run_demo
+from lincfa.cli._demo_data import run_demo
 
 COMMANDS = ("reduce", "apply", "explain", "compare", "demo", "paper")
 

@@ -11,8 +11,8 @@ from sklearn.model_selection import KFold, cross_val_score
 
 import lincfa
 from lincfa import compare, explain_pair
-from lincfa._comparison import METHODS
 from lincfa.cli import _compare
+from lincfa.diagnostics._comparison import METHODS
 
 pl = pytest.importorskip("polars")
 

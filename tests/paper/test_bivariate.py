@@ -11,14 +11,7 @@ from sklearn.metrics import mean_squared_error, r2_score
 from lincfa import LinCFA, theory
 from lincfa.datasets import make_bivariate
 from lincfa.paper import _bivariate, _published
-from lincfa.paper._estimates import (
-    Estimate,
-    count,
-    crossed,
-    median,
-    over_draws,
-    over_repetitions,
-)
+from lincfa.paper._estimates import Estimate, count, crossed, median, over_draws, over_repetitions
 from lincfa.paper._outcomes import Outcome
 from lincfa.paper._simulation import Settings, draw, random_state
 from lincfa.paper._tables import BEYOND, DIFFERS, REPRODUCED

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from .._constraint import Constraint
-from .._criterion import Criterion
+from .._rule._criterion import Criterion
 from .._statistics import Statistics
 from ._agglomerative import path_agglomerative
 from ._centroid import group_centroid
 from ._connected_centroid import group_centroid_connected
 from ._connected_sequential import group_sequential_connected
+from ._constraint import Constraint
 from ._joint import path_joint
 from ._partition import Partition
 from ._path import MERGES, MergePath

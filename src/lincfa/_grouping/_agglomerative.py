@@ -2,10 +2,10 @@
 
 from typing import TypeAlias
 
-from .._constraint import Constraint
-from .._criterion import Criterion
+from .._rule._criterion import Criterion
 from .._statistics import Statistics
 from ._all_pairs import AllPairs
+from ._constraint import Constraint
 from ._neighbour_pairs import NeighbourPairs
 from ._path import MergePath
 

@@ -4,7 +4,7 @@ from math import inf
 
 import numpy as np
 
-from .._criterion import Criterion
+from .._rule._criterion import Criterion
 from .._statistics import (
     LARGEST_SQUARE,
     RESOLUTION,

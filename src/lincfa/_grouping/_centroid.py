@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .._criterion import MARGIN, Criterion
-from .._evidence import EVIDENCE
+from .._rule._criterion import MARGIN, Criterion
+from .._rule._evidence import EVIDENCE
 from .._statistics import IndexArray, Statistics
 from ..theory._arrays import FloatArray
 from ._growing import GrowingGroup

@@ -5,8 +5,8 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from scipy import sparse
 
-from .._criterion import Criterion
-from .._evidence import EVIDENCE
+from .._rule._criterion import Criterion
+from .._rule._evidence import EVIDENCE
 from .._statistics import Statistics, nearby
 from ._growing import GrowingGroup
 from ._neighbours import Neighbours

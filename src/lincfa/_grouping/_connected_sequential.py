@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .._criterion import MARGIN, Criterion
+from .._rule._criterion import MARGIN, Criterion
 from .._statistics import IndexArray, Statistics, nearby
 from ..theory._arrays import FloatArray
 from ._neighbours import Neighbours

@@ -4,8 +4,8 @@ from math import sqrt
 
 import numpy as np
 
-from .._criterion import MARGIN, Criterion
-from .._evidence import EVIDENCE, EvidenceArray, threshold
+from .._rule._criterion import MARGIN, Criterion
+from .._rule._evidence import EVIDENCE, EvidenceArray, threshold
 from .._statistics import RESOLUTION, Statistics
 
 _COINCIDE = MARGIN + np.sqrt(2 * RESOLUTION)

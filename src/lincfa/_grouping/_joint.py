@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from .._constraint import Constraint
-from .._criterion import MARGIN, Criterion
-from .._gram import inverse
+from .._rule._criterion import MARGIN, Criterion
 from .._statistics import RESOLUTION, Statistics
+from .._statistics._gram import inverse
 from ..theory._arrays import FloatArray
 from ._agglomerative import single_features
+from ._constraint import Constraint
 from ._merging import Standing
 from ._path import MERGES, MergePath, merge_record
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._criterion import Criterion
+from .._rule._criterion import Criterion
 from .._statistics import RESOLUTION, IndexArray
 from ..theory._arrays import FloatArray
 from ._path import merge_record

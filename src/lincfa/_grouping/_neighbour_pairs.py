@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 from scipy import sparse
 
-from .._criterion import Criterion
+from .._rule._criterion import Criterion
 from .._statistics import RESOLUTION, IndexArray, Statistics
 from ..theory._arrays import FloatArray
 from ._merging import Merger, Standing, first_of_ties, norms_of, tie

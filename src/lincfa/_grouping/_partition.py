@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._evidence import EvidenceArray
+from .._rule._evidence import EvidenceArray
 from .._statistics import IndexArray
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._evidence import EVIDENCE, threshold
+from .._rule._evidence import EVIDENCE, threshold
 from .._statistics import IndexArray
 from ..theory._arrays import FloatArray
 from ._partition import Partition, partition_of

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .._criterion import MARGIN, Criterion
-from .._evidence import EVIDENCE, EvidenceArray
+from .._rule._criterion import MARGIN, Criterion
+from .._rule._evidence import EVIDENCE, EvidenceArray
 from .._statistics import IndexArray, Statistics, Task
 from ._partition import Partition, partition_of
 

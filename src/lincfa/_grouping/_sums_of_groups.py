@@ -4,12 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .._statistics import (
-    LARGEST_SQUARE,
-    IndexArray,
-    Statistics,
-    correlation_matrix,
-)
+from .._statistics import LARGEST_SQUARE, IndexArray, Statistics, correlation_matrix
 from ..theory._arrays import FloatArray
 
 _PAIRS = 2**12

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._criterion import Criterion
-from .._evidence import EVIDENCE
+from .._rule._criterion import Criterion
+from .._rule._evidence import EVIDENCE
 from .._statistics import IndexArray, Statistics
 from ._partition import Partition, partition_of
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._blocks import add_symmetric, row_slices, runs_along_rows, take_columns
-from .._means import group_variances
-from .._names import Names
+from .._data._names import Names
 from ..theory._arrays import FloatArray
 from ._columns import column_moments, standardize_target
 from ._features import Features
+from ._means import group_variances
 from ._pairs import ROUNDING, PairCorrelations, complete_pairs
 from ._protocol import BLOCK, IndexArray, Task
 from ._square import squares_together
 from ._standardize import standardize
 from ._sums import ColumnSum
+from ._tiles import add_symmetric, row_slices, runs_along_rows, take_columns
 
 _MODERATE_MEAN, _MODERATE_SCALE = 1e3, 1e100
 """Mean over scale, and scale, up to which products with raw columns keep some thirteen digits."""

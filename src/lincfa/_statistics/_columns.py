@@ -5,12 +5,12 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from .._blocks import column_squares, take_columns, tiles
-from .._input import check_finite
-from .._names import Names, describe_columns
+from .._data._input import check_finite
+from .._data._names import Names, describe_columns
 from ..theory._arrays import FloatArray
 from ._pairs import ROUNDING
 from ._standardize import standardize
+from ._tiles import column_squares, take_columns, tiles
 
 _SHIFT_ROWS = 8
 _MODERATE_OFFSET = 8.0

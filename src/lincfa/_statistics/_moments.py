@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._blocks import add_symmetric, row_slices
-from .._input import are_enough
-from .._names import Names, describe_columns
+from .._data._input import are_enough
+from .._data._names import Names, describe_columns
 from ..theory._arrays import FloatArray
 from ._features import Features, features_from_sums, varying_columns
 from ._pairs import ROUNDING, PairCorrelations, resolve_pairs
 from ._protocol import BLOCK, IndexArray, Task
 from ._square import LARGEST_SQUARE, most_features, squares_together
 from ._sums import RowSums, variances_by_rows
+from ._tiles import add_symmetric, row_slices
 
 _LARGEST_SPREAD, _LARGEST_VALUE = 1e130, 1e300
 """Beyond these, and below the inverse of the first, squares or sums would leave float64."""

@@ -11,13 +11,13 @@ from sklearn.decomposition import PCA
 from sklearn.feature_selection import r_regression
 from sklearn.utils.validation import check_is_fitted
 
-from .._blocks import row_slices
-from .._input import check_finite, stack_level, validate_new, validate_training
-from .._kernels import KERNELS, kernel_directions, make_kernel
-from .._parameters import check_choice, is_count, is_positive, is_real, is_word
-from .._reducer import forget_fit
+from .._data._input import check_finite, stack_level, validate_new, validate_training
+from .._model._parameters import check_choice, is_count, is_positive, is_real, is_word
+from .._model._reducer import forget_fit
 from .._statistics import ArrayStatistics, standardize_target
+from .._statistics._tiles import row_slices
 from ..theory._arrays import FloatArray
+from ._kernels import KERNELS, kernel_directions, make_kernel
 
 _EPS = float(np.finfo(np.float64).eps)
 _TIED = 1e-12  # correlations that differ by less differ by rounding

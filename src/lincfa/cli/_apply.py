@@ -3,14 +3,7 @@
 import argparse
 from typing import Any
 
-from ._arguments import (
-    add_command,
-    add_dask,
-    add_data,
-    add_output,
-    add_talk,
-    refuse_mixed_output,
-)
+from ._arguments import add_command, add_dask, add_data, add_output, add_talk, refuse_mixed_output
 from ._talk import Talk
 
 
@@ -38,9 +31,9 @@ def run(options: argparse.Namespace) -> int:
     """Read, average, write."""
     import numpy as np
 
-    from .._files import replacing_all
-    from .._tablefiles import check_same_field, form_of
+    from .._model._files import replacing_all
     from ._columns import find_features
+    from ._files import check_same_field, form_of
     from ._outputs import check_outputs, named_after, tell_applied, write_reduced
     from ._reading import in_chunks, open_table, refuse_foreign_options
     from ._rows import complete_rows, frame_of_rows
@@ -57,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     path = options.output or named_after(options.data, form_of(options.data))
     check_outputs({"--output": path}, [options.groups, options.data], options.force)
     form_of(path)  # refuses an unknown suffix before any work
-    from .. import load  # takes a second, which errors should not
+    from .. import load
 
     model = load(options.groups)
     features = [str(name) for name in model._names()]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._tablefiles import ChunkedTable, Look, form_of, left_out_of_chunks, write_chunked
+from ._files import ChunkedTable, Look, form_of, left_out_of_chunks, write_chunked
 from ._outputs import check_outputs, named_after, note_lost, units_of, unlike
 from ._rows import ADVICE, infinite_value, settle_missing
 from ._talk import Talk

@@ -4,11 +4,11 @@ import argparse
 
 import numpy as np
 
-from .._files import replacing
-from .._tablefiles import check_same_field, open_chunked
+from .._model._files import replacing
 from ._chunked import check_chunked_outputs, complete_rows_of, write_reduced_chunks
 from ._columns import find_features
 from ._computing import computing
+from ._files import check_same_field, open_chunked
 from ._outputs import tell_applied
 from ._talk import Talk
 
@@ -18,7 +18,7 @@ def apply_chunks(options: argparse.Namespace) -> int:
     talk = Talk(quiet=options.quiet, as_json=options.json)
     path = check_chunked_outputs(options, {}, [options.groups])["--output"]
     where = options.dask or "threads"
-    from .. import load  # takes a second, which errors should not
+    from .. import load
 
     model = load(options.groups)
     features = [str(name) for name in model._names()]

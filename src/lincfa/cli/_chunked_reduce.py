@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._files import replacing_all
-from .._findings import Findings, Scores, find_reduced, find_reduced_scores, fit_to_reduced
-from .._tablefiles import ChunkedTable, Look, compute_all, open_chunked
-from ..report import report_text
+from .._model._files import replacing_all
+from ..report._findings import Findings, Scores, find_reduced, find_reduced_scores, fit_to_reduced
+from ..report._write import report_text
 from ._chunked import check_chunked_outputs, complete_rows_of, write_reduced_chunks
 from ._columns import assign_roles, check_target, find_columns
 from ._computing import Counting, computing
+from ._files import ChunkedTable, Look, compute_all, open_chunked
 from ._outputs import blaming
 from ._reading import find_field, naming, of_field
 from ._reduction import Reduced, note_groups, tell

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from re import fullmatch
 from typing import Any, Protocol
 
-from .._names import describe_columns
-from .._tablefiles import ChunkedGrid, Grid, Gridded
+from .._data._names import describe_columns
+from ._files import ChunkedGrid, Grid, Gridded
 from ._talk import Talk
 
 _REMARKS = 5

@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     refuse_foreign_options(options)
     talk = Talk(quiet=options.quiet, as_json=options.json)
     samples = read_samples(options, talk)
-    from .. import compare  # takes a second, which errors should not
+    from .. import compare
 
     with (
         naming(samples.source),

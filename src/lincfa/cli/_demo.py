@@ -8,7 +8,7 @@ from ._arguments import add_command, natural, positive
 from ._talk import Talk
 
 if TYPE_CHECKING:
-    from .._demo import Figure
+    from ._demo_data import Figure
 
 
 def add(commands: Any) -> None:
@@ -52,8 +52,8 @@ def run(options: argparse.Namespace) -> int:
     talk = Talk()
     from rich.table import Table
 
-    from .._demo import field_findings, paper_table, run_demo
-    from ..report import write_report
+    from ..report._write import write_report
+    from ._demo_data import field_findings, paper_table, run_demo
     from ._outputs import check_outputs, write_frame
 
     outputs = {"--report": options.report}

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
         options.refuse("the two features and the target must be three different columns")
     # The noise of the regression on all features takes all of them, as a fit does.
     samples = read_pair(options, talk, pair, only=options.noise != "full")
-    from .. import explain_pair  # takes a second, which errors should not
+    from .. import explain_pair
 
     with naming(samples.source):
         explanation = explain_pair(

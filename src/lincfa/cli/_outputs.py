@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._files import is_store, is_table, replacing
-from .._names import describe_columns
-from .._tablefiles import Form, TableFile, form_of, left_out, write_table
+from .._data._names import describe_columns
+from .._model._files import is_store, is_table, replacing
+from ._files import Form, TableFile, form_of, left_out, write_table
 from ._talk import Talk
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def write_reduced(
 
 def units_of(reducer: Any) -> str | None:
     """Give the units of the reduced features of a field, if all of its variables have the same."""
-    from .._field import reduced_attributes
+    from .._data._field._build import reduced_attributes
 
     field = getattr(reducer, "field_", None)
     units = None if field is None else reduced_attributes(field, reducer.units).get("units")

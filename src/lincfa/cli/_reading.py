@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._tablefiles import ChunkedTable, TableFile, block_of, field_of, form_of, read_table
 from ._columns import assign_roles, check_target, find_columns
+from ._files import ChunkedTable, TableFile, block_of, field_of, form_of, read_table
 from ._rows import complete_rows, frame_of_rows, refuse_constant, split_rows
 from ._talk import Talk
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from .._field import Field
+    from .._data._field._describe import Field
 
 
 def refuse_foreign_options(options: argparse.Namespace) -> None:
@@ -84,7 +84,7 @@ def find_field(
 
 def of_field(field: "Field | None", X: Any) -> Any:
     """Give features for a fit, which is to know of the field that they are the cells of."""
-    from .._field import CellTable
+    from .._model._fields import CellTable
 
     return X if field is None else CellTable(field, X)
 

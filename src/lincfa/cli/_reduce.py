@@ -94,8 +94,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, learn, score, write."""
-    from .._tablefiles import form_of
     from ._columns import assign_roles, meant
+    from ._files import form_of
     from ._outputs import check_outputs, named_after
     from ._reading import (
         find_field,
@@ -146,7 +146,7 @@ def run(options: argparse.Namespace) -> int:
     with talk.busy("looking for missing values"):
         rows = complete_rows(table, used, options.missing, talk)
         split = Split.of(table, options.target, roles.features, rows, options, talk)
-    from ._reduction import Reduction, note_groups, tell  # takes a second, which errors should not
+    from ._reduction import Reduction, note_groups, tell
 
     model = _model(options)
     merging = f"merging {len(roles.features)} features"
@@ -168,7 +168,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _refuse_options(options: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
-    from .._tablefiles import form_of
+    from ._files import form_of
 
     if options.n_groups is not None and options.strategy in ("sequential", "centroid"):
         options.refuse("--n-groups goes with --strategy agglomerative or joint")

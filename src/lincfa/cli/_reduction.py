@@ -12,12 +12,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .._files import replacing_all
-from .._findings import Findings, Scores, find, find_scores, plain, settings_of, versions
-from .._names import describe_columns
-from .._tablefiles import TableFile, form_of
-from ..report import report_text
+from .._data._names import describe_columns
+from .._model._files import replacing_all
+from ..report._findings import Findings, Scores, find, find_scores, plain, settings_of, versions
+from ..report._write import report_text
 from ._columns import Roles
+from ._files import TableFile, form_of
 from ._outputs import blaming, write_reduced
 from ._rows import Split
 from ._talk import Talk

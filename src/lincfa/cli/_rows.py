@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._names import describe_columns
-from .._tablefiles import TableFile
+from .._data._names import describe_columns
+from ._files import TableFile
 from ._talk import Talk
 
 if TYPE_CHECKING:

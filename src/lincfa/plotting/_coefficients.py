@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._findings import Coefficients, linear_weights, spread_back
-from .._input import real_numbers
-from .._names import shown
+from .._data._input import real_numbers
+from .._data._names import shown
+from ..report._findings import Coefficients, linear_weights, spread_back
 from ..theory._arrays import FloatArray
 from ._figures import (
     BLUE,

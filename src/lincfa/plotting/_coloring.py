@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import KDTree
 
-from .._findings import Places
+from ..report._findings import Places
 
 _Indices = npt.NDArray[np.intp]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from .._findings import Places
+from ..report._findings import Places
 from ..theory._arrays import FloatArray
 
 _POLE, _TURN = 90.0, 360.0

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._findings import CorrelationMatrix, Samples, correlate_by_group
-from .._input import check_finite, validate_new
-from .._parameters import is_count
+from .._data._input import check_finite, validate_new
+from .._model._parameters import is_count
+from ..report._findings import CorrelationMatrix, Samples, correlate_by_group
 from ._figures import NAMES_SHOWN, axes_or_new, name_ticks
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._field import Field
-from .._findings import Map, effect_of_features, map_on
+from .._data._field._describe import Field
+from ..report._findings import Map, effect_of_features, map_on
 from ._coefficients import weights_of
 from ._figures import axes_or_new
 from ._maps import draw_groups, draw_stability, draw_weights

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._names import shown
+from .._data._names import shown
 from ..theory._arrays import FloatArray
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._findings import CONSTANT, LEFT_OUT, Map
+from ..report._findings import CONSTANT, LEFT_OUT, Map
 from ..theory._arrays import FloatArray
 from ._coloring import distinct_colors, grid_neighbors, point_neighbors
 from ._corners import corners

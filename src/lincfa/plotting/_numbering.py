@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._findings import Map
+from ..report._findings import Map
 from ..theory._arrays import FloatArray
 
 if TYPE_CHECKING:

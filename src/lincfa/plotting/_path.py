@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._findings import Samples, ScorePath, score_path
+from ..report._findings import Samples, ScorePath, score_path
 from ..theory._arrays import FloatArray
 from ._figures import GREY, STRATEGY_COLORS, axes_or_new, focus, ink, legend_above
 

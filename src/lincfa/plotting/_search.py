@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._choice import standard_errors
-from .._search import LinCFACV
+from .._lincfa_cv import LinCFACV
+from .._search._choice import standard_errors
 from ._figures import STRATEGY_COLORS, focus, ink, new_figure
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._field import Field
-from .._findings import Row, row_of
-from .._input import real_numbers
+from .._data._field._describe import Field
+from .._data._input import real_numbers
+from ..report._findings import Row, row_of
 from ._coloring import distinct_colors, row_neighbors
 from ._corners import edges
 from ._figures import axes_or_new, ink, label_axes, legend_above

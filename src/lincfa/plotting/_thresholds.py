@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._findings import Pairs, PairTable, Samples, decide_pairs
+from ..report._findings import Pairs, PairTable, Samples, decide_pairs
 from ..theory._arrays import FloatArray
 from ._figures import BLUE, GREY, MARKS_DRAWN, VERMILION, axes_or_new, ink, legend_above, mark_size
 

@@ -1,5 +1,1 @@
-"""A report on a fitted model: one page of HTML that works offline, or JSON."""
-
-from ._write import render, report_text, write_report
-
-__all__ = ["render", "report_text", "write_report"]
+"""A report on a fitted model: findings as plain data, then words, then one page of HTML or JSON."""

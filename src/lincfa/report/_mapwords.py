@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._findings import CONSTANT, LEFT_OUT, Findings, Map, Row
+from ._findings import CONSTANT, LEFT_OUT, Findings, Map, Row
 
 GROUPS_NUMBERED = 9
 """On a map, the largest."""

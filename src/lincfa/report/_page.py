@@ -4,10 +4,10 @@ from datetime import datetime
 from math import isfinite, isnan
 from typing import Any
 
-from .._findings import LONGEST_NAME, Findings, Map, PairTable, Scores
-from .._names import shown
-from .._words import apart, decimals, digits
+from .._data._names import shown
+from .._model._words import apart, decimals, digits
 from . import _wording
+from ._findings import LONGEST_NAME, Findings, Map, PairTable, Scores
 
 _NEAREST_SHOWN = 10
 

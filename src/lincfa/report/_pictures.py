@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._findings import Findings
 from ..plotting import (
     NAMES_SHOWN,
     draw_coefficients,
@@ -22,6 +21,7 @@ from ..plotting import (
     svg,
     weights_on,
 )
+from ._findings import Findings
 from ._mapwords import GROUPS_NUMBERED
 from ._wording import alternatives
 

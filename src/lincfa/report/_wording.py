@@ -2,8 +2,8 @@
 
 from math import isnan
 
-from .._findings import Findings, Interval, Scores
-from .._words import decimals
+from .._model._words import decimals
+from ._findings import Findings, Interval, Scores
 from ._mapwords import map_alternatives, map_captions
 
 _WORSE = "predict worse than the mean of the target would: R² is below 0"

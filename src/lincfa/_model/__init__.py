@@ -1,0 +1,1 @@
+"""What every fitted model can do, however it was fitted."""

@@ -1,0 +1,107 @@
+"""Checks of the parameters, with errors that say what is allowed."""
+
+import numbers
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .._grouping import PATHS, STRATEGIES
+
+UNITS = ("standardized", "original")
+RULES = ("best", "one_standard_error")
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """Refuse a value that is not one of a few words."""
+    allowed = list(allowed)
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+
+
+def check_tolerance(value: Any, name: str = "tolerance") -> None:
+    """Refuse what is neither a positive number nor "unbiased"."""
+    if not is_word(value, "unbiased") and not is_positive(value):
+        raise ValueError(f"{name} must be a positive number or 'unbiased', got {value!r}")
+
+
+def check_merging(noise: Any, min_correlation: Any, units: Any) -> None:
+    """Check what concerns every tolerance and strategy alike."""
+    check_choice("units", units, UNITS)
+    if not is_word(noise, "pair", "full") and not is_positive(noise):
+        raise ValueError(f"noise must be 'pair', 'full' or a positive number, got {noise!r}")
+    if min_correlation is not None and not (
+        is_real(min_correlation) and -1 <= float(min_correlation) <= 1
+    ):
+        raise ValueError(
+            f"min_correlation must be None or a number from -1 to 1, got {min_correlation!r}"
+        )
+
+
+def check_n_groups(strategy: str, tolerance: Any, n_groups: Any) -> None:
+    """Refuse a number of groups that is none, or that the strategy cannot aim at."""
+    if n_groups is None:
+        return
+    if not is_count(n_groups):
+        raise ValueError(f"n_groups must be None or a positive integer, got {n_groups!r}")
+    if strategy not in PATHS:
+        raise ValueError(
+            f"n_groups needs a strategy that gives every number of groups, {' or '.join(PATHS)}; "
+            f"{strategy!r} merges as far as the tolerance says."
+        )
+    if tolerance != 1.0:
+        raise ValueError(
+            f"Give a tolerance or n_groups, not both: got tolerance={tolerance!r} and "
+            f"n_groups={n_groups!r}."
+        )
+
+
+def check_strategy(value: Any) -> None:
+    """Refuse an unknown strategy."""
+    check_choice("strategy", value, STRATEGIES)
+
+
+def check_sample_dim(value: Any) -> None:
+    """Refuse what cannot be the name of a dimension."""
+    if not isinstance(value, Hashable):
+        raise ValueError(f"sample_dim must be None or the name of a dimension, got {value!r}")
+
+
+def check_choosing(rule: Any, scoring: Any, max_groups: Any) -> None:
+    """Check by what a search chooses."""
+    check_choice("rule", rule, RULES)
+    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise ValueError(f"scoring must be the name of one score or a callable, got {scoring!r}")
+    if max_groups is not None and not (is_positive(max_groups) and float(max_groups) <= 1):
+        raise ValueError(
+            "max_groups is a share of the samples: None or a number above 0 and up to 1, got "
+            f"{max_groups!r}"
+        )
+
+
+def listed(name: str, values: Any) -> list[Any]:
+    """A sequence of the user as a list; a bare word or number is no sequence."""
+    listed = [] if isinstance(values, str) or not np.iterable(values) else list(values)
+    if not listed:
+        raise ValueError(f"{name} must be a list with at least one entry, got {values!r}")
+    return listed
+
+
+def is_word(value: Any, *words: str) -> bool:
+    """Whether the value is one of the words; arrays and other oddities are not."""
+    return isinstance(value, str) and value in words
+
+
+def is_real(value: Any) -> bool:
+    """Whether the value is a number; True and False are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def is_positive(value: Any) -> bool:
+    """Whether the value is a positive finite number."""
+    return is_real(value) and 0 < float(value) < float("inf")
+
+
+def is_count(value: Any) -> bool:
+    """Whether the value is a positive integer."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) > 0

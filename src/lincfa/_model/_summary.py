@@ -1,0 +1,111 @@
+"""The groups of a fitted model in a table that can be read."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data._names import shown
+from .._data._tables import frame_of
+from ..theory._arrays import FloatArray
+from ._display import Table
+
+_TITLES = ("reduced feature", "size", "mean r", "least r", "r with target")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a model has reduced to what.
+
+    Attributes
+    ----------
+    n_samples : float
+        Samples of the fit; with weights, their sum.
+    n_features, n_constant, n_groups : int
+        Features of the fit; those of them that are constant and belong to no group; groups.
+    n_components : int
+        Parts of the features that connectivity and blocks keep apart; 1 without these.
+    names : tuple of str
+        Name of each reduced feature.
+    members : tuple of tuple of str
+        Names of the features of each group.
+    sizes : array of shape (n_groups,)
+        Number of features of each group.
+    mean_correlation, min_correlation : array of shape (n_groups,)
+        Mean and smallest correlation of two features of the group; NaN for a single feature.
+    min_is_exact : array of shape (n_groups,)
+        Whether the smallest is that of all pairs, or an upper bound of it, which is printed as
+        "≤ 0.5".
+    target_correlation : array of shape (n_groups,)
+        Correlation of the group's mean with the target.
+    """
+
+    n_samples: float
+    n_features: int
+    n_constant: int
+    n_groups: int
+    n_components: int
+    names: tuple[str, ...]
+    members: tuple[tuple[str, ...], ...]
+    sizes: npt.NDArray[np.intp]
+    mean_correlation: FloatArray
+    min_correlation: FloatArray
+    min_is_exact: npt.NDArray[np.bool_]
+    target_correlation: FloatArray
+
+    def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """Give the groups as a data frame, one row each.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+        """
+        columns = {
+            "name": list(self.names),
+            "size": self.sizes,
+            "mean_correlation": self.mean_correlation,
+            "min_correlation": self.min_correlation,
+            "min_is_exact": self.min_is_exact,
+            "target_correlation": self.target_correlation,
+            "members": [list(members) for members in self.members],
+        }
+        return frame_of(columns, library)
+
+    @property
+    def headline(self) -> str:
+        """The reduction in one line."""
+        constant = f", {self.n_constant} constant left out" if self.n_constant else ""
+        features = "feature" if self.n_features == 1 else "features"
+        groups = "group" if self.n_groups == 1 else "groups"
+        apart = f", in {self.n_components} parts that stay apart" if self.n_components > 1 else ""
+        return f"{self.n_features} {features} → {self.n_groups} {groups}{apart}{constant}"
+
+    def table(self, limit: int = 20) -> Table:
+        """Give the largest groups as a table, and a note on the others."""
+        order = np.argsort(-self.sizes, kind="stable")[:limit]
+        bound = np.where(self.min_is_exact, "", "≤ ")
+        rows = [
+            [
+                shown(self.names[number]),
+                str(self.sizes[number]),
+                _decimals(self.mean_correlation[number]),
+                bound[number] + _decimals(self.min_correlation[number]),
+                _decimals(self.target_correlation[number]),
+            ]
+            for number in order.tolist()
+        ]
+        more = self.n_groups - limit
+        note = f"… and {more} more {'group' if more == 1 else 'groups'}, none of them larger"
+        return Table(self.headline, _TITLES, rows, note if more > 0 else "")
+
+    def __str__(self) -> str:
+        """Give the headline and the largest groups."""
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def _decimals(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.3f}"

@@ -1,0 +1,1 @@
+"""Folds, scores and choice for the estimators that cross-validate."""

@@ -1,0 +1,239 @@
+"""From dask's collections to chunks and names."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import column_or_1d
+
+from ..._data._dask._compute import compute
+from ..._data._input import (
+    MIN_SAMPLES,
+    check_named,
+    check_target,
+    float_type,
+    is_dask,
+    known_columns,
+    refuse_other_types,
+)
+from ..._data._names import Names
+from ..._data._weights import validate_weights
+from ._chunks import Chunks, cut_rows
+
+
+def open_columns(estimator: Any, X: Any, *, reset: bool) -> tuple[Any, Names | None]:
+    """Give a dask array of numbers in two dimensions, and the names of its columns if it has any.
+
+    The columns are made known to the estimator, or compared with those it knows. Nothing is
+    computed.
+    """
+    if is_frame(X):
+        names = list(X.columns)
+        check_named(names)
+        dtypes = list(X.dtypes)
+        refuse_other_types(names, dtypes, [i for i, t in enumerate(dtypes) if not _counts(t)])
+        known_columns(estimator, X._meta, reset=reset)
+        return frame_values(X), names
+    array = lazy_array(X, "X", 2)
+    known = known_columns(estimator, np.empty((1, array.shape[1])), reset=reset)
+    widths = array.chunks[1]
+    return array if all(widths) else array.blocks[:, np.flatnonzero(widths).tolist()], known
+
+
+def frame_values(frame: Any) -> Any:
+    """Give the columns of a dask dataframe as a dask array."""
+    dtype = float_type([_numpy_type(dtype) for dtype in frame.dtypes])
+    meta = np.empty((0, len(frame.columns)), dtype=dtype)
+    return frame.map_partitions(partition_values, dtype=dtype, meta=meta)
+
+
+def lazy_array(X: Any, what: str, dimensions: int) -> Any:
+    """Give a dask array of plain real numbers; masked ones become NaN."""
+    from dask.array import Array
+
+    array = X if isinstance(X, Array) else getattr(X, "data", X)  # that of xarray
+    if not isinstance(array, Array):
+        table = " or dataframe" if dimensions == 2 else ""
+        raise TypeError(f"{what} must be a dask array{table}, got {type(X).__name__}.")
+    if array.ndim != dimensions:
+        flat = "; flatten the features first, by X.reshape(len(X), -1)" if array.ndim > 2 else ""
+        raise ValueError(
+            f"{what} should be a {dimensions}D array, got a {array.ndim}D array{flat}."
+        )
+    if dimensions == 2 and np.isnan(array.shape[1]):
+        raise ValueError("The number of columns of X is not known; call X.compute_chunk_sizes().")
+    if dimensions == 2 and not array.shape[1]:
+        raise ValueError("X has no columns: 0 feature(s), while a minimum of 1 is required.")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{what} must be real numbers, but its type is {array.dtype}.")
+    if isinstance(array._meta, np.ma.MaskedArray):
+        dtype = float_type([array.dtype])
+        return array.map_blocks(_unmasked, meta=np.empty((0,) * dimensions, dtype))
+    if type(array._meta) is not np.ndarray:
+        kind = type(array._meta).__name__
+        raise TypeError(f"{what} must have chunks that are NumPy arrays, not {kind}.")
+    return array
+
+
+def read_chunks(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Chunks:
+    """Check X, y and weights for a fit as far as that takes no look at the data.
+
+    Rows are counted where their number is not known, which is a pass of its own.
+
+    Raises
+    ------
+    ValueError
+        Where columns are not numeric, or there are too few rows, or not as many as in y.
+    """
+    array, names = open_columns(estimator, X, reset=True)
+    target = _lazy_vector(y, "The target y") if is_dask(y) else _target_in_memory(y)
+    weights = _lazy_vector(sample_weight, "sample_weight") if is_dask(sample_weight) else None
+    # Of a frame one column: it is all that has to be read then.
+    countable = X[[X.columns[0]]] if is_frame(X) else array
+    lengths, *others = _count([countable, *(v for v in (target, weights) if is_dask(v))])
+    n = sum(lengths)
+    if n < (MIN_SAMPLES if sample_weight is None else 1):
+        raise ValueError(
+            f"Found array with {n} sample(s) (shape=({n}, {array.shape[1]})) while a minimum of "
+            f"{MIN_SAMPLES} is required by {type(estimator).__name__}."
+        )
+    if is_dask(target):
+        rows = _align(target, others.pop(0), lengths, "y")
+    else:
+        _check_length(len(target), n, "y")
+        rows = cut_rows(target, lengths)
+    counted: Sequence[Any] | None = None
+    if weights is not None:
+        counted = _align(weights, others.pop(0), lengths, "sample_weight")
+    else:
+        in_memory = validate_weights(sample_weight, n)
+        counted = None if in_memory is None else cut_rows(in_memory, lengths)
+    blocks, again = _blocks(X, array)
+    return Chunks(
+        blocks=blocks,
+        again=again,
+        lengths=lengths,
+        widths=array.chunks[1],
+        y=rows,
+        weights=counted,
+        precision=float(np.finfo(float_type([array.dtype])).eps),
+        names=names,
+    )
+
+
+def _blocks(X: Any, array: Any) -> tuple[Any, Any]:
+    """Give delayed chunks, and the same to be read a second time."""
+    if not is_frame(X):
+        return array.to_delayed(), array.map_blocks(_unchanged, meta=array._meta).to_delayed()
+    from dask import delayed
+
+    # Partitions as they were counted: for an array, dask may read several files as one.
+    partitions = X.to_delayed()
+    convert = delayed(partition_values, pure=False)
+    blocks = np.empty((len(partitions), 1), dtype=object)
+    for place, partition in enumerate(partitions):
+        blocks[place, 0] = convert(partition, array.dtype)
+    return blocks, blocks
+
+
+def is_frame(X: Any) -> bool:
+    """Whether a lazy collection is a dataframe."""
+    frames = sys.modules.get("dask.dataframe")
+    return frames is not None and isinstance(X, frames.DataFrame)
+
+
+def _numpy_type(dtype: Any) -> Any:
+    """The NumPy type of a column; pandas has types of its own, which know it."""
+    return getattr(dtype, "numpy_dtype", dtype)
+
+
+def _counts(dtype: Any) -> bool:
+    """Whether a type is one of numbers. Python objects may be anything, and are not looked at."""
+    kind = getattr(_numpy_type(dtype), "kind", "O")
+    return kind in "biuf"
+
+
+def partition_values(part: Any, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Give the values of a partition; missing ones are NaN."""
+    return np.asarray(part.to_numpy(dtype=dtype, na_value=np.nan))
+
+
+def _vector_values(part: Any) -> npt.NDArray[Any]:
+    return np.asarray(part.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _unmasked(chunk: Any) -> npt.NDArray[Any]:
+    masked = np.ma.asarray(chunk)
+    return np.ma.filled(masked.astype(float_type([masked.dtype])), np.nan)
+
+
+def _unchanged(chunk: Any) -> Any:
+    return chunk
+
+
+def _target_in_memory(y: Any) -> npt.NDArray[np.float64]:
+    if y is None:
+        raise ValueError("A fit requires y to be passed, but the target y is None.")
+    check_target(y)
+    return np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
+
+
+def _lazy_vector(values: Any, what: str) -> Any:
+    """Give target or weights as a dask array."""
+    if is_frame(values):
+        raise ValueError(f"{what} should be a series, got a dataframe: give frame[name].")
+    frames = sys.modules.get("dask.dataframe")
+    if frames is None or not isinstance(values, frames.Series | frames.Index):
+        return lazy_array(values, what, 1)
+    if not _counts(values.dtype):
+        raise ValueError(f"{what} is not numeric (type {values.dtype}).")
+    return values.map_partitions(_vector_values, meta=np.empty(0))
+
+
+def _count(collections: list[Any]) -> list[list[int]]:
+    """Count the rows of the chunks of each collection, by one graph where they are not known."""
+    from dask import delayed
+
+    def lengths(collection: Any) -> Any:
+        known = [np.nan] if is_frame(collection) else collection.chunks[0]
+        if not np.isnan(known).any():
+            return list(known)
+        blocks = collection.to_delayed()
+        first = blocks if np.ndim(blocks) <= 1 else blocks[:, 0]
+        return [delayed(len, pure=False)(block) for block in first]
+
+    counted: list[list[int]] = compute([lengths(collection) for collection in collections])
+    return [[int(length) for length in part] for part in counted]
+
+
+def _check_length(found: int, expected: int, what: str) -> None:
+    if found != expected:
+        raise ValueError(
+            f"X and {what} have inconsistent numbers of samples: {expected} and {found}."
+        )
+
+
+def _align(vector: Any, found: Sequence[int], lengths: Sequence[int], what: str) -> Sequence[Any]:
+    """Give a lazy vector in parts that are as long as the rows of chunks."""
+    from dask import delayed
+
+    _check_length(sum(found), sum(lengths), what)
+    blocks = list(vector.to_delayed())
+    if list(found) == list(lengths):
+        return blocks
+    starts = np.cumsum([0, *found])
+    cut = delayed(_cut, pure=False)
+    parts, top = [], 0
+    for length in lengths:
+        first = int(np.searchsorted(starts, top, side="right")) - 1
+        last = int(np.searchsorted(starts, top + length, side="left"))
+        parts.append(cut(blocks[first:last], top - int(starts[first]), length))
+        top += length
+    return parts
+
+
+def _cut(blocks: list[npt.NDArray[Any]], start: int, length: int) -> npt.NDArray[Any]:
+    values = np.concatenate([np.ma.asarray(block) for block in blocks]) if blocks else np.empty(0)
+    return np.asarray(values[start : start + length])

@@ -1,0 +1,192 @@
+"""Reduced features of dask's collections, and back: lazy, chunk by chunk, with the same rows."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._data._input import check_reduced_columns, float_type
+from ..._data._names import Names
+from ...theory._arrays import FloatArray
+from .. import IndexArray
+from .._means import spread_means
+from ._chunks import LARGEST_BATCH, add_in_tree
+from ._input import frame_values, is_frame, lazy_array, open_columns, partition_values
+from ._products import group_sums
+
+_UNKNOWN_LENGTH = 2**12
+"""Rows that a chunk is taken to have where their number is not known."""
+
+
+def average_lazily(
+    estimator: Any,
+    X: Any,
+    labels: IndexArray,
+    names: Names,
+    mean: FloatArray | None,
+    scale: FloatArray | None,
+    *,
+    keep_frame: bool = True,
+) -> Any:
+    """Average the columns of each group, as :func:`lincfa._statistics._means.group_means` does.
+
+    Of an array it makes an array with the same chunks of rows; of a dask dataframe likewise, or a
+    dataframe with the names given and the same index.
+    """
+    array, columns = open_columns(estimator, X, reset=False)
+    dtype = float_type([array.dtype])
+    sizes = np.bincount(labels[labels >= 0], minlength=len(names))
+    specs, left = [], 0
+    for width in array.chunks[1]:
+        own = slice(left, left + width)
+        left = own.stop
+        standard = (None, None) if mean is None or scale is None else (mean[own], scale[own])
+        named = range(own.start, own.stop) if columns is None else columns[own]
+        specs.append(((labels[own], *standard), sizes, named))
+    if is_frame(X) and keep_frame:
+        return _map_frame(X, _averages, specs[0], names, dtype)
+    if len(specs) == 1:
+        averaged = _map_blocks(array, _averages, specs[0], len(names), np.dtype(np.float64))
+    else:
+        averaged = _add_up(array, _averages, specs, len(names))
+    return averaged.astype(dtype)
+
+
+def expand_lazily(
+    X: Any,
+    reduced_names: Names,
+    names: Names,
+    labels: IndexArray,
+    mean: FloatArray,
+    scale: FloatArray,
+    center: FloatArray,
+) -> Any:
+    """Approximate the features by the means of their groups, as the same kind of collection."""
+    spec = (labels, mean, scale, center)
+    if is_frame(X):
+        check_reduced_columns(list(X.columns), len(X.columns), reduced_names)
+        return _map_frame(X, _expanded, spec, names, float_type([frame_values(X).dtype]))
+    array = lazy_array(X, "X", 2)
+    check_reduced_columns(None, array.shape[1], reduced_names)
+    array = array.rechunk({1: -1})
+    dtype = float_type([array.dtype])
+    parts = _column_parts(mean.size, array.chunks[0])
+    if len(parts) == 1:
+        return _map_blocks(array, _expanded, spec, mean.size, dtype)
+    from dask import delayed
+
+    task = delayed(_expanded)
+    given = [_once((labels[part], mean[part], scale[part], center)) for part in parts]
+    rows = [[task(row[0], some) for some in given] for row in array.to_delayed()]
+    widths = tuple(part.stop - part.start for part in parts)
+    return _assemble(rows, (array.chunks[0], widths), dtype)
+
+
+def predict_lazily(estimator: Any, reduced: Any) -> Any:
+    """Apply a fitted estimator to each chunk of reduced features."""
+    return reduced.map_blocks(
+        _predictions, _once(estimator), dtype=np.float64, drop_axis=1, meta=np.empty(0)
+    )
+
+
+def _column_parts(n_features: int, lengths: tuple[float, ...]) -> list[slice]:
+    """Cut all features into parts that make chunks of moderate size; one if that is possible."""
+    longest = _UNKNOWN_LENGTH if np.isnan(lengths).any() else int(max(lengths))
+    width = max(1, LARGEST_BATCH // max(longest, 1))
+    count = -(-n_features // width)
+    bounds = np.linspace(0, n_features, count + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in pairwise(bounds)]
+
+
+def _map_blocks(
+    array: Any, function: Callable[..., Any], spec: Any, width: int, dtype: npt.DTypeLike
+) -> Any:
+    return array.map_blocks(
+        function,
+        _once(spec),
+        dtype=dtype,
+        chunks=(array.chunks[0], (width,)),
+        meta=np.empty((0, 0), dtype=dtype),
+    )
+
+
+def _add_up(array: Any, function: Callable[..., Any], specs: list[Any], width: int) -> Any:
+    """Add up what the column chunks contribute, in tasks of their own.
+
+    Sums of arrays would be fused with all that they are sums of, and a whole row of chunks would
+    have to be in memory.
+    """
+    from dask import delayed
+
+    task, given = delayed(function), [_once(spec) for spec in specs]
+    rows = [
+        [add_in_tree([task(*pair) for pair in zip(row, given, strict=True)])]
+        for row in array.to_delayed()
+    ]
+    return _assemble(rows, (array.chunks[0], (width,)), np.dtype(np.float64))
+
+
+def _assemble(rows: list[list[Any]], chunks: Any, dtype: Any) -> Any:
+    """Make a dask array of delayed chunks, some of which may be empty."""
+    import dask.array as da
+    from dask.base import tokenize
+    from dask.highlevelgraph import HighLevelGraph
+
+    keys = {(i, j): block for i, row in enumerate(rows) for j, block in enumerate(row)}
+    name = f"lincfa-{tokenize(*(block.key for block in keys.values()))}"
+    graph = {(name, *place): block.key for place, block in keys.items()}
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=list(keys.values()))
+    return da.Array(layers, name, chunks=chunks, dtype=dtype)
+
+
+def _map_frame(
+    frame: Any, function: Callable[..., Any], spec: Any, names: Names, dtype: Any
+) -> Any:
+    import pandas as pd
+
+    meta = pd.DataFrame(np.empty((0, len(names)), dtype), columns=list(names))
+    meta.index = frame._meta.index
+    # The specification goes with each partition: what is delayed, dask at times fails to fuse.
+    return frame.map_partitions(_partition, function, spec, list(names), dtype, meta=meta)
+
+
+def _partition(
+    part: Any, function: Callable[..., Any], spec: Any, names: list[Any], dtype: Any
+) -> Any:
+    import pandas as pd
+
+    values = function(partition_values(part, dtype), spec).astype(dtype, copy=False)
+    return pd.DataFrame(values, index=part.index, columns=names)
+
+
+def _once(value: Any) -> Any:
+    """Put a value into the graph once, however many chunks there are."""
+    from dask import delayed
+
+    return delayed(value, pure=True, traverse=False)
+
+
+def _averages(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
+    """What the columns of a chunk contribute to the mean of each group."""
+    labelled, sizes, names = spec
+    try:
+        sums = group_sums(chunk, labelled, sizes.size, names)
+    except ValueError as error:
+        raise ValueError(f"In a chunk of {chunk.shape[0]} rows: {error}") from None
+    sums /= sizes
+    return sums
+
+
+def _expanded(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:
+    values = chunk.astype(float_type([chunk.dtype]), copy=False)
+    if not np.isfinite(values).all():
+        raise ValueError("The reduced features contain NaN or infinity.")
+    return spread_means(values, *spec)
+
+
+def _predictions(chunk: npt.NDArray[Any], estimator: Any) -> FloatArray:
+    if not chunk.shape[0]:
+        return np.empty(0)
+    return np.asarray(estimator.predict(chunk), dtype=np.float64)

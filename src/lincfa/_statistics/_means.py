@@ -1,0 +1,227 @@
+"""The reduced features: means of groups of columns."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .._data._input import check_finite
+from .._data._names import Names
+from ..theory._arrays import FloatArray
+from ._tiles import row_slices, runs_along_rows
+
+IndexArray: TypeAlias = npt.NDArray[np.intp]
+
+_ROW_VALUES, _COLUMN_VALUES, _COPIED_VALUES = 2**18, 2**22, 2**18
+_MOST_COPIES = 8
+_SHARE_FOR_SUMS = 64
+_WORTH_THREADS = 2**20
+_MODERATE_OFFSET = 1e3
+"""Mean over scale up to which the mean may be subtracted from sums instead of from values."""
+
+
+def group_means(
+    X: npt.NDArray[Any],
+    labels: IndexArray,
+    n_groups: int,
+    *,
+    mean: FloatArray | None = None,
+    scale: FloatArray | None = None,
+    names: Names | None = None,
+    dtype: npt.DTypeLike | None = None,
+) -> npt.NDArray[Any]:
+    """Average the columns of each group, standardised by ``mean`` and ``scale`` if given.
+
+    One pass over X in blocks, in the direction of its memory; sums are in float64, the result has
+    the type of X unless another is asked for. Columns with label −1 are left out.
+
+    Raises
+    ------
+    ValueError
+        Where X holds NaN or infinity.
+    """
+    # Columns without a group are added up too, in a last column, so that bad values in them show.
+    grouped = labels >= 0
+    labels = np.where(grouped, labels, n_groups)
+    sizes = np.bincount(labels, minlength=n_groups)
+    factor = 1.0 / sizes[labels]
+    # Subtracting means costs a step over all values. Where they are moderate, it can be done on
+    # the sums instead; that loses no more digits than the values themselves have lost.
+    offset: FloatArray | None = None
+    rest: npt.NDArray[Any] = np.zeros(sizes.size)
+    if mean is not None and scale is not None:
+        factor /= scale
+        if (np.abs(mean) > _MODERATE_OFFSET * scale)[grouped].any():
+            offset = mean
+        else:
+            rest = np.bincount(labels, weights=mean * factor)
+    add_up = _along_rows if runs_along_rows(X) else _along_columns
+    result = add_up(X, labels, sizes, offset, factor)
+    result -= rest
+    with np.errstate(over="ignore"):
+        result = result.astype(X.dtype if dtype is None else dtype, copy=False)
+    if not np.isfinite(result).all():
+        check_finite(X, names)
+    return result[:, :n_groups]
+
+
+def spread_means(
+    reduced: npt.NDArray[Any],
+    labels: IndexArray,
+    mean: FloatArray,
+    scale: FloatArray,
+    center: FloatArray,
+) -> npt.NDArray[Any]:
+    """Give each feature its mean, and its scale times what its group's value is off its center."""
+    grouped = np.flatnonzero(labels >= 0)
+    result = np.empty((reduced.shape[0], labels.size), dtype=reduced.dtype)
+    result[:] = mean
+    result[:, grouped] += scale[grouped] * (reduced - center)[:, labels[grouped]]
+    return result
+
+
+def group_variances(
+    X: npt.NDArray[Any],
+    labels: IndexArray,
+    n_groups: int,
+    mean: FloatArray,
+    scale: FloatArray,
+    weights: FloatArray | None = None,
+) -> FloatArray:
+    """Variance (n − 1) of the sum of the columns of each group, less ``mean`` and over ``scale``.
+
+    One pass over X; the sums of all groups are kept for some rows at a time, or those of some
+    groups for all rows, so that they need little memory.
+    """
+    n = X.shape[0]
+    counts = np.ones(n) if weights is None else weights
+    sizes = np.bincount(labels[labels >= 0], minlength=n_groups)
+    total = np.zeros(n_groups)
+    room = max(_ROW_VALUES, X.size // _SHARE_FOR_SUMS)
+    by_rows = runs_along_rows(X)
+    step = n_groups if by_rows else max(1, room // n)
+    for first in range(0, n_groups, step):
+        groups = slice(first, min(first + step, n_groups))
+        width = groups.stop - first
+        own = (labels >= first) & (labels < groups.stop)
+        for rows in row_slices(n, width, room) if by_rows else [slice(None)]:
+            means = group_means(
+                X[rows],
+                np.where(own, labels - first, -1),
+                width,
+                mean=mean,
+                scale=scale,
+                dtype=np.float64,
+            )
+            total[groups] += np.einsum("i,ij,ij->j", counts[rows], means, means)
+    return np.asarray(total * sizes**2 / (counts.sum() - 1))
+
+
+def _along_rows(
+    X: npt.NDArray[Any],
+    labels: IndexArray,
+    sizes: IndexArray,
+    offset: FloatArray | None,
+    factor: FloatArray,
+) -> FloatArray:
+    """Read row after row, adding each value to the sum of its group.
+
+    A row is given to SciPy as a sparse matrix whose column indices are the labels, to be made
+    dense: entries at the same place add up. Every group has several sums for columns in turn, or
+    each addition would have to wait for the one before.
+    """
+    n, width = X.shape
+    copies = min(_MOST_COPIES, max(1, width // (2 * sizes.size)))
+    length = min(n, max(1, _ROW_VALUES // width))
+    places = (labels * copies + np.arange(width) % copies).astype(np.int32)
+    places = np.tile(places, length)
+    pointers = np.arange(length + 1, dtype=np.int32) * np.int32(width)
+    result = np.empty((n, sizes.size))
+
+    def add_up(part: slice) -> None:
+        values = np.zeros((length, width))
+        shape = (length, sizes.size * copies)
+        matrix = sparse.csr_array((values.ravel(), places, pointers), shape=shape)
+        sums = np.empty(shape)
+        for top in range(part.start, part.stop, length):
+            rows = slice(top, min(top + length, part.stop))
+            filled = values[: rows.stop - top]
+            if offset is None:
+                np.multiply(X[rows], factor, out=filled)
+            else:
+                np.subtract(X[rows], offset, out=filled)
+                filled *= factor
+            matrix.toarray(out=sums)
+            result[rows] = sums.reshape(length, sizes.size, copies)[: rows.stop - top].sum(axis=2)
+
+    _in_threads(add_up, _parts(np.ones(n), X.size))
+    return result
+
+
+def _along_columns(
+    X: npt.NDArray[Any],
+    labels: IndexArray,
+    sizes: IndexArray,
+    offset: FloatArray | None,
+    factor: FloatArray,
+) -> FloatArray:
+    """Read column after column, adding each to the sum of its group."""
+    n, width = X.shape
+    in_place = offset is None and X.dtype == np.float64 and X.T.flags.c_contiguous
+    step = max(1, (_COLUMN_VALUES if in_place else _COPIED_VALUES) // max(1, n))
+    total = np.zeros((sizes.size, n))
+
+    def add_up(part: slice) -> None:
+        for left in range(0, width, step):
+            block = slice(left, left + step)
+            own = np.flatnonzero((labels[block] >= part.start) & (labels[block] < part.stop))
+            if own.size == 0:
+                continue
+            groups, group = np.unique(labels[block][own], return_inverse=True)
+            columns = X.T[block]
+            if offset is not None:
+                columns = columns - offset[block, None]
+            columns = np.ascontiguousarray(columns, dtype=np.float64)
+            weights = sparse.csr_array(
+                (factor[block][own], (group, own)), shape=(groups.size, columns.shape[0])
+            )
+            total[groups] += weights @ columns
+
+    _in_threads(add_up, _parts(sizes, X.size))
+    return total.T
+
+
+def _parts(weights: npt.NDArray[Any], work: int) -> list[slice]:
+    """Cut a sequence into one range per thread, of about the same weight."""
+    threads = _available_threads() if work >= _WORTH_THREADS else 1
+    done = np.cumsum(weights)
+    inner = np.searchsorted(done, done[-1] * np.arange(1, threads) / threads)
+    bounds = np.unique([0, *inner.tolist(), weights.size])
+    return [slice(int(a), int(b)) for a, b in pairwise(bounds)]
+
+
+def _available_threads() -> int:
+    """As many as numerical libraries take: OMP_NUM_THREADS, or the cores given to the process."""
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _in_threads(function: Callable[[slice], None], parts: Sequence[slice]) -> None:
+    def quietly(part: slice) -> None:
+        # Values that are not finite are found in the result; each thread has its own settings.
+        with np.errstate(over="ignore", invalid="ignore"):
+            function(part)
+
+    if len(parts) == 1:
+        quietly(parts[0])
+        return
+    with ThreadPoolExecutor(len(parts)) as executor:
+        list(executor.map(quietly, parts))

@@ -1,0 +1,173 @@
+"""Kernels of a single target: the directions of features that they favour, at low cost."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from numpy.polynomial.chebyshev import chebvander
+from scipy.fft import dct
+from scipy.linalg import eigh, qr
+from scipy.sparse import csr_array
+
+from .._statistics._tiles import row_slices
+from ..theory._arrays import FloatArray
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid")
+
+Kernel: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+"""Of two arrays of values: the kernel of each value of the one and each of the other."""
+
+_BLOCK_VALUES = 2**22
+_ROUNDING = 32 * float(np.finfo(np.float64).eps)  # of a kernel, relative to its largest value
+_FEWEST_NODES = 32
+
+
+def make_kernel(name: str, gamma: float, degree: int, coef0: float) -> Kernel:
+    """Give a kernel by its name, as :mod:`sklearn.metrics.pairwise` defines it.
+
+    Values that float64 cannot hold are infinite or NaN, without a warning.
+
+    Examples
+    --------
+    >>> make_kernel("poly", 2.0, 2, 1.0)(np.array([1.0, 3.0]), np.array([1.0]))
+    array([[ 9.],
+           [49.]])
+    """
+
+    def kernel(s: FloatArray, t: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if name == "rbf":
+                return np.asarray(np.exp(-gamma * np.subtract.outer(s, t) ** 2))
+            product = np.multiply.outer(s, t)
+            if name == "linear":
+                return product
+            product = gamma * product + coef0
+            return np.asarray(product**degree if name == "poly" else np.tanh(product))
+
+    return kernel
+
+
+def kernel_directions(
+    X: npt.NDArray[Any],
+    mean: FloatArray,
+    factor: FloatArray,
+    target: FloatArray,
+    kernel: Kernel,
+    known: int | None = None,
+) -> tuple[FloatArray, FloatArray, float]:
+    """Eigenvalues and eigenvectors of XᵀHLHX, where H centres and L is the target's kernel matrix.
+
+    Parameters
+    ----------
+    factor : array of shape (D,)
+        By what the centred columns of X are multiplied.
+    known : int or None
+        Number of places at which an interpolation of the kernel is exact, where known.
+
+    Returns
+    -------
+    values : array of shape (r,)
+        Falling. All others are 0.
+    vectors : array of shape (D, r)
+    largest : float
+        Largest absolute value of the kernel at the places between which it is interpolated.
+    """
+    places, directions, loadings = _factor(X, mean, factor, target, kernel, known)
+    matrix, largest = _form(loadings, places, kernel)
+    if not np.isfinite(largest):
+        raise ValueError(
+            "The values of the kernel are too large for float64: lower gamma, degree or coef0."
+        )
+    values, vectors = eigh(matrix)
+    vectors = directions @ vectors[:, ::-1]
+    vectors[factor == 0] = 0.0  # these are, but for rounding
+    return values[::-1], vectors, largest
+
+
+def _factor(
+    X: npt.NDArray[Any],
+    mean: FloatArray,
+    factor: FloatArray,
+    target: FloatArray,
+    kernel: Kernel,
+    known: int | None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Write XᵀHLHX as Q P K Pᵀ Qᵀ, with K the kernel between a few places.
+
+    The kernel is interpolated in Chebyshev polynomials between the smallest and the largest target;
+    where that takes as many places as the target has distinct values, it is these.
+
+    Returns
+    -------
+    places : array of shape (k,)
+    Q : array of shape (D, r)
+        Orthonormal, r at most D and k.
+    P : array of shape (r, k)
+    """
+    n, D = X.shape
+    values, index = np.unique(target, return_inverse=True)
+    middle, half = (values[-1] + values[0]) / 2, (values[-1] - values[0]) / 2
+    count = known or _places_needed(
+        values.size, lambda s, t: kernel(middle + half * s, middle + half * t)
+    )
+    interpolated = count <= values.size
+    k = count if interpolated else values.size
+    sums, total, basis_total = np.zeros((k, D)), np.zeros(D), np.zeros(k)
+    for rows in row_slices(n, max(D, count) if interpolated else D, _BLOCK_VALUES):
+        part = (X[rows] - mean) * factor
+        basis: Any
+        if interpolated:
+            basis = chebvander(np.clip((target[rows] - middle) / half, -1, 1), count - 1)
+        else:
+            ones = np.ones(len(part))
+            basis = csr_array((ones, index[rows], np.arange(len(part) + 1)), shape=(len(part), k))
+        sums += basis.T @ part
+        total += part.sum(axis=0)
+        basis_total += basis.sum(axis=0)
+    sums -= np.multiply.outer(basis_total / n, total)  # what the rounding of the mean leaves
+    if not interpolated:
+        return values, *_orthogonal(sums.T)
+    # The constant polynomial has no part: centring takes it. From coefficients to values.
+    directions, loadings = _orthogonal(sums[1:].T)
+    loadings = dct(np.pad(loadings, ((0, 0), (1, 0))), type=3, axis=1) / count
+    return np.asarray(middle + half * _nodes(count)), directions, loadings
+
+
+def _orthogonal(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+    directions, loadings = qr(matrix, mode="economic")
+    return np.asarray(directions, dtype=np.float64), np.asarray(loadings, dtype=np.float64)
+
+
+def _nodes(count: int) -> FloatArray:
+    """Zeros of the Chebyshev polynomial of that degree."""
+    return np.asarray(np.cos(np.pi * (np.arange(count) + 0.5) / count))
+
+
+def _places_needed(n_values: int, kernel: Kernel) -> int:
+    """Give the number of nodes that interpolate a kernel on [−1, 1] up to rounding.
+
+    More than ``n_values`` where it takes at least about as many.
+    """
+    count = _FEWEST_NODES
+    while count < n_values:
+        nodes = _nodes(count)
+        # As a function of one argument; the other is a node, where a narrow kernel has its peak.
+        lines = kernel(nodes, nodes[np.linspace(0, count - 1, 9).astype(np.intp)])
+        coefficients = np.abs(dct(lines, axis=0)).max(axis=1) / count
+        needed = np.flatnonzero(coefficients > _ROUNDING * np.abs(lines).max())
+        if needed.size == 0 or needed[-1] < 0.75 * count:
+            return int(needed.max(initial=1)) + 1
+        count *= 2
+    return n_values + 1
+
+
+def _form(loadings: FloatArray, places: FloatArray, kernel: Kernel) -> tuple[FloatArray, float]:
+    """Give P K Pᵀ and the largest absolute value in K, which is never there as a whole."""
+    result, largest = np.zeros((len(loadings), len(loadings))), np.float64(0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in row_slices(places.size, places.size, _BLOCK_VALUES):
+            part = kernel(places[rows], places)
+            largest = np.maximum(largest, np.abs(part).max())
+            result += loadings[:, rows] @ (part @ loadings.T)
+    return (result + result.T) / 2, float(largest)

@@ -1,0 +1,1 @@
+"""Why two features merge, how stable the groups are, and how well they predict."""

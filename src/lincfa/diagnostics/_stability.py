@@ -1,0 +1,311 @@
+"""How far the groups depend on the sample: bootstrap co-membership."""
+
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._data._field._build import put
+from .._data._field._describe import Field
+from .._data._input import validate_training
+from .._data._names import shown
+from .._data._tables import frame_of
+from .._grouping._constraint import Constraint
+from .._lincfa import LinCFA
+from .._model._display import Table
+from .._model._parameters import is_count
+from .._statistics import ArrayStatistics, IndexArray, standardize_target
+from ..theory._arrays import FloatArray
+from ._progress import with_progress
+
+_ATTEMPTS = 100
+_TITLES = ("group", "size", "pairs together", "intact")
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What other samples of the same size would have changed.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the reduced features of all samples.
+    feature_names : tuple of str
+        Names of the features.
+    labels : array of shape (n_features,)
+        Groups of all samples: those of a fit on X as it is.
+    resampled : array of shape (n_resamples, n_features), int32
+        Groups of each resample; −1 for a feature that is constant in it.
+    groups : array of shape (n_groups,)
+        How often two members of a group stay together: the share of pairs of its members, averaged
+        over the resamples. NaN for a single feature.
+    features : array of shape (n_features,)
+        The same for each feature: the share of the other members of its group with which it stays
+        together. NaN for a feature that is alone or constant.
+    intact : array of shape (n_groups,)
+        Share of the resamples in which all members of the group are together, whatever joined them.
+        1 for a single feature.
+    n_groups : array of shape (n_resamples,)
+        Number of groups of each resample.
+    agreement : array of shape (n_resamples,)
+        Adjusted Rand index of each with the groups of all samples: 1 for the same groups.
+    field : Field or None
+        The cells of the field, where the samples were one.
+    """
+
+    names: tuple[str, ...]
+    feature_names: tuple[str, ...]
+    labels: IndexArray
+    resampled: npt.NDArray[np.int32]
+    groups: FloatArray
+    features: FloatArray
+    intact: FloatArray
+    n_groups: npt.NDArray[np.intp]
+    agreement: FloatArray
+    field: Field | None = None
+
+    def to_map(self) -> Any:
+        """Put ``features`` on the grid of the field: how often each cell stays with its group.
+
+        Returns
+        -------
+        DataArray or Dataset
+            As the field was; NaN also for cells that are missing throughout.
+        """
+        if self.field is None:
+            raise ValueError(
+                "The samples were a table, whose columns are no cells of a grid; a map needs a "
+                "field of xarray."
+            )
+        attrs = {"long_name": "share of the group with which the cell stays together", "units": "1"}
+        return put(self.field, self.features, "stability", attrs)
+
+    def co_membership(self, features: Any) -> FloatArray:
+        """How often each two of some features are together: the share of the resamples.
+
+        Parameters
+        ----------
+        features : sequence of int or str, or mask of shape (n_features,)
+            Positions or names of features, for instance the members of a group and of its
+            neighbour.
+
+        Returns
+        -------
+        array of shape (len(features), len(features))
+            A feature that is constant in a resample is together with itself alone.
+        """
+        chosen = self.resampled[:, self._positions(features)]
+        result = np.zeros((chosen.shape[1], chosen.shape[1]))
+        for labels in chosen:
+            result += (labels[:, None] == labels) & (labels >= 0)
+        result /= len(chosen)
+        np.fill_diagonal(result, 1.0)
+        return result
+
+    def _positions(self, features: Any) -> IndexArray:
+        wanted = np.asarray(features)
+        if wanted.dtype == np.bool_ and wanted.shape == self.labels.shape:
+            return np.flatnonzero(wanted)
+        if wanted.ndim == 1 and wanted.dtype.kind in "UO":
+            known = {name: place for place, name in enumerate(self.feature_names)}
+            missing = [name for name in wanted.tolist() if name not in known]
+            if missing:
+                raise ValueError(f"There is no feature {missing[0]!r}.")
+            return np.array([known[name] for name in wanted.tolist()], dtype=np.intp)
+        if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
+            raise ValueError("features must be a list of positions or names, or a mask.")
+        if wanted.size and not (wanted.min() >= 0 and wanted.max() < self.labels.size):
+            raise ValueError(f"Positions of features go from 0 to {self.labels.size - 1}.")
+        return wanted.astype(np.intp)
+
+    def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """Give the figures of the groups as a data frame, one row each.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+        """
+        columns = {
+            "name": list(self.names),
+            "size": np.bincount(self.labels[self.labels >= 0]),
+            "together": self.groups,
+            "intact": self.intact,
+        }
+        return frame_of(columns, library)
+
+    def table(self, limit: int = 20) -> Table:
+        """Give the figures of the largest groups as a table, and a note on the others."""
+        low, high = self.n_groups.min(), self.n_groups.max()
+        sizes = np.bincount(self.labels[self.labels >= 0])
+        order = np.argsort(-sizes, kind="stable")
+        rows = [
+            [shown(self.names[k]), str(sizes[k]), f"{self.groups[k]:.2f}", f"{self.intact[k]:.2f}"]
+            for k in order[:limit].tolist()
+            if sizes[k] > 1
+        ]
+        more = int((sizes > 1).sum()) - len(rows)
+        single = int((sizes == 1).sum())
+        notes = [f"{more} more groups"] if more else []
+        notes += [f"{single} single features"] if single else []
+        return Table(
+            f"{len(self.names)} groups; {low} to {high} in {len(self.n_groups)} resamples, "
+            f"agreement {self.agreement.mean():.2f}",
+            _TITLES,
+            rows,
+            f"and {' and '.join(notes)}" if notes else "",
+        )
+
+    def __str__(self) -> str:
+        """Give the headline and the figures of the largest groups."""
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def stability(
+    X: Any,
+    y: Any,
+    n_resamples: int = 50,
+    *,
+    model: LinCFA | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: bool = True,
+) -> Stability:
+    """Measure how often the members of each group stay together when the samples are drawn anew.
+
+    Each resample draws as many samples as there are, with replacement, and groups again; it costs a
+    fit, and no copy of X. A resample holds about 63 % of the different samples, so that groups look
+    somewhat less stable than they are.
+
+    Parameters
+    ----------
+    X : array or data frame of shape (n_samples, n_features), or field
+        As for :meth:`LinCFA.fit`, in memory.
+    y : array of shape (n_samples,)
+    n_resamples : int, default=50
+    model : LinCFA, default=None
+        Its parameters are used. None for ``LinCFA()``.
+    random_state : int, RandomState instance or None, default=None
+    n_jobs : int, default=None
+        Resamples to work on at the same time, as in joblib.
+    verbose : bool, default=True
+        Whether to report progress on standard error when it takes longer than a few seconds.
+
+    Returns
+    -------
+    Stability
+        It needs 4 bytes per feature and resample.
+
+    Examples
+    --------
+    >>> from lincfa import LinCFA, stability
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
+    >>> found = stability(X, y, 20, random_state=0)
+    >>> print(found)  # doctest: +ELLIPSIS
+    8 groups; 5 to 8 in 20 resamples, agreement 0...
+    group                        size  pairs together  intact
+    ...
+    and 2 single features
+    """
+    if not is_count(n_resamples):
+        raise ValueError(f"n_resamples must be a positive integer, got {n_resamples!r}")
+    if not (model is None or isinstance(model, LinCFA)):
+        raise TypeError(
+            f"model must be a LinCFA, got {type(model).__name__}; of a LinCFACV give the reducer_."
+        )
+    given = clone(LinCFA() if model is None else model)
+    with given._opened(X, y, None) as (table, along, _):
+        values, target, _ = validate_training(given, table, along)
+    start = time.monotonic()
+    given.fit(X, y)
+    each = time.monotonic() - start
+    random = check_random_state(random_state)
+    varying = given.labels_ >= 0
+    constraint = given._constraint()
+    drawn = [_draw(random, target) for _ in range(n_resamples)]
+    jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_labels)(given, constraint, values, target, counts) for counts in drawn
+    )
+    resampled = np.empty((n_resamples, varying.size), dtype=np.int32)
+    for number, labels in enumerate(with_progress(jobs, n_resamples, "stability", verbose, each)):
+        resampled[number] = labels
+    features, groups, intact = _together(given, resampled)
+    return Stability(
+        names=tuple(given.get_feature_names_out()),
+        feature_names=tuple(map(str, given._names())),
+        labels=given.labels_,
+        resampled=resampled,
+        groups=groups,
+        features=features,
+        intact=intact,
+        n_groups=resampled.max(axis=1).astype(np.intp) + 1,
+        agreement=np.array(
+            [adjusted_rand_score(given.labels_[varying], row[varying]) for row in resampled]
+        ),
+        field=getattr(given, "field_", None),
+    )
+
+
+def _draw(random: Any, target: FloatArray) -> npt.NDArray[np.float64]:
+    """Draw with replacement: how often each sample comes up; never a constant target alone."""
+    n = target.size
+    for _ in range(_ATTEMPTS):
+        counts = np.bincount(random.randint(n, size=n), minlength=n).astype(np.float64)
+        with suppress(ValueError):
+            standardize_target(target, counts)
+            return counts
+    raise ValueError("The target hardly varies: samples drawn from it are constant.")
+
+
+def _labels(
+    model: LinCFA,
+    constraint: Constraint,
+    X: npt.NDArray[Any],
+    y: FloatArray,
+    counts: FloatArray,
+) -> npt.NDArray[np.int32]:
+    """Group one resample; without a word on features that happen to be constant in it."""
+    statistics = ArrayStatistics.from_data(X, y, weights=counts)
+    if not statistics.varying.any():
+        return np.full(X.shape[1], -1, dtype=np.int32)
+    return model._partition(statistics, constraint)[0].labels.astype(np.int32)
+
+
+def _together(
+    model: LinCFA, resampled: Iterable[npt.NDArray[np.int32]]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Co-membership of features and groups, and shares of intact groups.
+
+    In a resample, a feature is together with as many members of its group as have both labels in
+    common, that of the group and that of the resample, itself not counted.
+    """
+    labels = model.labels_
+    sizes = np.bincount(labels[labels >= 0])
+    total = np.zeros(labels.size)
+    intact = np.zeros(sizes.size)
+    count = 0
+    for row in resampled:
+        count += 1
+        known = np.flatnonzero((labels >= 0) & (row >= 0))
+        cells = labels[known] * (np.int64(row.max()) + 1) + row[known]
+        _, cell, inside = np.unique(cells, return_inverse=True, return_counts=True)
+        companions = inside[cell] - 1
+        total[known] += companions
+        whole = companions == sizes[labels[known]] - 1
+        intact[np.unique(labels[known[whole]])] += 1
+    with np.errstate(invalid="ignore"):
+        features = np.where(labels >= 0, total / (count * (sizes[labels] - 1)), np.nan)
+        pairs = np.bincount(labels[labels >= 0], weights=total[labels >= 0])
+        groups = pairs / (count * sizes * (sizes - 1))
+    return features, groups, np.where(sizes == 1, 1.0, intact / count)
