@@ -1,19 +1,22 @@
 """The estimator: validation, wiring and fitted attributes; the arithmetic lives elsewhere."""
 
+import copy
 import os
 from collections.abc import Hashable
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
-from ._data._input import check_finite, column_types, is_dask, validate_training, warn_of_constant
-from ._data._names import Names
-from ._data._weights import validate_weighted, validate_weights
+from ._data._checks import check_in_memory, column_types, warn_of_constant
+from ._data._columns import Columns, check_columns
+from ._data._connectivity import read_structure
+from ._data._training import Training, read_training
 from ._grouping import PATHS, MergePath, Partition, partition_in_order
-from ._grouping._cohesion import add_path_cohesion, group_cohesion
+from ._grouping._cohesion import add_path_cohesion, cut_cohesion, group_cohesion
 from ._grouping._constraint import Constraint
-from ._model._cutting import PathReducer
+from ._model._base import GroupModel
 from ._model._document import describe, envelope
 from ._model._files import write_atomically
 from ._model._parameters import (
@@ -24,13 +27,16 @@ from ._model._parameters import (
     check_tolerance,
 )
 from ._model._streaming import Stream
-from ._rule._criterion import Criterion
-from ._statistics import ArrayStatistics, MomentStatistics, Statistics
-from ._statistics._dask._input import read_chunks
-from ._statistics._dask._statistics import statistics_of
+from ._rule._criterion import Criterion, tolerance_value
+from ._rule._evidence import complete
+from ._statistics import MomentStatistics, Statistics, statistics_of
+from .theory._arrays import FloatArray
+
+if TYPE_CHECKING:  # a fit in memory loads nothing of dask
+    from ._data._dask import ChunkedTraining
 
 
-class LinCFA(PathReducer):
+class LinCFA(GroupModel):
     """Replace groups of correlated features by their plain means, supervised by a target.
 
     Two features merge when the estimated drop of variance of the linear regression outweighs the
@@ -153,8 +159,6 @@ class LinCFA(PathReducer):
     (200, 3)
     """
 
-    _private_state = (*PathReducer._private_state, "_stream")
-
     def __init__(
         self,
         *,
@@ -202,23 +206,24 @@ class LinCFA(PathReducer):
         """
         self._check_parameters()
         self._forget()
-        with self._opened(X, y, sample_weight) as table:
-            self._fit_table(*table)
+        training = read_training(X, y, sample_weight, sample_dim=self.sample_dim)
+        return self._fit(training.counted() if isinstance(training, Training) else training)
+
+    def _fit(self, training: "Training | ChunkedTraining") -> Self:
+        """Learn the groups from data that have been opened and checked."""
+        self._keep_columns(training.columns)
+        constraint = self._constraint(training.columns)
+        statistics = statistics_of(
+            training,
+            # For each group anew, correlations with its mean are needed.
+            often=self.strategy == "centroid",
+            neighbours=constraint.graph is not None,
+        )
+        self._group(statistics, constraint)
         return self
 
-    def _fit_table(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Learn the groups of columns."""
-        if is_dask(X):
-            chunks = read_chunks(self, X, y, sample_weight)
-            constraint = self._constraint()
-            # For each group anew, correlations with its mean are asked for.
-            often, neighbours = self.strategy == "centroid", constraint.graph is not None
-            statistics = statistics_of(chunks, often=often, neighbours=neighbours)
-            self._group(statistics, constraint, chunks.names)
-            return
-        X, y, weights, names = validate_weighted(self, X, y, sample_weight)
-        constraint = self._constraint()
-        self._group(ArrayStatistics.from_data(X, y, names, weights), constraint, names)
+    def _constraint(self, columns: Columns) -> Constraint:
+        return Constraint(*read_structure(self.connectivity, self.blocks, columns))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups of all rows given so far, chunk by chunk.
@@ -251,31 +256,38 @@ class LinCFA(PathReducer):
         stream: Stream | None = getattr(self, "_stream", None)
         if stream is None:
             self._forget()
-        with (self._opened if stream is None else self._known)(X, y, sample_weight) as chunk:
-            self._add_chunk(stream, *chunk)
-        return self
-
-    def _add_chunk(self, stream: Stream | None, X: Any, y: Any, sample_weight: Any) -> None:
-        """Add rows to a stream, or start one with them, and group anew."""
-        values, y, names = validate_training(self, X, y, reset=stream is None, min_samples=1)
-        constraint = self._constraint()  # refuses now what more rows would not make any better
-        weights = validate_weights(sample_weight, len(y))
-        check_finite(values, names)
+        chunk = read_training(
+            X,
+            y,
+            sample_weight,
+            sample_dim=self.sample_dim,
+            known=None if stream is None else self._columns,
+            min_samples=1,
+        )
+        if not isinstance(chunk, Training):
+            check_in_memory(X)
+        assert isinstance(chunk, Training)
+        if stream is None:
+            self._keep_columns(chunk.columns)
+        elif chunk.columns is not self._columns:
+            check_columns(self, self._columns, X, chunk.columns.names)
+        constraint = self._constraint(self._columns)  # raises what more rows would not mend
+        chunk.check_finite()
         types = column_types(X)
         if stream is None:
-            stream = Stream.of(self.n_features_in_, values.dtype, types)
-        stream.add(values, y, names, types, weights)
+            stream = Stream.of(self.n_features_in_, chunk.values.dtype, types)
+        stream.add(chunk, types)
         self._stream = stream
         if stream.moments.sufficient:
             try:
-                self._group(MomentStatistics.from_moments(stream.moments), constraint, names)
+                self._group(MomentStatistics.from_moments(stream.moments), constraint)
             except ValueError as error:
-                # The rows are counted; these may be too few yet for what the parameters ask.
-                known = ("n_features_in_", "feature_names_in_", "field_")
-                self._forget(keep=(*self._private_state, *known))
+                # The rows are counted; there may be too few yet for what the parameters ask.
+                self._forget(keep=("_stream", "_columns", "n_features_in_", "feature_names_in_"))
                 stream.obstacle = str(error)
+        return self
 
-    def _group(self, statistics: Statistics, constraint: Constraint, names: Names | None) -> None:
+    def _group(self, statistics: Statistics, constraint: Constraint) -> None:
         """Partition the features and keep what the fit leaves."""
         varying = statistics.varying
         if not varying.any():
@@ -299,7 +311,7 @@ class LinCFA(PathReducer):
             self.merge_path_ = path.merges
             self._keep_cut(path, partition)
         # Last: where warnings are errors, the model and the chunks counted still agree.
-        warn_of_constant(varying, names)
+        warn_of_constant(varying, self._columns.names)
 
     def _partition(
         self, statistics: Statistics, constraint: Constraint
@@ -310,6 +322,102 @@ class LinCFA(PathReducer):
             path = PATHS[self.strategy](statistics, criterion, constraint)
             return self._cut(path, criterion.tolerance), path
         return partition_in_order(self.strategy, statistics, criterion, constraint), None
+
+    def cut(
+        self,
+        *,
+        tolerance: float | Literal["unbiased"] | None = None,
+        n_groups: int | None = None,
+    ) -> Self:
+        """Merge less or more without a new fit.
+
+        For ``"agglomerative"`` and ``"joint"``, whose path has every number of groups down to the
+        fewest that ``min_correlation``, ``connectivity`` and ``blocks`` allow.
+
+        Parameters
+        ----------
+        tolerance : float or "unbiased", optional
+            c in F ≤ c.
+        n_groups : int, optional
+            Number of groups, instead of a tolerance.
+
+        Returns
+        -------
+        LinCFA
+            A new estimator, fitted: what a fit with this ``tolerance`` or ``n_groups`` gives.
+        """
+        path = self._path()
+        if tolerance is None and n_groups is None:
+            raise ValueError("Give a tolerance or n_groups.")
+        if tolerance is not None and n_groups is not None:
+            raise ValueError("Give a tolerance or n_groups, not both.")
+        model = copy.copy(self)
+        if hasattr(model, "_stream"):
+            del model._stream
+        model.tolerance = 1.0 if tolerance is None else tolerance
+        model.n_groups = n_groups
+        model._check_parameters()
+        model._keep_cut(path, model._cut(path, tolerance_value(model.tolerance)))
+        return model
+
+    def to_linkage(self) -> FloatArray:
+        """Give the path as a linkage matrix of SciPy, for its dendrogram.
+
+        For ``"agglomerative"`` and ``"joint"``. The leaves are the features that are not constant,
+        in their order; the heights are those of ``merge_path_``.
+        """
+        path = self._path()
+        if path.fewest_groups != 1:
+            raise ValueError(
+                f"A linkage needs a path that ends in one group; with {self._limits()} this one "
+                f"ends at {path.fewest_groups}. Fit without."
+            )
+        return path.linkage()
+
+    def _limits(self) -> str:
+        """Name what keeps groups apart."""
+        names = ("min_correlation", "connectivity", "blocks")
+        limits = [name for name in names if getattr(self, name) is not None]
+        field = self._columns.field
+        if field is not None and len(field.variables) > 1:
+            limits.append(f"{len(field.variables)} variables")
+        return " and ".join(limits)
+
+    def _path(self) -> MergePath:
+        self._check_is_fitted()
+        if not hasattr(self, "merge_path_"):
+            raise ValueError(
+                f"strategy={self.strategy!r} leaves no path of merges; fit with strategy="
+                f"{' or '.join(map(repr, PATHS))}."
+            )
+        return MergePath(self.labels_ >= 0, self.merge_path_)
+
+    def _keep(self, partition: Partition, cohesion: npt.NDArray[np.void]) -> None:
+        self.labels_ = partition.labels
+        self.groups_ = partition.groups
+        self.n_groups_ = len(partition.groups)
+        self.evidence_ = complete(partition.evidence, self.target_scale_)
+        self.cohesion_ = cohesion
+
+    def _keep_cut(self, path: MergePath, partition: Partition) -> None:
+        neighbours = self.connectivity is not None
+        self._keep(
+            partition,
+            cut_cohesion(path, partition.groups, self.target_correlation_, neighbours=neighbours),
+        )
+
+    def _cut(self, path: MergePath, tolerance: float) -> Partition:
+        """Cut the path at the tolerance, or where it has the number of groups asked for."""
+        if self.n_groups is None:
+            return path.partition(path.n_groups(tolerance), tolerance)
+        if not path.fewest_groups <= self.n_groups <= path.most_groups:
+            limits = self._limits()
+            limit = f", the fewest with {limits}," if path.fewest_groups > 1 else ""
+            raise ValueError(
+                f"n_groups={self.n_groups} is not between {path.fewest_groups}{limit} and "
+                f"{path.most_groups}, the number of features that are not constant."
+            )
+        return path.partition(self.n_groups)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model as a JSON file, for :func:`lincfa.load`.
@@ -327,7 +435,7 @@ class LinCFA(PathReducer):
         self._check_parameters()
         if (self.strategy in PATHS) != hasattr(self, "merge_path_"):
             raise ValueError("The strategy was changed after the fit; fit again before saving.")
-        if not self._constraint().allows(self.labels_):
+        if not self._constraint(self._columns).allows(self.labels_):
             raise ValueError("connectivity or blocks changed after the fit; fit again to save it.")
         write_atomically(path, envelope(describe(self)))
 

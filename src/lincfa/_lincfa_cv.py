@@ -10,11 +10,12 @@ from sklearn.metrics import check_scoring, r2_score
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from ._data._dask._compute import compute
-from ._data._field._build import along
-from ._data._input import MIN_SAMPLES, check_finite, is_dask, validate_training
-from ._data._weights import check_total_weight, validate_weights
+from ._data._checks import check_total_weight, is_dask, is_field
+from ._data._connectivity import read_structure
+from ._data._training import FeatureTable, Training, read_training
+from ._grouping._constraint import Constraint
 from ._lincfa import LinCFA
+from ._model._base import GroupModel
 from ._model._parameters import (
     check_choosing,
     check_merging,
@@ -23,14 +24,11 @@ from ._model._parameters import (
     check_tolerance,
     listed,
 )
-from ._model._reducer import GroupReducer
 from ._rule._criterion import tolerance_value
 from ._search._choice import choose, tabulate
-from ._search._folds import Task, fit_weighted, splits, try_fold
-from ._search._samples import ArraySamples, ChunkSamples, Outcomes, Samples
+from ._search._folds import Candidates, fit_weighted, score_fold, splits
+from ._search._samples import samples_of
 from ._statistics import standardize_target
-from ._statistics._dask._input import read_chunks
-from ._statistics._dask._lazily import predict_lazily
 
 TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
 
@@ -48,10 +46,10 @@ _OF_REDUCER = (
     "evidence_",
     "cohesion_",
 )
-"""What the chosen reducer knows and the search shows as its own."""
+"""Attributes of the chosen reducer that the search shows as its own."""
 
 
-class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
+class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     """LinCFA with the strategy and the tolerance chosen by cross-validation.
 
     Every combination is tried on every fold: the groups are learned on the training part of the
@@ -198,52 +196,45 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         LinCFACV
             The estimator itself.
         """
-        combinations = self._combinations()
+        strategies, tolerances = self._combinations()
         self._forget()
-        with self._opened(X, y, sample_weight) as table:
-            self._fit_table(*combinations, groups, *table)
-        return self
-
-    def _fit_table(
-        self,
-        strategies: list[str],
-        tolerances: list[float | Literal["unbiased"]],
-        groups: Any,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-    ) -> None:
-        """Choose and fit for a table."""
-        samples = self._samples(X, y, sample_weight)
-        target, weights = samples.outcomes.y, samples.outcomes.weights
-        check_total_weight(samples.outcomes.count)
-        standardize_target(target, weights)  # refuses a constant one before a fold does
+        training = read_training(
+            X, y, sample_weight, sample_dim=self.sample_dim, estimator="LinCFACV"
+        )
+        self._keep_columns(training.columns)
+        samples = samples_of(training)
+        outcomes = samples.outcomes
+        check_total_weight(outcomes.n_samples)
+        standardize_target(outcomes.y, outcomes.weights)  # raises if constant, before a fold does
         estimator = LinearRegression() if self.estimator is None else self.estimator
-        if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
+        if outcomes.weights is not None and not has_fit_parameter(estimator, "sample_weight"):
             raise ValueError(f"The estimator {estimator!r} does not take sample_weight.")
-        task = Task(
+        candidates = Candidates(
             strategies,
             [tolerance_value(tolerance) for tolerance in tolerances],
             self.noise,
             self.min_correlation,
-            self._constraint(),
+            Constraint(*read_structure(self.connectivity, self.blocks, training.columns)),
             self.units,
             estimator,
             check_scoring(estimator, scoring=self.scoring),
         )
+        in_memory = isinstance(training, Training)
+        # Few splitters look at X, and none at chunks.
+        table = X if in_memory and not is_field(X) else np.zeros((len(outcomes.y), 1))
         # Folds of chunks share what is computed of them; their work is done elsewhere.
-        shared = {"require": "sharedmem"} if is_dask(X) else {}
+        shared = {} if in_memory else {"require": "sharedmem"}
         folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **shared)(
-            delayed(try_fold)(task, samples, train, test)
-            for train, test in splits(self.cv, X, target, groups, sample_weight is not None)
+            delayed(score_fold)(candidates, samples, train, test)
+            for train, test in splits(self.cv, table, outcomes.y, groups, sample_weight is not None)
         )
         if not folds:
             raise ValueError(
-                f"cv={self.cv!r} gives no folds; an iterator of splits serves one fit only, a list "
-                "of them serves any number."
+                f"cv={self.cv!r} gives no folds; an iterator of splits can be used for one fit "
+                "only, a list of them for any number."
             )
         chosen = [(strategy, value) for strategy in strategies for value in tolerances]
-        self.cv_results_ = tabulate(chosen, task.tolerances, folds, self.max_groups)
+        self.cv_results_ = tabulate(chosen, candidates.tolerances, folds, self.max_groups)
         self.best_index_ = choose(self.cv_results_, self.rule)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.strategy_, self.tolerance_ = chosen[self.best_index_]
@@ -258,29 +249,19 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             units=self.units,
             sample_dim=self.sample_dim,
         )
-        if hasattr(self, "field_"):
-            self.reducer_.field_ = self.field_
-        self.reducer_._fit_table(X, target, weights)
+        if isinstance(training, Training):
+            self.reducer_._fit(training.counted())
+        else:
+            self.reducer_._fit(training)
         for name in _OF_REDUCER:
             setattr(self, name, getattr(self.reducer_, name))
-        reduced = (
-            compute(self._reduce_lazily(X, keep_frame=False)) if is_dask(X) else self._reduce(X)
-        )
-        self.estimator_ = fit_weighted(estimator, reduced, samples.outcomes)
+        reduced = self._reduce(self._read_new(X))
+        if is_dask(reduced):
+            from ._data._dask import compute
 
-    def _samples(self, X: Any, y: Any, sample_weight: Any) -> Samples:
-        """Check what is given for a fit."""
-        if is_dask(X):
-            chunks = read_chunks(self, X, y, sample_weight)
-            # Refuses what is not finite before a fold does, as in memory: also without weight.
-            chunks.weighted(None).column_moments()
-            y, sample_weight = chunks.outcomes()
-            return ChunkSamples(chunks, Outcomes(y, validate_weights(sample_weight, len(y))))
-        fewest = MIN_SAMPLES if sample_weight is None else 1
-        values, target, names = validate_training(self, X, y, min_samples=fewest)
-        check_finite(values, names)
-        weights = validate_weights(sample_weight, len(target))
-        return ArraySamples(values, Outcomes(target, weights))
+            reduced = compute(reduced)
+        self.estimator_ = fit_weighted(estimator, reduced, outcomes)
+        return self
 
     def predict(self, X: Any) -> Any:
         """Reduce X and apply the fitted estimator.
@@ -296,21 +277,25 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
             Of a collection of dask a dask array, not yet computed. Of a field, a DataArray with the
             coordinates of the samples.
         """
-        self._check_is_fitted()
-        with self._known(X) as (table, *_):
-            predicted = self._predict(table)
-        return along(self.field_, X, predicted, "prediction") if table is not X else predicted
+        table = self._read_new(X)
+        predicted = self._predict(table)
+        if not (is_field(X) and table.samples is not None):
+            return predicted
+        from ._data._write_field import along
 
-    def _predict(self, X: Any) -> Any:
+        return along(self.field_, X, predicted, "prediction")
+
+    def _predict(self, table: FeatureTable) -> Any:
         """Predict the rows of a table."""
-        if is_dask(X):
-            lazily = self._reduce_lazily(X, keep_frame=False)
-            return predict_lazily(self.estimator_, lazily)
-        reduced = self._reduce(X)
+        reduced = self._reduce(table)
+        if is_dask(reduced):
+            from ._model._lazy import predict_lazily
+
+            return predict_lazily(self.estimator_, reduced)
         return np.asarray(self.estimator_.predict(reduced))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give R² of :meth:`predict`.
+        """Return R² of :meth:`predict`.
 
         Parameters
         ----------
@@ -321,10 +306,18 @@ class LinCFACV(RegressorMixin, GroupReducer):  # type: ignore[misc]
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for.
         """
-        self._check_is_fitted()
-        with self._known(X, y, sample_weight) as (table, y, sample_weight):
-            predicted = self._predict(table)
-        if is_dask(table):
+        table = self._read_new(X)
+        predicted = self._predict(table)
+        lazy = is_dask(predicted)
+        if is_field(X) and table.samples is not None:
+            from ._data._read_field import along_samples
+
+            dim = self.field_.sample_dim
+            y = along_samples(y, X, dim, "the target y", lazy=lazy)
+            sample_weight = along_samples(sample_weight, X, dim, "sample_weight", lazy=lazy)
+        if lazy:
+            from ._data._dask import compute
+
             # One after the other: dask does not like arrays and dataframes in one graph.
             y, predicted, sample_weight = map(compute, (y, predicted, sample_weight))
         return float(r2_score(y, predicted, sample_weight=sample_weight))

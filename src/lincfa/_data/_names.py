@@ -1,8 +1,6 @@
 """Names of features and of reduced features."""
 
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import count
 from typing import Any, TypeAlias
 
@@ -32,7 +30,7 @@ def describe_columns(names: Names | None, indices: Sequence[int], limit: int = 1
 
 
 def display_names(names: Names | None) -> list[str] | None:
-    """Give names that are not strings as strings; None for strings, and for mere positions.
+    """Return names that are not strings as strings; None for strings, and for mere positions.
 
     Examples
     --------
@@ -64,51 +62,8 @@ def same_name(one: Any, other: Any) -> bool:
         return False
 
 
-def keep_names(estimator: Any, names: Names | None) -> None:
-    """Keep names that scikit-learn does not see: of no string, or of cells of a field."""
-    estimator._column_names = display_names(names)
-    if getattr(estimator, "field_", None) is not None:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-
-
-@contextmanager
-def same_names(estimator: Any, names: Names | None) -> Iterator[None]:
-    """Compare names where those of the fit or the new ones are not strings.
-
-    Scikit-learn compares strings with strings; of the others it knows nothing, and would warn that
-    there are none.
-    """
-    field = getattr(estimator, "field_", None)
-    if field is not None and names is field.names:  # a table of its cells, without names
-        with _without_names():
-            yield
-        return
-    known = getattr(estimator, "feature_names_in_", None)
-    strings = known is not None and display_names(names) is None
-    known = getattr(estimator, "_column_names", None) if known is None else known
-    if known is None or names is None or strings or list(names) == list(range(len(names))):
-        yield
-        return
-    for place, (old, new) in enumerate(zip(known, names, strict=False)):
-        if not same_name(old, new):
-            raise ValueError(
-                f"The columns should be those of the fit, in the same order, but column {place} is "
-                f"{new} and was {old}."
-            )
-    with _without_names():
-        yield
-
-
-@contextmanager
-def _without_names() -> Iterator[None]:
-    """Keep scikit-learn from warning of names that it does not see."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X (has|does not have valid) feature names, but")
-        yield
-
-
 def shown(name: str, limit: int = 60) -> str:
-    """Give a name for a table: not too long, and in quotes where it would not be seen.
+    """Abbreviate a name for a table, and quote one that would be invisible.
 
     Examples
     --------

@@ -25,7 +25,7 @@ def check_tolerance(value: Any, name: str = "tolerance") -> None:
         raise ValueError(f"{name} must be a positive number or 'unbiased', got {value!r}")
 
 
-def check_merging(noise: Any, min_correlation: Any, units: Any) -> None:
+def check_merging(noise: Any, min_correlation: Any, units: Any = UNITS[0]) -> None:
     """Check what concerns every tolerance and strategy alike."""
     check_choice("units", units, UNITS)
     if not is_word(noise, "pair", "full") and not is_positive(noise):

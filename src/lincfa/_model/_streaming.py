@@ -1,15 +1,13 @@
 """What an estimator keeps between the chunks of a stream."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._data._input import check_same_types
-from .._data._names import Names
+from .._data._checks import check_same_types
+from .._data._training import Training
 from .._statistics import Moments
-from ..theory._arrays import FloatArray
 
 
 @dataclass
@@ -35,17 +33,10 @@ class Stream:
         Moments.check_size(n_features)
         return cls(Moments(n_features, float(np.finfo(dtype).eps)), types)
 
-    def add(
-        self,
-        X: npt.NDArray[Any],
-        y: FloatArray,
-        names: Names | None,
-        types: list[str] | None,
-        weights: FloatArray | None,
-    ) -> None:
-        """Add the rows of a chunk; where it is refused, nothing is changed."""
-        check_same_types(self.types, types, names)
-        self.moments.update(X, y, names, weights)
+    def add(self, chunk: Training, types: list[str] | None) -> None:
+        """Add the rows of a chunk; if an error is raised, nothing is changed."""
+        check_same_types(self.types, types, chunk.columns.names)
+        self.moments.update(chunk)
         self.obstacle = ""
 
     @property

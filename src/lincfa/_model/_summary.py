@@ -6,8 +6,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .._data._frames import frame_of
 from .._data._names import shown
-from .._data._tables import frame_of
 from ..theory._arrays import FloatArray
 from ._display import Table
 

@@ -1,4 +1,4 @@
-"""The scores of a cross-validation, and which combination they speak for."""
+"""The scores of a cross-validation, and the combination they favour."""
 
 import warnings
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._data._input import stack_level
+from .._data._checks import stack_level
 
 _ROUNDING = 1e-9
 
@@ -18,7 +18,7 @@ def tabulate(
     folds: list[Any],
     max_groups: float | None,
 ) -> dict[str, npt.NDArray[Any]]:
-    """Put scores and numbers of groups of all combinations into one table."""
+    """Tabulate scores and numbers of groups of all combinations."""
     scores = np.array([fold[0] for fold in folds])
     mean = scores.mean(axis=0)
     sizes = np.mean([fold[1] for fold in folds], axis=0)
@@ -37,19 +37,19 @@ def tabulate(
 
 
 def choose(results: dict[str, npt.NDArray[Any]], rule: str) -> int:
-    """Row of the best score, or of the fewest groups within one standard error of it."""
+    """Return the row of the best score, or of the fewest groups within one standard error."""
     mean, eligible = results["mean_test_score"], results["eligible"]
     if not eligible.any():
         warnings.warn(
-            "LinCFACV: every combination leaves more groups than max_groups allows; the best of "
-            "them was chosen all the same. Try larger tolerances or more strategies.",
+            "LinCFACV: every combination leaves more groups than max_groups allows; the best was "
+            "chosen anyway. Try larger tolerances or more strategies.",
             UserWarning,
             stacklevel=stack_level(),
         )
         eligible = np.ones_like(eligible)
     if not np.isfinite(mean[eligible]).all():
-        raise ValueError("Some scores are not finite; choose another scoring or larger folds.")
-    # Of scores that rounding may have put in order, as those of perfect fits, the first is taken.
+        raise ValueError("Some scores are not finite; use another scoring or fewer folds.")
+    # Scores that differ by rounding only, as those of perfect fits, count as equal: the first wins.
     rounding = _ROUNDING * np.abs(mean[eligible]).max()
     best = int(np.flatnonzero(eligible & (mean >= mean[eligible].max() - rounding))[0])
     if rule == "best":
@@ -59,6 +59,6 @@ def choose(results: dict[str, npt.NDArray[Any]], rule: str) -> int:
 
 
 def standard_errors(results: dict[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Standard errors of the mean scores, as if the folds were independent."""
+    """Return standard errors of the mean scores, as if the folds were independent."""
     splits = sum(name.startswith("split") for name in results)
     return np.asarray(results["std_test_score"] / np.sqrt(max(splits - 1, 1)))

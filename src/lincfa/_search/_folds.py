@@ -1,4 +1,4 @@
-"""Folds of a cross-validation: all strategies and tolerances on the same statistics."""
+"""The folds of a cross-validation: all strategies and tolerances on the same statistics."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,21 +9,19 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedKFold, check_cv
 
-from .._data._dask._compute import compute
-from .._data._input import MIN_SAMPLES, is_dask
-from .._data._weights import check_total_weight
+from .._data._checks import MIN_SAMPLES, check_total_weight, is_dask
 from .._grouping import PATHS, partition_in_order
 from .._grouping._constraint import Constraint
 from .._rule._criterion import Criterion
 from .._statistics import IndexArray, Statistics
-from ._samples import Fold, Grouping, Outcomes, Samples
+from ._samples import ArraySamples, ChunkedSamples, Fold, Grouping, Outcomes
 
 _SPLITS, _PREDICTIONS = 5, 200
 
 
 @dataclass(frozen=True)
-class Task:
-    """What one fold has to try."""
+class Candidates:
+    """The combinations of strategies and tolerances to try, and what they share."""
 
     strategies: Sequence[str]
     tolerances: Sequence[float]
@@ -38,27 +36,29 @@ class Task:
 def splits(
     cv: Any, X: Any, y: npt.NDArray[Any], groups: Any, weighted: bool
 ) -> Iterator[tuple[IndexArray, IndexArray]]:
-    """Give the training and the held-out samples of each fold."""
+    """Yield the training and the held-out rows of each fold."""
     n = len(y)
     if cv is None:
         if n < MIN_SAMPLES + 2:
             raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
         cv = default_folds(n)
-    if is_dask(X):
-        X, groups = np.zeros((n, 1)), compute(groups)  # few splitters look at more
+    if is_dask(groups):
+        from .._data._dask import compute
+
+        groups = compute(groups)
     samples = np.arange(n)
     for split in check_cv(cv).split(X, y, groups):
         train, test = (samples[part] for part in split)
         if not weighted and len(train) < MIN_SAMPLES:
             raise ValueError(
-                f"A fold has {len(train)} samples to learn the groups from, which takes at least "
-                f"{MIN_SAMPLES}; use fewer or larger folds."
+                f"A fold has {len(train)} training samples, but the groups need at least "
+                f"{MIN_SAMPLES}; use fewer folds."
             )
         yield train, test
 
 
 def default_folds(n: int) -> RepeatedKFold:
-    """Five shuffled folds, repeated until enough held-out predictions are scored."""
+    """Five shuffled folds, repeated until there are enough held-out predictions."""
     repeats = min(10, max(1, -(-_PREDICTIONS // n)))
     return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=repeats, random_state=0)
 
@@ -70,32 +70,35 @@ def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes) -> Any
     return clone(estimator).fit(X, outcomes.y, sample_weight=outcomes.weights)
 
 
-def try_fold(
-    task: Task, samples: Samples, train: IndexArray, test: IndexArray
+def score_fold(
+    candidates: Candidates,
+    samples: ArraySamples | ChunkedSamples,
+    train: IndexArray,
+    test: IndexArray,
 ) -> tuple[list[float], list[int], float]:
-    """Try all combinations on one fold; errors say that it is a fold."""
+    """Score all combinations on one fold; error messages mention the fold."""
     try:
-        return _score_fold(task, samples.fold(train, test))
+        return _score_combinations(candidates, samples.fold(train, test))
     except ValueError as error:
         raise ValueError(f"In a fold with {len(train)} training samples: {error}") from error
 
 
-def _score_fold(task: Task, fold: Fold) -> tuple[list[float], list[int], float]:
-    """Scores and numbers of groups of all combinations on one fold, and its training samples."""
-    check_total_weight(fold.train.count)
-    if fold.test.count == 0:
+def _score_combinations(candidates: Candidates, fold: Fold) -> tuple[list[float], list[int], float]:
+    """Return scores and numbers of groups of all combinations, and the training samples."""
+    check_total_weight(fold.train.n_samples)
+    if fold.test.n_samples == 0:
         raise ValueError("the held-out samples have no weight.")
     statistics = fold.statistics()
     if not statistics.varying.any():
-        raise ValueError("Every column of X is constant: use fewer or larger folds.")
-    standard = task.units == "standardized"
+        raise ValueError("every column of X is constant; use fewer folds.")
+    standard = candidates.units == "standardized"
     mean, scale = (statistics.mean, statistics.scale) if standard else (None, None)
     places: dict[bytes, int] = {}
     which, sizes = [], []
 
     def distinct() -> Iterator[Grouping]:
         """Neighbouring tolerances often give the same groups."""
-        for labels, size in _groupings(task, statistics):
+        for labels, size in _groupings(candidates, statistics):
             key = labels.tobytes()
             new = key not in places
             which.append(places.setdefault(key, len(places)))
@@ -104,10 +107,15 @@ def _score_fold(task: Task, fold: Fold) -> tuple[list[float], list[int], float]:
                 yield labels, size
 
     scores = [
-        _score(task.scorer, fit_weighted(task.estimator, train, fold.train), test, fold.test)
+        _score(
+            candidates.scorer,
+            fit_weighted(candidates.estimator, train, fold.train),
+            test,
+            fold.test,
+        )
         for train, test in fold.reduced(distinct(), mean, scale)
     ]
-    return [scores[place] for place in which], sizes, fold.train.count
+    return [scores[place] for place in which], sizes, fold.train.n_samples
 
 
 def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Outcomes) -> float:
@@ -121,18 +129,22 @@ def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Outcomes) -> flo
         raise ValueError(f"The scoring {scorer!r} does not take sample_weight.") from error
 
 
-def _groupings(task: Task, statistics: Statistics) -> Iterator[Grouping]:
-    """Labels and number of groups of each combination, from the same statistics."""
-    # Once: the noise may take a regression on all features.
-    first = Criterion.of(statistics, noise=task.noise, min_correlation=task.min_correlation)
-    criteria = [replace(first, tolerance=tolerance) for tolerance in task.tolerances]
-    for strategy in task.strategies:
+def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping]:
+    """Yield labels and number of groups of each combination, from the same statistics."""
+    # Once: the noise may need a regression on all features.
+    first = Criterion.of(
+        statistics, noise=candidates.noise, min_correlation=candidates.min_correlation
+    )
+    criteria = [replace(first, tolerance=tolerance) for tolerance in candidates.tolerances]
+    for strategy in candidates.strategies:
         if strategy in PATHS:
-            path = PATHS[strategy](statistics, first, task.constraint)
+            path = PATHS[strategy](statistics, first, candidates.constraint)
             for criterion in criteria:
                 size = path.n_groups(criterion.tolerance)
                 yield path.partition(size).labels, size
         else:
             for criterion in criteria:
-                partition = partition_in_order(strategy, statistics, criterion, task.constraint)
+                partition = partition_in_order(
+                    strategy, statistics, criterion, candidates.constraint
+                )
                 yield partition.labels, len(partition.groups)

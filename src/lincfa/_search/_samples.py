@@ -1,17 +1,21 @@
-"""Samples to learn from and to score, in memory or in chunks of dask; cut into folds by rows."""
+"""Folds of samples to learn from and to score, in memory or in chunks."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from .._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics
-from .._statistics._dask._chunks import Chunks
-from .._statistics._dask._statistics import statistics_of
+from .._data._checks import check_weights
+from .._data._training import Training
+from .._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics, statistics_of
 from .._statistics._means import group_means
 from ..theory._arrays import FloatArray
+
+if TYPE_CHECKING:
+    from .._data._dask import ChunkedTraining
+    from .._statistics._dask._chunks import Chunks
 
 Grouping: TypeAlias = tuple[IndexArray, int]
 """Label of each feature, and number of groups."""
@@ -23,25 +27,25 @@ _LARGEST_REDUCED = 2**26
 """Values of reduced features that come back from one pass over chunks, at most: 512 MiB."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The target of samples, and their weights if they have any."""
+    """Target and weights of samples, in memory."""
 
     y: FloatArray
     weights: FloatArray | None
+
+    @property
+    def n_samples(self) -> float:
+        """Number of samples; with weights, their sum."""
+        return len(self.y) if self.weights is None else float(self.weights.sum())
 
     def counted(self, rows: IndexArray) -> IndexArray:
         """Leave out rows that have no weight."""
         return rows if self.weights is None else rows[self.weights[rows] > 0]
 
     def take(self, rows: IndexArray) -> "Outcomes":
-        """Take some of the samples."""
+        """Take some of the rows."""
         return Outcomes(self.y[rows], None if self.weights is None else self.weights[rows])
-
-    @property
-    def count(self) -> float:
-        """Number of samples; with weights, their sum."""
-        return len(self.y) if self.weights is None else float(self.weights.sum())
 
 
 class Fold(Protocol):
@@ -49,128 +53,114 @@ class Fold(Protocol):
 
     @property
     def train(self) -> Outcomes:
-        """What is learned from."""
+        """Outcomes of the samples to learn from."""
 
     @property
     def test(self) -> Outcomes:
-        """What is scored."""
+        """Outcomes of the samples to score."""
 
     def statistics(self) -> Statistics:
-        """Of the samples to learn from, for many groupings."""
+        """Return statistics of the samples to learn from, for many groupings."""
 
     def reduced(
         self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
     ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-        """Reduced features of the samples to learn from and of those to score, by groupings."""
+        """Yield the reduced features of both parts for each grouping."""
 
 
-class Samples(Protocol):
-    """Samples that can be cut into folds."""
+@dataclass(frozen=True, eq=False)
+class ArraySamples:
+    """Samples in memory."""
+
+    training: Training
 
     @property
     def outcomes(self) -> Outcomes:
         """Target and weights."""
-
-    def fold(self, train: IndexArray, test: IndexArray) -> Fold:
-        """Take rows to learn from and rows to score."""
-
-
-@dataclass(frozen=True)
-class ArraySamples:
-    """Samples in memory."""
-
-    X: npt.NDArray[Any]
-    outcomes: Outcomes
+        return Outcomes(self.training.y, self.training.weights)
 
     def fold(self, train: IndexArray, test: IndexArray) -> "ArrayFold":
         """Take rows to learn from and rows to score."""
-        return ArrayFold(*(self._take(rows) for rows in (train, test)))
-
-    def _take(self, rows: IndexArray) -> "ArraySamples":
-        rows = self.outcomes.counted(rows)
-        return ArraySamples(self.X[rows], self.outcomes.take(rows))
+        return ArrayFold(*(ArraySamples(self.training.take(rows)) for rows in (train, test)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ArrayFold:
-    """A fold of samples in memory."""
+    """A fold in memory."""
 
     _train: ArraySamples
     _test: ArraySamples
 
     @property
     def train(self) -> Outcomes:
-        """What is learned from."""
+        """Outcomes of the samples to learn from."""
         return self._train.outcomes
 
     @property
     def test(self) -> Outcomes:
-        """What is scored."""
+        """Outcomes of the samples to score."""
         return self._test.outcomes
 
     def statistics(self) -> Statistics:
-        """Of the samples to learn from; few features have all their correlations kept."""
-        statistics = ArrayStatistics.from_data(
-            self._train.X, self.train.y, weights=self.train.weights
-        )
+        """Return statistics of the samples to learn from; few features keep all correlations."""
+        statistics = ArrayStatistics.of(self._train.training)
         few = statistics.varying.size <= _MOST_CACHED
         return CachedStatistics.of(statistics) if few else statistics
 
     def reduced(
         self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
     ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-        """Reduced features of the samples to learn from and of those to score."""
+        """Yield the reduced features of both parts for each grouping."""
         for labels, size in groupings:
             train, test = (
-                group_means(part.X, labels, size, mean=mean, scale=scale)
+                group_means(part.training.values, labels, size, mean=mean, scale=scale)
                 for part in (self._train, self._test)
             )
             yield train, test
 
 
-@dataclass(frozen=True)
-class ChunkSamples:
-    """Samples in chunks; target and weights are in memory."""
+@dataclass(frozen=True, eq=False)
+class ChunkedSamples:
+    """Samples in chunks, of which target and weights are in memory."""
 
-    chunks: Chunks
+    chunks: "Chunks"
     outcomes: Outcomes
 
     def fold(self, train: IndexArray, test: IndexArray) -> "ChunkFold":
         """Take rows to learn from and rows to score."""
-        counted = self.outcomes.counted
-        return ChunkFold(self, counted(train), counted(test))
+        return ChunkFold(self, self.outcomes.counted(train), self.outcomes.counted(test))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ChunkFold:
-    """A fold of samples in chunks: rows that are not learned from are given no weight."""
+    """A fold in chunks: rows that are not learned from have no weight."""
 
-    samples: ChunkSamples
-    _train: IndexArray
-    _test: IndexArray
+    samples: ChunkedSamples
+    train_rows: IndexArray
+    test_rows: IndexArray
 
     @property
     def train(self) -> Outcomes:
-        """What is learned from."""
-        return self.samples.outcomes.take(self._train)
+        """Outcomes of the samples to learn from."""
+        return self.samples.outcomes.take(self.train_rows)
 
     @property
     def test(self) -> Outcomes:
-        """What is scored."""
-        return self.samples.outcomes.take(self._test)
+        """Outcomes of the samples to score."""
+        return self.samples.outcomes.take(self.test_rows)
 
     def statistics(self) -> Statistics:
-        """Of the samples to learn from, by few passes; all correlations are kept if they fit."""
+        """Return statistics of the samples to learn from; all correlations are kept if they fit."""
         train = self.train
         weights = np.zeros(len(self.samples.outcomes.y))
         # A row may be drawn several times.
-        np.add.at(weights, self._train, 1.0 if train.weights is None else train.weights)
+        np.add.at(weights, self.train_rows, 1.0 if train.weights is None else train.weights)
         return statistics_of(self.samples.chunks.weighted(weights), often=True)
 
     def reduced(
         self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
     ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-        """Reduced features of both, of as many groupings from one pass as have room."""
+        """Yield the reduced features of both parts, of as many groupings per pass as fit."""
         room = _LARGEST_REDUCED // len(self.samples.outcomes.y)
         batch: list[Grouping] = []
         for grouping in groupings:
@@ -185,4 +175,17 @@ class ChunkFold:
         self, batch: list[Grouping], mean: FloatArray | None, scale: FloatArray | None
     ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
         for reduced in self.samples.chunks.reduced(batch, mean, scale):
-            yield reduced[self._train], reduced[self._test]
+            yield reduced[self.train_rows], reduced[self.test_rows]
+
+
+def samples_of(training: "Training | ChunkedTraining") -> ArraySamples | ChunkedSamples:
+    """Check that all values are finite, and prepare the samples for folds."""
+    if isinstance(training, Training):
+        training.check_finite()
+        return ArraySamples(training)
+    from .._statistics._dask._chunks import Chunks
+
+    chunks = Chunks.of(training)
+    chunks.weighted(None).column_moments()  # checks also rows without weight, as in memory
+    y, weights = chunks.outcomes()
+    return ChunkedSamples(chunks, Outcomes(y, check_weights(weights, len(y))))

@@ -7,6 +7,7 @@ from ._moments import Moments, MomentStatistics, check_range
 from ._nearby import nearby
 from ._pairs import RESOLUTION, PairCorrelations, resolve_pairs
 from ._protocol import IndexArray, Statistics, Sums, Task
+from ._source import statistics_of
 from ._square import LARGEST_SQUARE, CachedStatistics, correlation_matrix, most_features
 
 __all__ = [
@@ -30,5 +31,6 @@ __all__ = [
     "refuse_constant_target",
     "resolve_pairs",
     "standardize_target",
+    "statistics_of",
     "varying_columns",
 ]

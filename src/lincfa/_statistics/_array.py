@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._data._names import Names
+from .._data._training import Training
 from ..theory._arrays import FloatArray
 from ._columns import column_moments, standardize_target
 from ._features import Features
@@ -58,23 +58,18 @@ class ArrayStatistics(Features):
     block_size = BLOCK
 
     @classmethod
-    def from_data(
-        cls,
-        X: npt.NDArray[Any],
-        y: FloatArray,
-        names: Names | None = None,
-        weights: FloatArray | None = None,
-    ) -> "ArrayStatistics":
+    def of(cls, training: Training) -> "ArrayStatistics":
         """Compute means, scales and correlations with the target in one pass over X.
 
         Raises
         ------
         ValueError
-            Where X holds NaN or infinity, the target is constant, or a column too large or too
-            small for float64.
+            If X contains NaN or infinity, the target is constant, or the values of a column are
+            too large or too small for float64.
         """
-        target, target_scale = standardize_target(y, weights)
-        mean, scale, varying, correlation = column_moments(X, target, names, weights)
+        X, weights = training.values, training.weights
+        target, target_scale = standardize_target(training.y, weights)
+        mean, scale, varying, correlation = column_moments(training, target)
         precision = float(np.finfo(X.dtype).eps)
         return cls(
             mean=mean,

@@ -1,12 +1,12 @@
 """What concerns single columns: means, scales and correlations with the target, in one pass."""
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from .._data._input import check_finite
-from .._data._names import Names, describe_columns
+from .._data._columns import Columns
+from .._data._training import Training
 from ..theory._arrays import FloatArray
 from ._pairs import ROUNDING
 from ._standardize import standardize
@@ -42,10 +42,7 @@ def refuse_constant_target(value: float) -> NoReturn:
 
 
 def column_moments(
-    X: npt.NDArray[Any],
-    target: FloatArray,
-    names: Names | None,
-    weights: FloatArray | None = None,
+    training: Training, target: FloatArray
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_], FloatArray]:
     """Means, scales, which columns vary, and correlations with the target, in one pass.
 
@@ -54,6 +51,7 @@ def column_moments(
     shift is far off, the unit extreme, the values constant or not finite) are done once more, with
     care.
     """
+    X, weights = training.values, training.weights
     rows_of_x, D = X.shape
     counts = np.ones(rows_of_x) if weights is None else weights
     roots = None if weights is None else np.sqrt(weights)[:, None]
@@ -88,18 +86,18 @@ def column_moments(
     varying = np.ones(D, dtype=np.bool_)
     delicate = np.flatnonzero(~sound)
     if not np.isfinite(squares[delicate]).all():
-        check_finite(X, names)
+        training.check_finite()
     step = max(1, _DELICATE_VALUES // rows_of_x)
     for start in range(0, delicate.size, step):
         part = delicate[start : start + step]
         values = take_columns(X, slice(None), part)
         standard, mean[part], scale[part], varying[part] = standardize(values, precision, weights)
         correlation[part] = standard.T @ weighted_target / degrees
-    _check_scales(mean, scale, names)
+    _check_scales(mean, scale, training.columns)
     return mean, scale, varying, correlation
 
 
-def _check_scales(mean: FloatArray, scale: FloatArray, names: Names | None) -> None:
+def _check_scales(mean: FloatArray, scale: FloatArray, columns: Columns) -> None:
     """Refuse columns whose unit float64 cannot hold."""
     for kind, wrong in (
         ("large", ~(np.abs(mean) + scale < _LARGEST_UNIT)),
@@ -108,5 +106,5 @@ def _check_scales(mean: FloatArray, scale: FloatArray, names: Names | None) -> N
         if wrong.any():
             raise ValueError(
                 f"Values too {kind} for float64 in "
-                f"{describe_columns(names, np.flatnonzero(wrong).tolist())}; rescale first."
+                f"{columns.describe(np.flatnonzero(wrong).tolist())}; rescale first."
             )

@@ -10,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .._data._input import check_finite
-from .._data._names import Names
 from ..theory._arrays import FloatArray
 from ._tiles import row_slices, runs_along_rows
 
@@ -32,7 +30,7 @@ def group_means(
     *,
     mean: FloatArray | None = None,
     scale: FloatArray | None = None,
-    names: Names | None = None,
+    check: Callable[[], None] | None = None,
     dtype: npt.DTypeLike | None = None,
 ) -> npt.NDArray[Any]:
     """Average the columns of each group, standardised by ``mean`` and ``scale`` if given.
@@ -40,10 +38,7 @@ def group_means(
     One pass over X in blocks, in the direction of its memory; sums are in float64, the result has
     the type of X unless another is asked for. Columns with label −1 are left out.
 
-    Raises
-    ------
-    ValueError
-        Where X holds NaN or infinity.
+    If a mean is not finite, ``check`` is called, to raise and name the value.
     """
     # Columns without a group are added up too, in a last column, so that bad values in them show.
     grouped = labels >= 0
@@ -65,8 +60,8 @@ def group_means(
     result -= rest
     with np.errstate(over="ignore"):
         result = result.astype(X.dtype if dtype is None else dtype, copy=False)
-    if not np.isfinite(result).all():
-        check_finite(X, names)
+    if check is not None and not np.isfinite(result).all():
+        check()
     return result[:, :n_groups]
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._data._input import are_enough
-from .._data._names import Names, describe_columns
+from .._data._checks import are_enough
+from .._data._columns import Columns
+from .._data._training import Training
 from ..theory._arrays import FloatArray
 from ._features import Features, features_from_sums, varying_columns
 from ._pairs import ROUNDING, PairCorrelations, resolve_pairs
@@ -57,24 +58,18 @@ class Moments:
                 "memory-mapped array (numpy.memmap) if they do not fit into memory."
             )
 
-    def update(
-        self,
-        X: npt.NDArray[Any],
-        y: FloatArray,
-        names: Names | None = None,
-        weights: FloatArray | None = None,
-    ) -> None:
-        """Add the rows of a chunk; where it is refused, nothing is changed."""
-        if weights is None:
-            weights = np.ones(y.size)
-        elif not weights.all():
+    def update(self, chunk: Training) -> None:
+        """Add the rows of a chunk; if an error is raised, nothing is changed."""
+        X, y = chunk.values, chunk.y
+        weights = np.ones(y.size) if chunk.weights is None else chunk.weights
+        if not weights.all():
             counted = weights > 0
             X, y, weights = X[counted], y[counted], weights[counted]
         if not y.size:
             return
         low, high = np.append(X.min(axis=0), y.min()), np.append(X.max(axis=0), y.max())
         low, high = np.minimum(self.low, low), np.maximum(self.high, high)
-        check_range(low, high, self.precision, names)
+        check_range(low, high, self.precision, chunk.columns)
         self.low, self.high = low, high
         self.add(X, y, weights)
 
@@ -223,21 +218,19 @@ class MomentStatistics(Features):
         return correlations
 
 
-def check_range(
-    low: FloatArray, high: FloatArray, precision: FloatArray, names: Names | None
-) -> None:
+def check_range(low: FloatArray, high: FloatArray, precision: FloatArray, columns: Columns) -> None:
     """Refuse columns, the target last, whose comoments float64 could not hold."""
     with np.errstate(over="ignore"):
         spread, size = high - low, np.maximum(-low, high)
-    _refuse("large", (spread > _LARGEST_SPREAD) | (size > _LARGEST_VALUE), names)
+    _refuse("large", (spread > _LARGEST_SPREAD) | (size > _LARGEST_VALUE), columns)
     rounding = 2 * ROUNDING * precision * size
-    _refuse("small", (spread > rounding) & (spread < 1 / _LARGEST_SPREAD), names)
+    _refuse("small", (spread > rounding) & (spread < 1 / _LARGEST_SPREAD), columns)
 
 
-def _refuse(kind: str, wrong: npt.NDArray[np.bool_], names: Names | None) -> None:
-    """Refuse values of columns, or of the target, which is the last of them."""
-    columns = np.flatnonzero(wrong).tolist()
-    if columns:
-        last = columns[0] == wrong.size - 1
-        where = "the target y" if last else describe_columns(names, columns)
+def _refuse(kind: str, wrong: npt.NDArray[np.bool_], columns: Columns) -> None:
+    """Raise for values of columns, or of the target, which is the last of them."""
+    places = np.flatnonzero(wrong).tolist()
+    if places:
+        last = places[0] == wrong.size - 1
+        where = "the target y" if last else columns.describe(places)
         raise ValueError(f"Values too {kind} for sums of squares in {where}; rescale first.")

@@ -11,9 +11,11 @@ from sklearn.decomposition import PCA
 from sklearn.feature_selection import r_regression
 from sklearn.utils.validation import check_is_fitted
 
-from .._data._input import check_finite, stack_level, validate_new, validate_training
+from .._data._checks import check_in_memory, stack_level
+from .._data._columns import keep_columns
+from .._data._training import read_in_memory, read_new
+from .._model._base import forget_fit
 from .._model._parameters import check_choice, is_count, is_positive, is_real, is_word
-from .._model._reducer import forget_fit
 from .._statistics import ArrayStatistics, standardize_target
 from .._statistics._tiles import row_slices
 from ..theory._arrays import FloatArray
@@ -29,14 +31,16 @@ class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _validate(self, X: Any, y: Any) -> tuple[npt.NDArray[Any], FloatArray, ArrayStatistics]:
         """Check the data of a fit: X, the standardised target, and means, scales, correlations."""
         forget_fit(self)
-        X, y, names = validate_training(self, X, y, min_samples=2)
-        statistics = ArrayStatistics.from_data(X, y, names)
+        training = read_in_memory(X, y, min_samples=2, estimator=type(self).__name__)
+        self._columns = training.columns
+        keep_columns(self, training.columns)
+        statistics = ArrayStatistics.of(training)
         if not statistics.varying.any():
             raise ValueError(
                 "Every column of X is constant, up to the rounding of its type: there is nothing "
                 "to reduce."
             )
-        return X, standardize_target(y)[0], statistics
+        return training.values, standardize_target(training.y)[0], statistics
 
     def transform(self, X: Any) -> Any:
         """Project onto the components.
@@ -52,8 +56,10 @@ class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             Or a data frame, as ``set_output`` says.
         """
         check_is_fitted(self, "components_")
-        X, names = validate_new(self, X)
-        check_finite(X, names)
+        check_in_memory(X)
+        table = read_new(X, self._columns, self)
+        table.check_finite()
+        X = table.values
         result = np.empty((X.shape[0], self.n_components_), dtype=X.dtype)
         for rows in row_slices(*X.shape):
             result[rows] = (X[rows] - self.mean_) @ self.components_.T

@@ -1,19 +1,20 @@
 """Why two features merge, or why they do not."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from math import inf
 from typing import Any, Literal
 
 import numpy as np
 
-from .._data._input import refuse_lazy
+from .._data._checks import check_in_memory, is_field
+from .._data._columns import Columns, columns_of
+from .._data._frames import take_columns_of
 from .._data._names import shown
-from .._data._tables import column_label, locate_column, take_columns_of
-from .._data._weights import validate_weighted
-from .._lincfa import LinCFA
+from .._data._training import read_in_memory
 from .._model._display import Table
+from .._model._parameters import check_merging, check_sample_dim, check_tolerance
 from .._model._words import apart, decimals, digits
 from .._rule._criterion import Criterion
 from .._rule._evidence import complete
@@ -199,24 +200,27 @@ def explain_pair(
     estimated instead of two, 0.162 more because both get the same weight (F = 0.282; up to 1
     merges).
     """
-    model = LinCFA(
-        tolerance=tolerance, noise=noise, min_correlation=min_correlation, sample_dim=sample_dim
-    )
-    model._check_parameters()
-    with model._opened(X, y, sample_weight) as (X, y, sample_weight):
-        refuse_lazy(X)
-    field = model.__dict__.pop("field_", None)  # two columns are no table of its cells
-    known = None if field is None else field.names
-    places = [locate_column(X, a, known), locate_column(X, b, known)]
+    check_tolerance(tolerance)
+    check_merging(noise, min_correlation)
+    check_sample_dim(sample_dim)
+    check_in_memory(X)
+    columns = None
+    if is_field(X):
+        from .._data._read_field import open_field
+
+        X, y, sample_weight, columns, _ = open_field(X, y, sample_weight, sample_dim, None)
+    known = columns_of(X) if columns is None else columns
+    places = [known.locate(a), known.locate(b)]
     if places[0] == places[1]:
-        raise ValueError(f"a and b are the same column, {a!r}; give two different ones.")
-    labels = [column_label(X, place, known) for place in places]
+        raise ValueError(f"a and b are the same column, {a!r}; pass two different ones.")
+    labels = [str(known.labels[place]) for place in places]
     if noise != "full":
         X = take_columns_of(X, places)
-    values, y, weights, names = validate_weighted(model, X, y, sample_weight)
-    if names is None:  # by which messages name the columns
-        names = known if noise == "full" else places if field is None else labels
-    statistics = ArrayStatistics.from_data(values, y, names, weights)
+    training = read_in_memory(X, y, sample_weight)
+    if training.columns.names is None:  # messages name columns as they are in X
+        names = known.names if noise == "full" else places if columns is None else labels
+        training = replace(training, columns=Columns(training.columns.size, names))
+    statistics = ArrayStatistics.of(training.counted())
     first, second = np.array([[0], [1]]) if noise != "full" else np.array(places)[:, None]
     for place, label in zip((*first, *second), labels, strict=True):
         if not statistics.varying[place]:

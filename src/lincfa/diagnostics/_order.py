@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
-from .._data._input import validate_training
+from .._data._training import read_in_memory
 from .._lincfa import LinCFA
 from .._model._parameters import is_count
 from ..theory._arrays import FloatArray
@@ -79,17 +79,17 @@ def order_sensitivity(
         raise ValueError(f"n_permutations must be a positive integer, got {n_permutations!r}")
     random = check_random_state(random_state)
     given = clone(LinCFA() if model is None else model)
-    with given._opened(X, y, None) as (table, along, _):
-        values, target, _ = validate_training(given, table, along)
-    given = given.fit(X, y)
-    constraint = given._constraint()
+    given._check_parameters()
+    training = read_in_memory(X, y, sample_dim=given.sample_dim)
+    given._fit(training)
+    constraint = given._constraint(training.columns)
     sizes, agreement = [], []
     # Without the constant columns, of which the fit above has warned.
     features = np.flatnonzero(given.labels_ >= 0)
     for _ in range(n_permutations):
         order = random.permutation(features)
         permuted = clone(given).set_params(**constraint.taken(order))
-        permuted.fit(values[:, order], target)
+        permuted.fit(training.values[:, order], training.y)
         sizes.append(permuted.n_groups_)
         agreement.append(adjusted_rand_score(given.labels_[order], permuted.labels_))
     return OrderSensitivity(given.n_groups_, np.array(sizes), np.array(agreement))

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._data._field._build import put
-from .._data._field._describe import Field
-from .._data._input import validate_training
+from .._data._frames import frame_of
 from .._data._names import shown
-from .._data._tables import frame_of
+from .._data._training import Training, read_in_memory
 from .._grouping._constraint import Constraint
 from .._lincfa import LinCFA
 from .._model._display import Table
@@ -25,6 +23,9 @@ from .._model._parameters import is_count
 from .._statistics import ArrayStatistics, IndexArray, standardize_target
 from ..theory._arrays import FloatArray
 from ._progress import with_progress
+
+if TYPE_CHECKING:
+    from .._data._field import Field
 
 _ATTEMPTS = 100
 _TITLES = ("group", "size", "pairs together", "intact")
@@ -70,7 +71,7 @@ class Stability:
     intact: FloatArray
     n_groups: npt.NDArray[np.intp]
     agreement: FloatArray
-    field: Field | None = None
+    field: "Field | None" = None
 
     def to_map(self) -> Any:
         """Put ``features`` on the grid of the field: how often each cell stays with its group.
@@ -86,6 +87,8 @@ class Stability:
                 "field of xarray."
             )
         attrs = {"long_name": "share of the group with which the cell stays together", "units": "1"}
+        from .._data._write_field import put
+
         return put(self.field, self.features, "stability", attrs)
 
     def co_membership(self, features: Any) -> FloatArray:
@@ -225,17 +228,17 @@ def stability(
             f"model must be a LinCFA, got {type(model).__name__}; of a LinCFACV give the reducer_."
         )
     given = clone(LinCFA() if model is None else model)
-    with given._opened(X, y, None) as (table, along, _):
-        values, target, _ = validate_training(given, table, along)
+    given._check_parameters()
+    training = read_in_memory(X, y, sample_dim=given.sample_dim)
     start = time.monotonic()
-    given.fit(X, y)
+    given._fit(training)
     each = time.monotonic() - start
     random = check_random_state(random_state)
     varying = given.labels_ >= 0
-    constraint = given._constraint()
-    drawn = [_draw(random, target) for _ in range(n_resamples)]
+    constraint = given._constraint(training.columns)
+    drawn = [_draw(random, training.y) for _ in range(n_resamples)]
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_labels)(given, constraint, values, target, counts) for counts in drawn
+        delayed(_labels)(given, constraint, replace(training, weights=counts)) for counts in drawn
     )
     resampled = np.empty((n_resamples, varying.size), dtype=np.int32)
     for number, labels in enumerate(with_progress(jobs, n_resamples, "stability", verbose, each)):
@@ -243,7 +246,7 @@ def stability(
     features, groups, intact = _together(given, resampled)
     return Stability(
         names=tuple(given.get_feature_names_out()),
-        feature_names=tuple(map(str, given._names())),
+        feature_names=tuple(map(str, training.columns.labels)),
         labels=given.labels_,
         resampled=resampled,
         groups=groups,
@@ -253,7 +256,7 @@ def stability(
         agreement=np.array(
             [adjusted_rand_score(given.labels_[varying], row[varying]) for row in resampled]
         ),
-        field=getattr(given, "field_", None),
+        field=training.columns.field,
     )
 
 
@@ -268,17 +271,11 @@ def _draw(random: Any, target: FloatArray) -> npt.NDArray[np.float64]:
     raise ValueError("The target hardly varies: samples drawn from it are constant.")
 
 
-def _labels(
-    model: LinCFA,
-    constraint: Constraint,
-    X: npt.NDArray[Any],
-    y: FloatArray,
-    counts: FloatArray,
-) -> npt.NDArray[np.int32]:
-    """Group one resample; without a word on features that happen to be constant in it."""
-    statistics = ArrayStatistics.from_data(X, y, weights=counts)
+def _labels(model: LinCFA, constraint: Constraint, resample: Training) -> npt.NDArray[np.int32]:
+    """Group one resample, without a warning of features that happen to be constant in it."""
+    statistics = ArrayStatistics.of(resample)
     if not statistics.varying.any():
-        return np.full(X.shape[1], -1, dtype=np.int32)
+        return np.full(resample.columns.size, -1, dtype=np.int32)
     return model._partition(statistics, constraint)[0].labels.astype(np.int32)
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._data._cells import texts
-from ..._data._field._describe import GROUP, Coordinate, Field, Variable
+from ..._data._field import GROUP, Coordinate, Field, Variable, texts
 from ._strict import DocumentError, array_of, check_keys, listed, require
 
 _TYPES = re.compile(

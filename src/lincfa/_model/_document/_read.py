@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._data._input import are_enough
-from ..._data._names import default_names
+from ..._data._checks import are_enough
+from ..._data._columns import Columns
+from ..._data._connectivity import read_structure
 from ..._grouping import MERGES, PATHS, MergePath
 from ..._grouping._cohesion import COHESION
-from ..._grouping._constraint import constraint_of
+from ..._grouping._constraint import Constraint
 from ..._rule._evidence import EVIDENCE, complete
 from ._fields import restore_field
 from ._strict import (
@@ -118,7 +119,6 @@ def restore(model: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], s
         "scale_": features["scale"],
         "target_correlation_": features["target_correlation"],
         "cohesion_": record(model, "groups", COHESION),
-        "_column_names": names_of(model, "column_names", labels.size),
     }
     require(are_enough(attributes["n_samples_"]), "'n_samples' is too small for a fit.")
     cohesion = attributes["cohesion_"]
@@ -133,7 +133,6 @@ def restore(model: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], s
     field = restore_field(model["field"])
     if field is not None:
         require(names == field.names, "'feature_names' are not those of the cells of the field.")
-        attributes["field_"] = field
     attributes["evidence_"] = complete(
         _evidence(model, labels, groups), attributes["target_scale_"]
     )
@@ -144,8 +143,9 @@ def restore(model: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], s
     else:
         require(model["merge_path"] is None, "'merge_path' does not belong to this strategy.")
     structure = restore_structure(model["structure"])
-    shown = default_names(labels.size) if names is None else names
-    constraint = constraint_of(**structure, names=shown, field=field)
+    given = names_of(model, "column_names", labels.size) if names is None else names
+    columns = attributes["_columns"] = Columns(labels.size, given, field)
+    constraint = Constraint(*read_structure(**structure, columns=columns))
     allowed = constraint.allows(labels)
     require(allowed, "'label' has a group that 'structure' does not allow.")
     attributes["n_connected_components_"] = constraint.n_components(labels >= 0)

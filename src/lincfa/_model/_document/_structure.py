@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..._grouping._constraint import WORDS, labels_of
+from ..._data._connectivity import WORDS, labels_of
 from ._strict import array_of, check_keys, require
 
 

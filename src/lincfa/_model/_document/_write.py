@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._grouping._constraint import labels_on
+from ..._data._connectivity import present_labels
+from ..._data._names import display_names
 from ..._rule._evidence import EVIDENCE
 from ._fields import describe_field
 from ._strict import listed
@@ -54,20 +55,20 @@ def checksum(model: Mapping[str, Any]) -> str:
 
 def describe(model: Any) -> dict[str, Any]:
     """Give all that a fitted model knows, in lists, numbers and strings."""
-    names, field = getattr(model, "feature_names_in_", None), getattr(model, "field_", None)
-    shown = [str(name) for name in model._names()]
+    names, field = getattr(model, "feature_names_in_", None), model._columns.field
+    shown = [str(name) for name in model._columns.labels]
     for before, after in zip(shown, json.loads(json.dumps(shown)), strict=True):
         if before != after:  # halves of one character would be read as the character
             raise ValueError(f"The name {before!r} is not valid text and cannot be saved.")
     evidence = {name: model.evidence_[name] for name in EVIDENCE.names or () if name != "group"}
     return {
         "parameters": {name: _plain(getattr(model, name)) for name in PARAMETERS},
-        "structure": describe_structure(model.connectivity, labels_on(field, model.blocks)),
+        "structure": describe_structure(model.connectivity, present_labels(field, model.blocks)),
         "output": getattr(model, "_sklearn_output_config", {}).get("transform"),
         "n_samples": float(model.n_samples_),
         "target_scale": float(model.target_scale_),
         "feature_names": None if names is None else [str(name) for name in names],
-        "column_names": model._column_names,
+        "column_names": None if names is not None else display_names(model._columns.names),
         "field": describe_field(field),
         "features": {
             "label": listed(model.labels_),

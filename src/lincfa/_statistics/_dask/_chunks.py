@@ -5,16 +5,14 @@ tasks return is added up in a tree, and the sum comes back. The data are never g
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise, repeat
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..._data._dask._compute import compute
-from ..._data._input import NotFiniteError
-from ..._data._names import Names, describe_columns
+from ..._data._dask import ChunkedTraining, compute, cut_rows
 from ...theory._arrays import FloatArray
 from .. import IndexArray
 from . import _moments as moments
@@ -27,36 +25,13 @@ _FEWEST = 16
 _FAN_IN = 4
 
 
-@dataclass(frozen=True)
-class Chunks:
-    """Rows of a lazy collection with their target.
+class Chunks(ChunkedTraining):
+    """Passes over the rows of a dask collection."""
 
-    Attributes
-    ----------
-    blocks : array of shape (row chunks, column chunks)
-        Delayed chunks.
-    again : array of shape (row chunks, column chunks)
-        The same, read a second time: what a row of chunks needs of its neighbours comes from here,
-        or each of them would have to stay in memory until all have been read.
-    lengths, widths : sequences of int
-        Rows of the row chunks and columns of the column chunks.
-    y : sequence
-        Delayed target of the row chunks.
-    weights : sequence or None
-        Delayed weights of the row chunks.
-    precision : float
-        Machine precision of the columns.
-    names : sequence or None
-    """
-
-    blocks: npt.NDArray[np.object_]
-    again: npt.NDArray[np.object_]
-    lengths: Sequence[int]
-    widths: Sequence[int]
-    y: Sequence[Any]
-    weights: Sequence[Any] | None
-    precision: float
-    names: Names | None
+    @classmethod
+    def of(cls, training: ChunkedTraining) -> "Chunks":
+        """Open the chunks of a training."""
+        return cls(**vars(training))
 
     @property
     def n_features(self) -> int:
@@ -257,28 +232,10 @@ class Chunks:
         return zip(blocks, self.y, weights, accumulate(self.lengths, initial=0), strict=False)
 
     def _refuse(self, faults: Sequence[moments.Fault | None]) -> None:
-        """Tell of the value that a fit refuses, if there is one."""
+        """Raise for a value that is not finite, if there is one."""
         fault = moments.first_fault(faults)
-        if fault is None:
-            return
-        what = "NaN" if np.isnan(fault.value) else "infinity"
-        if fault.what == "sample_weight":
-            raise ValueError(
-                f"sample_weight must be finite and not negative, but is {fault.value} in row "
-                f"{fault.row}."
-            )
-        if fault.what == "y":
-            raise ValueError(f"Input y contains {what} (first in row {fault.row}).")
-        raise NotFiniteError(
-            f"Input X contains {what} in {describe_columns(self.names, [fault.column])} "
-            f"(first in row {fault.row}). "
-            + ("Drop or impute missing values first." if what == "NaN" else "It must be finite.")
-        )
-
-
-def cut_rows(values: npt.NDArray[Any], lengths: Sequence[int]) -> list[Any]:
-    """Cut an array in memory like the rows of chunks."""
-    return [_constant(part) for part in np.split(values, np.cumsum(lengths)[:-1])]
+        if fault is not None:
+            raise self.bad_value(fault.what, fault.value, fault.row, fault.column)
 
 
 def _task(function: Callable[..., Any]) -> Any:

@@ -5,7 +5,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..._data._names import Names
 from ...theory._arrays import FloatArray
 from .. import IndexArray
 from .._means import group_means
@@ -106,7 +105,7 @@ def products_within(
 
 
 def group_sums(
-    chunk: Chunk, spec: Labelled, n_groups: int, names: Names | None = None
+    chunk: Chunk, spec: Labelled, n_groups: int, check: Callable[[], None] | None = None
 ) -> FloatArray:
     """Sum of the standardised columns of each group; label −1 belongs to none."""
     labels, mean, scale = spec
@@ -122,7 +121,7 @@ def group_sums(
             present.size,
             mean=mean,
             scale=scale,
-            names=names,
+            check=check,
             dtype=np.float64,
         )
         result[:, present] = means * sizes[present]

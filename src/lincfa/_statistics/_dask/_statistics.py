@@ -6,7 +6,7 @@ from math import isqrt
 
 import numpy as np
 
-from ..._data._weights import check_total_weight
+from ..._data._checks import check_total_weight
 from ...theory._arrays import FloatArray
 from .. import (
     LARGEST_SQUARE,
@@ -33,7 +33,7 @@ _OPERATIONS = 200
 _MOSTLY_SEEDS = 0.5
 
 
-def statistics_of(chunks: Chunks, *, often: bool, neighbours: bool = False) -> Statistics:
+def chunk_statistics(chunks: Chunks, *, often: bool, neighbours: bool = False) -> Statistics:
     """Look at all chunks once: for all comoments, or for what concerns single columns.
 
     Who will ask for correlations often gets all of them computed at once, as long as they fit; who
@@ -51,7 +51,7 @@ def statistics_of(chunks: Chunks, *, often: bool, neighbours: bool = False) -> S
         return CachedStatistics.of(statistics) if keep else statistics
     moments = chunks.all_moments().moments
     check_total_weight(moments.n_samples)
-    check_range(moments.low, moments.high, moments.precision, chunks.names)
+    check_range(moments.low, moments.high, moments.precision, chunks.columns)
     if not moments.varying[-1]:
         refuse_constant_target(moments.mean[-1])
     return MomentStatistics.from_moments(moments)
@@ -128,7 +128,7 @@ class ChunkStatistics(Features):
         precision[-1] = np.finfo(np.float64).eps
         n = parts[0].count
         check_total_weight(n)
-        check_range(low, high, precision, chunks.names)
+        check_range(low, high, precision, chunks.columns)
         varying = varying_columns(mean, low, high, precision)
         if not varying[-1]:
             refuse_constant_target(mean[-1])

@@ -13,7 +13,8 @@ from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import KFold, RepeatedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..._data._input import MIN_SAMPLES, validate_training, warn_of_constant
+from ..._data._checks import MIN_SAMPLES, warn_of_constant
+from ..._data._training import read_in_memory
 from ..._lincfa import LinCFA
 from ..._model._parameters import is_count
 from ..._statistics import ArrayStatistics, IndexArray
@@ -171,13 +172,12 @@ def compare(
 
 def _checked(X: Any, y: Any) -> tuple[npt.NDArray[Any], FloatArray, int]:
     """Check the data as LinCFA does; X without constant features, the target, and their number."""
-    model = LinCFA()
-    with model._opened(X, y, None) as (table, along, _):
-        values, target, names = validate_training(model, table, along)
-        varying = ArrayStatistics.from_data(values, target, names).varying
+    training = read_in_memory(X, y)
+    values, target = training.values, training.y
+    varying = ArrayStatistics.of(training).varying
     if not varying.any():
         raise ValueError("Every column of X is constant: there is nothing to compare.")
-    warn_of_constant(varying, names)
+    warn_of_constant(varying, training.columns.names)
     if not varying.all():
         values = values[:, varying]
     return values, target, int((~varying).sum())

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..._data._tables import frame_of
+from ..._data._frames import frame_of
 from ..._model._display import Table
 from ...theory._arrays import FloatArray
 from ._methods import ALL

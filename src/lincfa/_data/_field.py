@@ -1,22 +1,31 @@
-"""What a model keeps of a field: its cells and where they are, and no values."""
+"""What is kept of an xarray field: its cells and where they are, but no values."""
 
-import sys
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._cells import cell_names, place_names
-from ._axes import axis_of
+from ._checks import is_dataset
 
 GROUP = "group"
 """Name of the dimension of reduced features."""
 
 _UNNAMED = "cell"
+
+_UNITS = {
+    "lat": {"degrees_north", "degree_north", "degrees_n", "degree_n", "degreesn", "degreen"},
+    "lon": {"degrees_east", "degree_east", "degrees_e", "degree_e", "degreese", "degreee"},
+}
+_NAMES = {
+    "lat": {"lat", "latitude", "lats", "latitudes", "nav_lat", "xlat"},
+    "lon": {"lon", "longitude", "lons", "longitudes", "long", "nav_lon", "xlong"},
+}
+_STANDARD = {"latitude": "lat", "longitude": "lon"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +47,11 @@ class Variable:
     name : hashable
         None for an array without a name.
     dims : tuple
-        All its dimensions in the order of the field, that of the samples among them.
+        All its dimensions in the order of the field, including that of the samples.
     shape : tuple of int
-        Sizes of the dimensions but that of the samples.
+        Sizes of the dimensions other than that of the samples.
     present : array of bool, one entry per cell in C order
-        False for a cell that is missing at every sample, and is no column.
+        False for a cell that is missing at every sample: it is not a column.
     attrs : mapping
     """
 
@@ -55,21 +64,21 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """A field of xarray without its values: what the columns of its table are.
+    """An xarray field without its values: which cell each column of its table is.
 
-    The columns are the cells that are not missing throughout, variable by variable, in the C order
-    of the dimensions but that of the samples.
+    The columns are the cells that are not missing at every sample, variable by variable, in the C
+    order of the dimensions other than that of the samples.
 
     Attributes
     ----------
     sample_dim : hashable
-        The dimension along which the samples are.
+        The dimension of the samples.
     variables : tuple of Variable
         One for a DataArray.
     coordinates : tuple of Coordinate
-        All that do not run along the samples, also scalar ones and those of several dimensions.
+        All that do not run along the samples, including scalar and multi-dimensional ones.
     levels : mapping
-        For dimensions of stacked coordinates (a MultiIndex), the names of these.
+        For dimensions with a MultiIndex, the names of its levels.
     is_dataset : bool
         Whether it was a Dataset.
     attrs : mapping
@@ -84,7 +93,7 @@ class Field:
     attrs: Mapping[Any, Any]
 
     def cell_dims(self, variable: Variable) -> tuple[Hashable, ...]:
-        """Give the dimensions of the cells of a variable."""
+        """Return the dimensions of the cells of a variable."""
         return tuple(name for name in variable.dims if name != self.sample_dim)
 
     @cached_property
@@ -118,14 +127,14 @@ class Field:
         ]
 
     def is_circle(self, dimension: Hashable) -> bool:
-        """Whether a dimension is longitudes all around the Earth, evenly spaced."""
+        """Whether a dimension has evenly spaced longitudes all around the globe."""
         for coordinate in self.coordinates:
             if coordinate.name == dimension and _is_longitude(coordinate):
                 return goes_around(coordinate.values.astype(float))
         return False
 
     def is_list_of_places(self, dimension: Hashable) -> bool:
-        """Whether the places along a dimension have longitudes that are not its own coordinate."""
+        """Whether a dimension lists places, whose longitudes are not its own coordinate."""
         return any(
             coordinate.dims == (dimension,)
             and coordinate.name != dimension
@@ -166,19 +175,8 @@ def _label(variable: Variable) -> str:
     return _UNNAMED if variable.name is None else str(variable.name)
 
 
-def is_field(X: Any) -> bool:
-    """Whether something is a DataArray or a Dataset; without xarray nothing is."""
-    xarray = sys.modules.get("xarray")
-    return xarray is not None and isinstance(X, xarray.DataArray | xarray.Dataset)
-
-
-def is_dataset(X: Any) -> bool:
-    """Whether a field is a Dataset."""
-    return isinstance(X, sys.modules["xarray"].Dataset)
-
-
 def variables_of(X: Any) -> dict[Hashable, Any]:
-    """Give the variables of a field as arrays, by name."""
+    """Return the variables of a field as arrays, by name."""
     return dict(X.data_vars) if is_dataset(X) else {X.name: X}
 
 
@@ -188,7 +186,7 @@ def describe_field(X: Any, sample_dim: Hashable) -> Field:
     Raises
     ------
     ValueError
-        Where a variable is not along the samples, or not of numbers.
+        If a variable does not have the dimension of the samples, or is not numeric.
     """
     described = []
     for name, array in variables_of(X).items():
@@ -200,8 +198,8 @@ def describe_field(X: Any, sample_dim: Hashable) -> Field:
         raise ValueError("The Dataset has no data variables.")
     if sample_dim == GROUP:
         raise ValueError(
-            f"The samples are along a dimension called {GROUP!r}, which is the name of the "
-            "dimension of reduced features: rename it first."
+            f"The dimension of the samples is called {GROUP!r}, which is the name of the dimension "
+            "of reduced features: rename it first."
         )
     indexes: dict[Hashable, Any] = {
         dim: getattr(X.xindexes.get(dim), "index", None) for dim in X.dims
@@ -231,15 +229,15 @@ def _check_variable(name: Hashable, array: Any, sample_dim: Hashable, drop: bool
     remedy = f" Drop it first, with drop_vars({name!r}), or select others." if drop else ""
     if sample_dim not in array.dims:
         raise ValueError(
-            f"{what} has no dimension {sample_dim!r}, along which the samples are; its dimensions "
-            f"are: {listed_dims(array)}.{remedy}"
+            f"{what} lacks the dimension of the samples, {sample_dim!r}; its dimensions are: "
+            f"{listed_dims(array)}.{remedy}"
         )
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{what} is not of numbers (type {array.dtype}).{remedy}")
+        raise ValueError(f"{what} is not numeric (type {array.dtype}).{remedy}")
 
 
 def _values(array: Any) -> npt.NDArray[Any]:
-    """Give the values of a coordinate, in double precision at most."""
+    """Return the values of a coordinate, in double precision at most."""
     values = np.asarray(array.values)
     return values.astype(np.float64) if values.dtype == np.longdouble else values
 
@@ -247,3 +245,66 @@ def _values(array: Any) -> npt.NDArray[Any]:
 def listed_dims(X: Any) -> str:
     """List the dimensions of a field with their sizes."""
     return ", ".join(f"{name} ({size})" for name, size in X.sizes.items()) or "none"
+
+
+def axis_of(name: Hashable, attrs: Mapping[Any, Any]) -> str | None:
+    """Return "lat" for latitudes, "lon" for longitudes, None for other coordinates.
+
+    Recognised by the CF attributes, or else by the name.
+
+    Examples
+    --------
+    >>> axis_of("nav_lon", {}), axis_of("x", {"units": "degrees_north"}), axis_of("x", {})
+    ('lon', 'lat', None)
+    """
+    standard = _STANDARD.get(str(attrs.get("standard_name", "")).lower())
+    if standard is not None:
+        return standard
+    for known, word in ((_UNITS, attrs.get("units", "")), (_NAMES, name)):
+        for axis, words in known.items():
+            if str(word).lower() in words:
+                return axis
+    return None
+
+
+def place_names(dimension: Hashable, size: int, values: npt.NDArray[Any] | None) -> list[str]:
+    """Name the places along a dimension by its coordinate, if its values are all different.
+
+    Examples
+    --------
+    >>> place_names("lat", 2, np.array([45.0, 47.5]))
+    ['lat=45.0', 'lat=47.5']
+    >>> place_names("x", 2, None)
+    ['x=0', 'x=1']
+    """
+    places = [str(place) for place in range(size)]
+    if values is not None:
+        named = texts(values)
+        if len(set(named)) == len(named):
+            places = named
+    return [f"{dimension}={place}" for place in places]
+
+
+def cell_names(name: Hashable, places: Sequence[Sequence[str]], taken: set[str]) -> list[str]:
+    """Name the cells of a variable in C order, and add the names to ``taken``.
+
+    Examples
+    --------
+    >>> cell_names("t2m", [["lat=45.0"], ["lon=7.5", "lon=8.0"]], set())
+    ['t2m[lat=45.0, lon=7.5]', 't2m[lat=45.0, lon=8.0]']
+    """
+    names = []
+    for cell in product(*places):
+        label = f"{name}[{', '.join(cell)}]"
+        while label in taken:
+            label += "'"
+        taken.add(label)
+        names.append(label)
+    return names
+
+
+def texts(values: npt.NDArray[Any]) -> list[str]:
+    """Format the values of a coordinate; dates as short as possible."""
+    if values.dtype.kind == "M":
+        return [str(value) for value in np.datetime_as_string(values, unit="auto")]
+    return [str(value) for value in values]

@@ -1,4 +1,4 @@
-"""From tables back to fields of xarray."""
+"""From tables back to xarray fields."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._names import Names
-from ._describe import GROUP, Field, Variable
+from ._checks import is_dask, is_dataset, real_numbers
+from ._field import GROUP, Field, Variable
+from ._names import Names
 
 _OF_UNITS = ("standard_name", "valid_min", "valid_max", "valid_range", "actual_range")
-"""Attributes that say something of values in the original units, and of no others."""
+"""Attributes that hold for values in the original units only."""
 
 
 def xarray() -> Any:
@@ -25,8 +26,7 @@ def xarray() -> Any:
 def put(field: Field, values: npt.NDArray[Any], name: Hashable, attrs: Mapping[str, Any]) -> Any:
     """Put one number per column on the grid, NaN in cells that were left out.
 
-    Gives a DataArray of this name, or a Dataset with the names of its variables; all have the
-    attributes given.
+    Returns a DataArray of this name, or a Dataset with the names of its variables.
     """
     xr = xarray()
     coords = _coordinates(field)
@@ -44,9 +44,9 @@ def put(field: Field, values: npt.NDArray[Any], name: Hashable, attrs: Mapping[s
 
 
 def put_samples(field: Field, expand: Callable[[Variable, slice], Any], reduced: Any) -> Any:
-    """Make a field of what ``expand`` gives of each variable: (samples, all cells).
+    """Make a field from what ``expand`` returns for each variable: (samples, all cells).
 
-    ``reduced`` are the reduced features, along groups and perhaps another dimension, whose place
+    ``reduced`` are the reduced features, along groups and perhaps another dimension, whose position
     and coordinates the field takes over.
     """
     xr = xarray()
@@ -81,7 +81,7 @@ def reduced_array(
     xr = xarray()
     own = {
         GROUP: (GROUP, np.arange(len(groups)), {"long_name": "group of cells"}),
-        # Texts as objects: those of a fixed length have no place in the standard of Zarr.
+        # Strings as objects: Zarr has no standard for strings of fixed length.
         "name": (GROUP, np.array(names, dtype=object), {"long_name": "reduced feature"}),
         "size": (GROUP, np.array([len(group) for group in groups]), {"long_name": "cells"}),
     }
@@ -91,8 +91,8 @@ def reduced_array(
     for name in own:
         if name in coords.coords:
             raise ValueError(
-                f"The field has a coordinate {name!r} along its samples, which is the name of one "
-                "of the reduced features: rename or drop it first."
+                f"The field has a coordinate {name!r} along its samples; the reduced features need "
+                "that name: rename or drop it first."
             )
     return xr.DataArray(
         values,
@@ -110,7 +110,7 @@ def along(field: Field, X: Any, values: Any, name: str) -> Any:
 
 
 def _sample_coordinates(field: Field, X: Any) -> Any:
-    """Give the coordinates of a field that run along nothing but the samples."""
+    """Return the coordinates of a field that run along the samples only."""
     cells = [name for name in X.dims if name != field.sample_dim]
     return X.coords.to_dataset().drop_dims(cells, errors="ignore")
 
@@ -130,7 +130,7 @@ def _array(values: Any, dims: tuple[Hashable, ...], coords: Any, attrs: Mapping[
 
 
 def reduced_attributes(field: Field, units: str) -> dict[Any, Any]:
-    """Give the attributes in which all variables agree, as far as they hold of means."""
+    """Return the attributes that all variables share, as far as they hold for means."""
     first, *others = [variable.attrs for variable in field.variables]
     agreed = {
         key: value
@@ -148,7 +148,35 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _variables(field: Field, groups: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.object_]:
-    """Name the variable of each group, which has cells of no other."""
+    """Name the variable of each group; groups do not cross variables."""
     of = field.variable_of_column
     names = [str(field.variables[of[group[0]]].name) for group in groups]
     return np.array(names, dtype=object)
+
+
+def map_values(field: Field, values: Any, name: Hashable) -> Any:
+    """Put one number per column on the grid of a field."""
+    array = real_numbers(values, "values")
+    if array.shape != (len(field.names),):
+        raise ValueError(
+            f"values must have one number per feature, shape ({len(field.names)},), got "
+            f"{array.shape}."
+        )
+    return put(field, array, name, {} if name is None else {"long_name": str(name)})
+
+
+def check_reduced_field(X: Any, n_groups: int) -> Any:
+    """Return the values of reduced features along groups, as an array of two dimensions."""
+    if is_dataset(X) or GROUP not in X.dims or X.ndim > 2:
+        raise ValueError(
+            f"Reduced features must be a DataArray along {GROUP!r} and, at most, another "
+            f"dimension; the dimensions are: {', '.join(map(str, X.dims)) or 'none'}."
+        )
+    numbers = X.coords[GROUP].values if GROUP in X.coords else np.arange(X.sizes[GROUP])
+    if not np.array_equal(numbers, np.arange(n_groups)):
+        raise ValueError(
+            f"The groups must be those of the model in their order, 0 to {n_groups - 1} along "
+            f"{GROUP!r}."
+        )
+    data = X.transpose(..., GROUP).data
+    return np.atleast_2d(data if is_dask(data) else np.asarray(data))

@@ -1,4 +1,4 @@
-"""Reduced features of dask's collections, and back: lazy, chunk by chunk, with the same rows."""
+"""Reduced features of dask collections, and back: lazy, chunk by chunk, with the same rows."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -7,35 +7,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._data._input import check_reduced_columns, float_type
-from ..._data._names import Names
-from ...theory._arrays import FloatArray
-from .. import IndexArray
-from .._means import spread_means
-from ._chunks import LARGEST_BATCH, add_in_tree
-from ._input import frame_values, is_frame, lazy_array, open_columns, partition_values
-from ._products import group_sums
+from .._data._checks import check_finite, check_reduced_columns, float_type
+from .._data._dask import frame_values, is_dask_frame, lazy_array, partition_values
+from .._data._names import Names
+from .._data._training import FeatureTable
+from .._statistics import IndexArray
+from .._statistics._dask._chunks import LARGEST_BATCH, add_in_tree
+from .._statistics._dask._products import group_sums
+from .._statistics._means import spread_means
+from ..theory._arrays import FloatArray
 
 _UNKNOWN_LENGTH = 2**12
-"""Rows that a chunk is taken to have where their number is not known."""
+"""Rows that a chunk is assumed to have if their number is unknown."""
 
 
-def average_lazily(
-    estimator: Any,
-    X: Any,
-    labels: IndexArray,
-    names: Names,
-    mean: FloatArray | None,
-    scale: FloatArray | None,
-    *,
-    keep_frame: bool = True,
-) -> Any:
+def average_lazily(model: Any, X: Any, table: FeatureTable) -> Any:
     """Average the columns of each group, as :func:`lincfa._statistics._means.group_means` does.
 
-    Of an array it makes an array with the same chunks of rows; of a dask dataframe likewise, or a
-    dataframe with the names given and the same index.
+    Returns an array with the same chunks of rows; if X is a dask dataframe, a dataframe with the
+    same index.
     """
-    array, columns = open_columns(estimator, X, reset=False)
+    array, labels, (mean, scale) = table.values, model.labels_, model._standardization
+    names = model.get_feature_names_out()
     dtype = float_type([array.dtype])
     sizes = np.bincount(labels[labels >= 0], minlength=len(names))
     specs, left = [], 0
@@ -43,9 +36,10 @@ def average_lazily(
         own = slice(left, left + width)
         left = own.stop
         standard = (None, None) if mean is None or scale is None else (mean[own], scale[own])
-        named = range(own.start, own.stop) if columns is None else columns[own]
+        known = table.columns.names
+        named = range(own.start, own.stop) if known is None else known[own]
         specs.append(((labels[own], *standard), sizes, named))
-    if is_frame(X) and keep_frame:
+    if is_dask_frame(X):
         return _map_frame(X, _averages, specs[0], names, dtype)
     if len(specs) == 1:
         averaged = _map_blocks(array, _averages, specs[0], len(names), np.dtype(np.float64))
@@ -65,7 +59,7 @@ def expand_lazily(
 ) -> Any:
     """Approximate the features by the means of their groups, as the same kind of collection."""
     spec = (labels, mean, scale, center)
-    if is_frame(X):
+    if is_dask_frame(X):
         check_reduced_columns(list(X.columns), len(X.columns), reduced_names)
         return _map_frame(X, _expanded, spec, names, float_type([frame_values(X).dtype]))
     array = lazy_array(X, "X", 2)
@@ -92,7 +86,7 @@ def predict_lazily(estimator: Any, reduced: Any) -> Any:
 
 
 def _column_parts(n_features: int, lengths: tuple[float, ...]) -> list[slice]:
-    """Cut all features into parts that make chunks of moderate size; one if that is possible."""
+    """Cut all features into parts that make chunks of moderate size; one if possible."""
     longest = _UNKNOWN_LENGTH if np.isnan(lengths).any() else int(max(lengths))
     width = max(1, LARGEST_BATCH // max(longest, 1))
     count = -(-n_features // width)
@@ -129,7 +123,7 @@ def _add_up(array: Any, function: Callable[..., Any], specs: list[Any], width: i
 
 
 def _assemble(rows: list[list[Any]], chunks: Any, dtype: Any) -> Any:
-    """Make a dask array of delayed chunks, some of which may be empty."""
+    """Make a dask array from delayed chunks, some of which may be empty."""
     import dask.array as da
     from dask.base import tokenize
     from dask.highlevelgraph import HighLevelGraph
@@ -148,7 +142,7 @@ def _map_frame(
 
     meta = pd.DataFrame(np.empty((0, len(names)), dtype), columns=list(names))
     meta.index = frame._meta.index
-    # The specification goes with each partition: what is delayed, dask at times fails to fuse.
+    # The specification goes with each partition: dask sometimes fails to fuse delayed values.
     return frame.map_partitions(_partition, function, spec, list(names), dtype, meta=meta)
 
 
@@ -169,10 +163,10 @@ def _once(value: Any) -> Any:
 
 
 def _averages(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
-    """What the columns of a chunk contribute to the mean of each group."""
+    """Return what the columns of a chunk contribute to the mean of each group."""
     labelled, sizes, names = spec
     try:
-        sums = group_sums(chunk, labelled, sizes.size, names)
+        sums = group_sums(chunk, labelled, sizes.size, lambda: check_finite(chunk, names))
     except ValueError as error:
         raise ValueError(f"In a chunk of {chunk.shape[0]} rows: {error}") from None
     sums /= sizes

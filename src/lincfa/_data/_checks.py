@@ -1,0 +1,330 @@
+"""What a fit accepts as features, target and weights; errors name the column and the row."""
+
+import numbers
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_array
+
+from ._names import Names, describe_columns, shown
+
+MIN_SAMPLES = 4
+"""The residual variance of a pair's regression has n − 3 degrees of freedom."""
+
+FLOATS = (np.float64, np.float32)
+_BLOCK_BYTES = 2**24
+
+
+def is_dask(values: Any) -> bool:
+    """Whether something is a dask collection; without dask nothing is."""
+    dask = sys.modules.get("dask")
+    return dask is not None and bool(dask.is_dask_collection(values))
+
+
+def is_field(X: Any) -> bool:
+    """Whether something is an xarray DataArray or Dataset; without xarray nothing is."""
+    xarray = sys.modules.get("xarray")
+    return xarray is not None and isinstance(X, xarray.DataArray | xarray.Dataset)
+
+
+def is_dataset(X: Any) -> bool:
+    """Whether a field is a Dataset."""
+    return isinstance(X, sys.modules["xarray"].Dataset)
+
+
+def is_pandas(values: Any, *kinds: str) -> bool:
+    """Whether something is a pandas object of these kinds; without pandas nothing is."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(values, tuple(getattr(pandas, k) for k in kinds))
+
+
+def is_frame(X: Any) -> bool:
+    """Whether something is a data frame."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def column_names(X: Any) -> Names | None:
+    """Return what the user calls the columns; None where they have no names."""
+    return list(X.columns) if is_frame(X) else None
+
+
+def column_types(X: Any) -> list[str] | None:
+    """Return the types of the columns as given; None for lists, which have none."""
+    if is_frame(X):
+        return [str(dtype) for dtype in X.dtypes]
+    return [str(X.dtype)] * X.shape[1] if getattr(X, "ndim", 0) == 2 else None
+
+
+def check_same_types(before: list[str] | None, now: list[str] | None, names: Names | None) -> None:
+    """Raise if the columns of a chunk have other types than those of the first chunk."""
+    if before is None or now is None:
+        return
+    changed = [i for i, (old, new) in enumerate(zip(before, now, strict=True)) if old != new]
+    if changed:
+        raise ValueError(
+            f"The type of {describe_columns(names, changed)} changed between chunks, "
+            f"from {before[changed[0]]} to {now[changed[0]]}; convert the chunks to one type "
+            "(in pandas with read_csv(dtype=...) or astype)."
+        )
+
+
+def float_type(types: Iterable[npt.DTypeLike]) -> npt.DTypeLike:
+    """Return float32 if it holds columns of all these types, else float64."""
+    common = np.result_type(*types)
+    return common if common in FLOATS else np.dtype(np.float64)
+
+
+def real_numbers(values: Any, what: str) -> npt.NDArray[np.float64]:
+    """Convert real numbers to an array; raise for text, dates and the like."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and _are_numbers(array.flat)):
+            return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{what} must be real numbers, got {shown(repr(values))}.")
+
+
+def check_in_memory(X: Any) -> None:
+    """Raise if X holds no data yet."""
+    if is_dask(X):
+        raise TypeError(
+            "X is a dask collection, which is not loaded into memory unasked: fit, transform, "
+            "inverse_transform and predict accept it as it is; for anything else call its "
+            "compute() first, if it fits into memory."
+        )
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame, which holds no data yet; call its collect() first.")
+
+
+def check_container(X: Any) -> None:
+    """Raise for what conversion to an array would lose, or report without naming the column."""
+    check_in_memory(X)
+    if isinstance(X, list | tuple):
+        X = np.asarray(X)
+    if np.ma.is_masked(X):
+        column = int(np.flatnonzero(np.ma.getmaskarray(X).any(axis=0))[0])
+        raise ValueError(
+            f"Input X has masked values in {describe_columns(None, [column])}. "
+            "Drop or impute them first."
+        )
+    if is_frame(X):
+        names, dtypes = list(X.columns), list(X.dtypes)
+        check_named(names)
+        numeric = [_is_numeric(X, i, dtype) for i, dtype in enumerate(dtypes)]
+        check_numeric(names, dtypes, numeric)
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind not in "fiubc":
+        _check_objects(X)
+
+
+def check_named(names: list[Any]) -> None:
+    """Raise for a frame without columns, with repeated names, or with names of mixed types."""
+    if not names:
+        raise ValueError("X has no columns: 0 feature(s), while a minimum of 1 is required.")
+    check_unique(names)
+    types = sorted({type(name).__name__ for name in names})
+    if len(types) > 1 and any(isinstance(name, str) for name in names):
+        raise TypeError(
+            f"Column names must be all strings or all of another type, got {types}. Convert them, "
+            "as with X.columns = X.columns.astype(str)."
+        )
+
+
+def check_unique(names: list[Any]) -> None:
+    """Raise if a name occurs twice."""
+    repeated = [f"{name!r} ({times} times)" for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise ValueError(f"Column names must be unique, but X repeats {', '.join(repeated[:10])}.")
+
+
+def check_numeric(names: list[Any], dtypes: list[Any], numeric: list[bool]) -> None:
+    """Name the columns that are not numeric, if there are any."""
+    wrong = [i for i, good in enumerate(numeric) if not good]
+    if wrong:
+        raise ValueError(
+            f"Features must be numeric, but {describe_columns(names, wrong)} "
+            f"{'is' if len(wrong) == 1 else 'are'} not (type {dtypes[wrong[0]]}). "
+            "Drop such columns or encode them first."
+        )
+
+
+def _is_numeric(frame: Any, index: int, dtype: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    if str(dtype) == "object":
+        return _are_numbers(frame.iloc[:, index])
+    pandas = sys.modules.get("pandas")
+    return pandas is None or bool(pandas.api.types.is_numeric_dtype(dtype))
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    """Whether Python objects are numbers or missing.
+
+    Text that reads as a number is text: converting it silently would hide a broken column.
+    """
+    return all(value is None or isinstance(value, numbers.Number) for value in values)
+
+
+def _check_objects(X: npt.NDArray[Any]) -> None:
+    if X.dtype.kind != "O":
+        raise ValueError(f"Features must be numeric, but X is of type {X.dtype}.")
+    for index, column in enumerate(X.T):
+        if any(isinstance(value, str | bytes) for value in column):
+            raise ValueError(
+                f"Features must be numeric, but {describe_columns(None, [index])} contains text."
+            )
+
+
+def check_target(y: Any) -> None:
+    """Raise for a target in memory that is not numeric or not finite."""
+    if np.ma.is_masked(y):
+        raise ValueError("The target y has masked values: drop or impute them first.")
+    values = np.asarray(y)
+    kind = values.dtype.kind
+    if kind not in "fiubcO" or (kind == "O" and not _are_numbers(values.flat)):
+        raise ValueError("The target y is not numeric.")
+    if kind == "f" and values.ndim == 1 and not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise not_finite_target(values[row], row)
+
+
+def not_finite_target(value: float, row: int) -> ValueError:
+    """Return the error for a target that is NaN or infinite."""
+    what = "NaN" if np.isnan(value) else "infinity"
+    return ValueError(f"Input y contains {what} (row {row}).")
+
+
+def not_finite_feature(value: float, column: str, row: int) -> ValueError:
+    """Return the error for a feature that is NaN or infinite."""
+    if np.isnan(value):
+        what, remedy = "NaN", "Drop or impute missing values first."
+    else:
+        what, remedy = "infinity", "Replace infinite values first."
+    return ValueError(f"Input X contains {what} in {column} (row {row}). {remedy}")
+
+
+def first_not_finite(X: npt.NDArray[Any]) -> tuple[int, int] | None:
+    """Return row and column of a value that is NaN or infinite, the first of its column."""
+    step = max(1, _BLOCK_BYTES // max(1, X.shape[1] * X.itemsize))
+    for start in range(0, X.shape[0], step):
+        finite = np.isfinite(X[start : start + step])
+        if not finite.all():
+            column = int(np.flatnonzero(~finite.all(axis=0))[0])
+            return start + int(np.flatnonzero(~finite[:, column])[0]), column
+    return None
+
+
+def check_finite(X: npt.NDArray[Any], names: Names | None) -> None:
+    """Raise for NaN or infinity, naming column and row."""
+    place = first_not_finite(X)
+    if place is not None:
+        row, column = place
+        raise not_finite_feature(X[place], describe_columns(names, [column]), row)
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
+    """Check the weights of samples; None where each counts once."""
+    if sample_weight is None:
+        return None
+    if np.ma.is_masked(sample_weight):
+        raise ValueError("sample_weight has masked values: give such rows the weight 0.")
+    weights = real_numbers(sample_weight, "sample_weight")
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one weight per sample, shape ({n_rows},), "
+            f"got {weights.shape}."
+        )
+    wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if wrong.size:
+        raise bad_weight(weights[wrong[0]], int(wrong[0]))
+    with np.errstate(over="ignore"):
+        _check_finite_total(weights.sum())
+    return None if (weights == 1).all() else weights
+
+
+def bad_weight(value: float, row: int) -> ValueError:
+    """Return the error for a weight that is negative, NaN or infinite."""
+    return ValueError(
+        f"sample_weight must be finite and not negative, but is {value} in row {row}."
+    )
+
+
+def _check_finite_total(total: float) -> None:
+    if not np.isfinite(total):
+        raise ValueError("sample_weight adds up to more than float64 can hold.")
+
+
+def are_enough(samples: float) -> bool:
+    """Whether there are enough samples for a fit; weights may add up to slightly less."""
+    return bool(samples >= MIN_SAMPLES * (1 - 1e-9))
+
+
+def check_total_weight(total: float) -> None:
+    """Raise if the weights amount to fewer samples than a fit needs."""
+    _check_finite_total(total)
+    if total == 0:
+        raise ValueError("All of sample_weight is zero: no sample counts.")
+    if not are_enough(total):
+        raise ValueError(
+            f"sample_weight counts samples, and adds up to {total:g} of them; a minimum of "
+            f"{MIN_SAMPLES} is required. If only the ratios of the weights matter, "
+            "multiply them by len(y) / sum(sample_weight)."
+        )
+
+
+def check_reduced(X: Any, reduced_names: Names) -> npt.NDArray[Any]:
+    """Check reduced features: one column per group, with the names of the groups if named."""
+    check_container(X)
+    names = column_names(X)
+    check_reduced_columns(names, None, reduced_names)
+    values = check_array(X, dtype=FLOATS, ensure_all_finite=False)
+    check_reduced_columns(None, values.shape[1], reduced_names)
+    check_finite(values, names)
+    return np.asarray(values)
+
+
+def check_reduced_columns(names: Names | None, width: int | None, reduced_names: Names) -> None:
+    """Check names and number of the columns of reduced features, as far as they are known."""
+    expected = list(reduced_names)
+    known = set(expected)
+    if names is not None and list(names) != list(range(len(names))):
+        given = [str(name) for name in names]
+        for name in given:
+            if name not in known:
+                raise ValueError(f"Column {name!r} is not a reduced feature of this model.")
+        found = set(given)
+        for name in expected:
+            if name not in found:
+                raise ValueError(f"X lacks the reduced feature {name!r}.")
+        if given != expected:
+            raise ValueError("The reduced features are not in the order of the fit.")
+    if width is not None and width != len(expected):
+        raise ValueError(f"X has {width} columns, but there are {len(expected)} reduced features.")
+
+
+def stack_level() -> int:
+    """Return the ``stacklevel`` at which a warning of the calling function points at the user."""
+    package = __name__.split(".")[0]
+    level, frame = 0, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level + 1
+
+
+def warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> None:
+    """Warn of the features that a fit leaves out."""
+    constant = np.flatnonzero(~varying)
+    if constant.size:
+        warnings.warn(
+            "LinCFA leaves out constant features, which belong to no group (they vary by no more "
+            f"than the rounding of their type): {describe_columns(names, constant.tolist())}.",
+            UserWarning,
+            stacklevel=stack_level(),
+        )

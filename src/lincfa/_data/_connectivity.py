@@ -1,0 +1,175 @@
+"""The parameters ``connectivity`` and ``blocks``, as a graph and as block numbers of features."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ..structure import chain_connectivity, grid_connectivity
+from ._checks import is_field
+from ._columns import Columns
+from ._names import shown
+
+if TYPE_CHECKING:  # a fit on a table loads nothing of fields
+    from ._field import Field, Variable
+
+IndexArray = npt.NDArray[np.intp]
+
+WORDS = ("grid", "chain")
+"""Connectivities that have a name: the cells of a field, and columns in a row."""
+
+
+def read_structure(
+    connectivity: Any, blocks: Any, columns: Columns
+) -> tuple[sparse.csr_array | None, IndexArray | None]:
+    """Return the graph of neighbours and the number of each feature's block, None without them.
+
+    No edge of the graph leads to another block; the variables of a Dataset are blocks.
+
+    Raises
+    ------
+    ValueError
+        If a parameter does not fit the features, or a matrix is not symmetric.
+    """
+    field, size = columns.field, columns.size
+    numbers = None if blocks is None else _block_numbers(present_labels(field, blocks), size)
+    if field is not None and field.is_dataset:
+        numbers = _both(numbers, field.variable_of_column)
+    if connectivity is None:
+        return None, numbers
+    edges = _edges(_matrix(connectivity, size, field), size)
+    if numbers is not None:
+        first, second = edges.nonzero()
+        inside = numbers[first] == numbers[second]
+        edges = graph_of(first[inside], second[inside], size)
+    one_way = (edges > edges.T).nonzero()
+    if one_way[0].size:
+        pair = sorted(int(ends[0]) for ends in one_way)
+        raise ValueError(
+            "connectivity must be symmetric, but it connects "
+            f"{columns.describe(pair)} in one direction only; "
+            "use connectivity + connectivity.T."
+        )
+    return edges, numbers
+
+
+def _matrix(connectivity: Any, n_features: int, field: "Field | None") -> Any:
+    """Return the matrix for a word, or that over all cells of a field for those present."""
+    in_a_row = field is None or all(len(variable.shape) < 2 for variable in field.variables)
+    if _is(connectivity, "chain") and in_a_row:
+        return chain_connectivity(n_features)
+    if _is(connectivity, "chain"):
+        raise ValueError(
+            'connectivity="chain" is for features in a row, but the field has several dimensions: '
+            'use "grid".'
+        )
+    if field is None:
+        if _is(connectivity, "grid"):
+            raise ValueError(
+                'connectivity="grid" needs an xarray field. For a table of the cells of a grid '
+                "pass lincfa.structure.grid_connectivity(shape)."
+            )
+        return connectivity
+    if _is(connectivity, "grid"):
+        return sparse.block_diag([_grid(field, variable) for variable in field.variables])
+    present = np.concatenate([variable.present for variable in field.variables])
+    if np.shape(connectivity) == (present.size, present.size) and not present.all():
+        return sparse.csr_array(connectivity)[present][:, present]
+    return connectivity
+
+
+def present_labels(field: "Field | None", blocks: Any) -> Any:
+    """Return the labels of the cells present, given those of all cells of a field or a map."""
+    if field is None:
+        return blocks
+    if is_field(blocks) and not field.is_dataset:
+        dims = field.cell_dims(field.variables[0])
+        blocks = blocks.transpose(*dims).values if set(dims) == set(blocks.dims) else blocks.values
+    present = np.concatenate([variable.present for variable in field.variables])
+    shapes = [(present.size,), *(variable.shape for variable in field.variables)]
+    if np.size(blocks) == present.size and np.shape(blocks) in shapes:
+        return np.asarray(blocks).ravel()[present]
+    return blocks
+
+
+def _is(connectivity: Any, word: str) -> bool:
+    return isinstance(connectivity, str) and connectivity == word
+
+
+def _grid(field: "Field", variable: "Variable") -> sparse.csr_array:
+    count = int(variable.present.sum())
+    if not variable.shape or count == 0:
+        return sparse.csr_array((count, count), dtype=np.bool_)
+    dims = field.cell_dims(variable)
+    if len(dims) == 1 and field.is_list_of_places(dims[0]):
+        raise ValueError(
+            f'connectivity="grid" makes neighbours of places side by side along {str(dims[0])!r}, '
+            "whatever their latitudes and longitudes. Pass "
+            "lincfa.structure.coordinate_connectivity(lat, lon, radius_km=...), or "
+            'connectivity="chain" where they are in a row.'
+        )
+    wrap = [field.is_circle(name) for name in dims]
+    mask = variable.present.reshape(variable.shape)
+    return grid_connectivity(variable.shape, mask=mask, wrap=wrap)
+
+
+def _both(one: IndexArray | None, other: IndexArray) -> IndexArray:
+    """Number the distinct pairs of two numbers."""
+    if one is None:
+        return other
+    return np.unique(one * (other.max() + 1) + other, return_inverse=True)[1].astype(np.intp)
+
+
+def _edges(graph: Any, n_features: int) -> sparse.csr_array:
+    """Return the nonzero entries off the diagonal as edges."""
+    try:
+        matrix = sparse.coo_array(graph)
+        wrong = matrix.ndim != 2 or matrix.dtype.kind not in "biuf"
+    except (TypeError, ValueError):
+        wrong = True
+    if wrong:
+        raise ValueError(
+            f"connectivity must be None, one of {list(WORDS)} or a square matrix over the features "
+            f"(sparse, or an array), got {shown(repr(graph))}"
+        )
+    if matrix.shape != (n_features, n_features):
+        raise ValueError(
+            f"connectivity has shape {matrix.shape}, but there are {n_features} features: it needs "
+            "one row and one column per feature."
+        )
+    if not np.isfinite(matrix.data).all():
+        raise ValueError("connectivity must be finite; every nonzero entry is an edge.")
+    first, second = matrix.coords
+    kept = (matrix.data != 0) & (first != second)
+    return graph_of(first[kept], second[kept], n_features)
+
+
+def graph_of(first: IndexArray, second: IndexArray, size: int) -> sparse.csr_array:
+    """Return the graph with these edges."""
+    edges = sparse.csr_array((np.ones(first.size, dtype=np.int8), (first, second)), (size, size))
+    edges.sum_duplicates()
+    edges.data[:] = 1
+    return edges
+
+
+def labels_of(blocks: Any) -> list[Any]:
+    """Return the labels of blocks as a list; in an array, 1 and "1" would become the same."""
+    if isinstance(blocks, list | tuple):
+        return [label.item() if isinstance(label, np.generic) else label for label in blocks]
+    return list(np.asarray(blocks).tolist())
+
+
+def _block_numbers(blocks: Any, n_features: int) -> IndexArray:
+    """Number the blocks in the order of their first labels, which may be of any type."""
+    shape = np.shape(blocks)
+    if shape != (n_features,):
+        raise ValueError(
+            f"blocks must have one label per feature, {n_features}, got an array of shape {shape}."
+        )
+    labels = labels_of(blocks)
+    missing = [i for i, label in enumerate(labels) if label is None or label != label]
+    if missing:
+        raise ValueError(f"blocks has no label for feature {missing[0]} (counted from 0).")
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    return np.array([numbers[label] for label in labels], dtype=np.intp)

@@ -1,0 +1,429 @@
+"""From dask collections to chunks of a table, read where they are and never gathered."""
+
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import column_or_1d
+
+from ._checks import (
+    MIN_SAMPLES,
+    bad_weight,
+    check_named,
+    check_numeric,
+    check_target,
+    check_weights,
+    float_type,
+    is_dask,
+    not_finite_feature,
+    not_finite_target,
+)
+from ._columns import Columns
+
+if TYPE_CHECKING:
+    from ._field import Coordinate
+
+PATIENCE = "30s"
+"""How long a cluster may be without workers; one that died is replaced in a few seconds."""
+
+SETTING = "lincfa.no-workers-timeout"
+
+_CHECKED: MutableMapping[Any, set[str]] = WeakKeyDictionary()
+"""Addresses of workers that have lincfa, by client."""
+
+_FILTERS = threading.Lock()  # filters of warnings belong to all threads
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkedTraining:
+    """Features of samples in chunks, with their target and weights, none of them computed yet.
+
+    Attributes
+    ----------
+    blocks : array of shape (row chunks, column chunks)
+        Delayed chunks.
+    again : array of shape (row chunks, column chunks)
+        The same, read a second time: what a row of chunks needs of its neighbours comes from here,
+        or each of them would have to stay in memory until all have been read.
+    lengths, widths : sequences of int
+        Rows of the row chunks and columns of the column chunks.
+    y : sequence
+        Delayed target of the row chunks.
+    weights : sequence or None
+        Delayed weights of the row chunks.
+    precision : float
+        Machine precision of the columns.
+    columns : Columns
+    samples : Coordinate or None
+        Of a field, the coordinate along the samples.
+    """
+
+    blocks: npt.NDArray[np.object_]
+    again: npt.NDArray[np.object_]
+    lengths: Sequence[int]
+    widths: Sequence[int]
+    y: Sequence[Any]
+    weights: Sequence[Any] | None
+    precision: float
+    columns: Columns
+    samples: "Coordinate | None" = None
+
+    def bad_value(self, what: str, value: float, row: int, column: int) -> ValueError:
+        """Return the error for a value of ``"X"``, ``"y"`` or ``"sample_weight"``."""
+        if what == "sample_weight":
+            return bad_weight(value, row)
+        if what == "y":
+            return not_finite_target(value, row)
+        if self.columns.field is None:
+            return not_finite_feature(value, self.columns.describe([column]), row)
+        from ._read_field import not_finite_cell, sample_labels
+
+        assert self.samples is not None
+        sample = sample_labels(self.samples)[row]
+        return not_finite_cell(bool(np.isnan(value)), 1, self.columns.field.names[column], sample)
+
+
+def read_chunks(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    columns: Columns | None,
+    samples: "Coordinate | None",
+    min_samples: int,
+    estimator: str,
+) -> ChunkedTraining:
+    """Check X, y and weights for a fit as far as possible without reading the data.
+
+    Rows are counted if their number is unknown, which is a pass of its own.
+    """
+    array, opened = open_columns(X)
+    target = _lazy_vector(y, "The target y") if is_dask(y) else _target_in_memory(y)
+    weights = _lazy_vector(sample_weight, "sample_weight") if is_dask(sample_weight) else None
+    # Of a frame one column: it is all that has to be read then.
+    countable = X[[X.columns[0]]] if is_dask_frame(X) else array
+    lengths, *others = _count([countable, *(v for v in (target, weights) if is_dask(v))])
+    n = sum(lengths)
+    if n < min_samples:
+        raise ValueError(
+            f"Found array with {n} sample(s) (shape=({n}, {array.shape[1]})) while a minimum of "
+            f"{MIN_SAMPLES} is required by {estimator}."
+        )
+    if is_dask(target):
+        rows = _align(target, others.pop(0), lengths, "y")
+    else:
+        _check_length(len(target), n, "y")
+        rows = cut_rows(target, lengths)
+    counted: Sequence[Any] | None = None
+    if weights is not None:
+        counted = _align(weights, others.pop(0), lengths, "sample_weight")
+    else:
+        in_memory = check_weights(sample_weight, n)
+        counted = None if in_memory is None else cut_rows(in_memory, lengths)
+    blocks, again = _blocks(X, array)
+    return ChunkedTraining(
+        blocks=blocks,
+        again=again,
+        lengths=lengths,
+        widths=array.chunks[1],
+        y=rows,
+        weights=counted,
+        precision=float(np.finfo(float_type([array.dtype])).eps),
+        columns=opened if columns is None else columns,
+        samples=samples,
+    )
+
+
+def cut_rows(values: npt.NDArray[Any], lengths: Sequence[int]) -> list[Any]:
+    """Cut an array in memory like the rows of chunks."""
+    from dask import delayed
+
+    parts = np.split(values, np.cumsum(lengths)[:-1])
+    return [delayed(part, pure=False, traverse=False) for part in parts]
+
+
+def _blocks(X: Any, array: Any) -> tuple[Any, Any]:
+    """Return delayed chunks, and the same to be read a second time."""
+    if not is_dask_frame(X):
+        return array.to_delayed(), array.map_blocks(_unchanged, meta=array._meta).to_delayed()
+    from dask import delayed
+
+    # Partitions as they were counted: for an array, dask may read several files as one.
+    partitions = X.to_delayed()
+    convert = delayed(partition_values, pure=False)
+    blocks = np.empty((len(partitions), 1), dtype=object)
+    for place, partition in enumerate(partitions):
+        blocks[place, 0] = convert(partition, array.dtype)
+    return blocks, blocks
+
+
+def is_dask_frame(X: Any) -> bool:
+    """Whether a lazy collection is a dataframe."""
+    frames = sys.modules.get("dask.dataframe")
+    return frames is not None and isinstance(X, frames.DataFrame)
+
+
+def _numpy_type(dtype: Any) -> Any:
+    """The NumPy type of a column; pandas has types of its own, which know it."""
+    return getattr(dtype, "numpy_dtype", dtype)
+
+
+def _is_numeric(dtype: Any) -> bool:
+    """Whether a type is numeric; Python objects may be anything, and are not inspected."""
+    kind = getattr(_numpy_type(dtype), "kind", "O")
+    return kind in "biuf"
+
+
+def partition_values(part: Any, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return the values of a partition; missing ones are NaN."""
+    return np.asarray(part.to_numpy(dtype=dtype, na_value=np.nan))
+
+
+def _vector_values(part: Any) -> npt.NDArray[Any]:
+    return np.asarray(part.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _unmasked(chunk: Any) -> npt.NDArray[Any]:
+    masked = np.ma.asarray(chunk)
+    return np.ma.filled(masked.astype(float_type([masked.dtype])), np.nan)
+
+
+def _unchanged(chunk: Any) -> Any:
+    return chunk
+
+
+def _target_in_memory(y: Any) -> npt.NDArray[np.float64]:
+    if y is None:
+        raise ValueError("A fit requires y to be passed, but the target y is None.")
+    check_target(y)
+    return np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
+
+
+def _lazy_vector(values: Any, what: str) -> Any:
+    """Return target or weights as a dask array."""
+    if is_dask_frame(values):
+        raise ValueError(f"{what} must be a series, got a dataframe: pass frame[name].")
+    frames = sys.modules.get("dask.dataframe")
+    if frames is None or not isinstance(values, frames.Series | frames.Index):
+        return lazy_array(values, what, 1)
+    if not _is_numeric(values.dtype):
+        raise ValueError(f"{what} is not numeric (type {values.dtype}).")
+    return values.map_partitions(_vector_values, meta=np.empty(0))
+
+
+def _count(collections: list[Any]) -> list[list[int]]:
+    """Count the rows of the chunks of each collection, by one graph where they are not known."""
+    from dask import delayed
+
+    def lengths(collection: Any) -> Any:
+        known = [np.nan] if is_dask_frame(collection) else collection.chunks[0]
+        if not np.isnan(known).any():
+            return list(known)
+        blocks = collection.to_delayed()
+        first = blocks if np.ndim(blocks) <= 1 else blocks[:, 0]
+        return [delayed(len, pure=False)(block) for block in first]
+
+    counted: list[list[int]] = compute([lengths(collection) for collection in collections])
+    return [[int(length) for length in part] for part in counted]
+
+
+def _check_length(found: int, expected: int, what: str) -> None:
+    if found != expected:
+        raise ValueError(
+            f"X and {what} have inconsistent numbers of samples: {expected} and {found}."
+        )
+
+
+def _align(vector: Any, found: Sequence[int], lengths: Sequence[int], what: str) -> Sequence[Any]:
+    """Return a lazy vector in parts as long as the row chunks."""
+    from dask import delayed
+
+    _check_length(sum(found), sum(lengths), what)
+    blocks = list(vector.to_delayed())
+    if list(found) == list(lengths):
+        return blocks
+    starts = np.cumsum([0, *found])
+    cut = delayed(_cut, pure=False)
+    parts, top = [], 0
+    for length in lengths:
+        first = int(np.searchsorted(starts, top, side="right")) - 1
+        last = int(np.searchsorted(starts, top + length, side="left"))
+        parts.append(cut(blocks[first:last], top - int(starts[first]), length))
+        top += length
+    return parts
+
+
+def _cut(blocks: list[npt.NDArray[Any]], start: int, length: int) -> npt.NDArray[Any]:
+    values = np.concatenate([np.ma.asarray(block) for block in blocks]) if blocks else np.empty(0)
+    return np.asarray(values[start : start + length])
+
+
+def open_columns(X: Any) -> tuple[Any, Columns]:
+    """Return a two-dimensional dask array of numbers, and its columns; nothing is computed."""
+    if is_dask_frame(X):
+        names, dtypes = list(X.columns), list(X.dtypes)
+        check_named(names)
+        check_numeric(names, dtypes, [_is_numeric(dtype) for dtype in dtypes])
+        return frame_values(X), Columns(len(names), names)
+    array = lazy_array(X, "X", 2)
+    widths = array.chunks[1]
+    if not all(widths):
+        array = array.blocks[:, np.flatnonzero(widths).tolist()]
+    return array, Columns(array.shape[1])
+
+
+def frame_values(frame: Any) -> Any:
+    """Return the columns of a dask dataframe as a dask array."""
+    dtype = float_type([_numpy_type(dtype) for dtype in frame.dtypes])
+    meta = np.empty((0, len(frame.columns)), dtype=dtype)
+    return frame.map_partitions(partition_values, dtype=dtype, meta=meta)
+
+
+def lazy_array(X: Any, what: str, dimensions: int) -> Any:
+    """Return a dask array of plain real numbers; masked ones become NaN."""
+    from dask.array import Array
+
+    array = X if isinstance(X, Array) else getattr(X, "data", X)  # that of xarray
+    if not isinstance(array, Array):
+        table = " or dataframe" if dimensions == 2 else ""
+        raise TypeError(f"{what} must be a dask array{table}, got {type(X).__name__}.")
+    if array.ndim != dimensions:
+        flat = "; flatten the features first, by X.reshape(len(X), -1)" if array.ndim > 2 else ""
+        raise ValueError(f"{what} must be a {dimensions}D array, got a {array.ndim}D array{flat}.")
+    if dimensions == 2 and np.isnan(array.shape[1]):
+        raise ValueError("The number of columns of X is unknown; call X.compute_chunk_sizes().")
+    if dimensions == 2 and not array.shape[1]:
+        raise ValueError("X has no columns: 0 feature(s), while a minimum of 1 is required.")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{what} must be real numbers, but its type is {array.dtype}.")
+    if isinstance(array._meta, np.ma.MaskedArray):
+        dtype = float_type([array.dtype])
+        return array.map_blocks(_unmasked, meta=np.empty((0,) * dimensions, dtype))
+    if type(array._meta) is not np.ndarray:
+        kind = type(array._meta).__name__
+        raise TypeError(f"{what} must have chunks that are NumPy arrays, not {kind}.")
+    return array
+
+
+def compute(graph: Any) -> Any:
+    """Compute what may be a list of delayed values, as ``dask.compute`` does.
+
+    Raises
+    ------
+    RuntimeError
+        If a cluster has had no workers for longer than ``lincfa.no-workers-timeout`` in
+        ``dask.config`` (None waits forever), if a task kills its workers again and again, or if
+        the scheduler is gone.
+    """
+    from dask import compute as compute_all
+
+    client = _client()
+    if client is None:
+        return compute_all(graph)[0]
+    _check_workers(client)
+    return compute_all(graph, scheduler=_watched(client))[0]
+
+
+def _client() -> Any:
+    """The client of a cluster that dask would use; None for its other schedulers."""
+    from dask.base import get_scheduler
+
+    distributed = sys.modules.get("distributed")  # there is no client of what was not imported
+    if distributed is None:
+        return None
+    owner = getattr(get_scheduler(), "__self__", None)
+    if not isinstance(owner, distributed.Client):
+        return None
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return owner
+    return None  # within a task there is a worker, and its client frees the thread meanwhile
+
+
+def _check_workers(client: Any) -> None:
+    """Raise for workers without this lincfa: tasks they cannot read would kill them in turn."""
+    own = version("lincfa")
+    checked: set[str] = _CHECKED.setdefault(client, set())
+    if checked.issuperset(client.nthreads()):
+        return
+    for address, found in client.get_versions(packages=["lincfa"])["workers"].items():
+        theirs = found["packages"]["lincfa"]
+        if theirs != own:
+            has = "has no lincfa" if theirs is None else f"has lincfa {theirs}"
+            raise RuntimeError(
+                f"The worker {address} {has}; install lincfa {own} on all workers of the cluster."
+            )
+        checked.add(address)
+
+
+def _watched(client: Any) -> Callable[..., Any]:
+    """Let a client compute, watched by a thread that gives up when there are no workers."""
+    from dask import config
+    from dask.utils import parse_timedelta
+    from distributed import CancelledError, KilledWorker, futures_of
+
+    patience = config.get(SETTING, PATIENCE)
+    limit = None if patience is None else parse_timedelta(patience, default="s")
+
+    def get(graph: Any, keys: Any, **options: Any) -> Any:
+        # Futures instead of results, so that there is something to cancel.
+        with _FILTERS, warnings.catch_warnings():
+            # Of as many numbers as there are features, or samples of a target that is in memory;
+            # the data are not among them.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            futures = client.get(graph, keys, **{**options, "sync": False})
+        done, deserted = threading.Event(), threading.Event()
+        if limit is not None:
+            watch = (client, futures, limit, done, deserted)
+            threading.Thread(target=_watch, args=watch, daemon=True).start()
+        try:
+            return client.gather(futures)
+        except KilledWorker as error:
+            raise RuntimeError(
+                f"The workers of the dask cluster died {error.allowed_failures + 1} times over the "
+                "same task, most often for lack of memory: use smaller chunks, fewer threads per "
+                "worker or more memory."
+            ) from error
+        except CancelledError as error:
+            if deserted.is_set():
+                raise RuntimeError(
+                    f"The dask cluster has had no workers for {limit:g} seconds: add workers and "
+                    "try again. If they take longer to start, raise the limit: "
+                    f'dask.config.set({{"{SETTING}": "10 minutes"}}) in Python, or '
+                    "DASK_LINCFA__NO_WORKERS_TIMEOUT='10 minutes' in the environment."
+                ) from None
+            raise RuntimeError(
+                "The computation by dask was cancelled, or the connection to its scheduler lost."
+            ) from error
+        finally:
+            done.set()
+            for future in futures_of(futures):  # after an error nobody waits for the others
+                future.release()
+
+    return get
+
+
+def _watch(
+    client: Any, futures: Any, limit: float, done: threading.Event, deserted: threading.Event
+) -> None:
+    """Cancel the futures once there have been no workers for so many seconds."""
+    since = None
+    while not done.wait(min(1.0, max(limit / 10, 0.05))):
+        try:
+            workers = client.nthreads()
+        except Exception:  # if the scheduler is gone, the client itself cancels the futures
+            continue
+        now = time.monotonic()
+        since = None if workers else since or now
+        if since is not None and now - since >= limit:
+            deserted.set()
+            client.cancel(futures)
+            return

@@ -1,1 +1,0 @@
-"""Fields of xarray: tables of their cells on the way in, grids on the way out."""

@@ -1,0 +1,514 @@
+"""From xarray fields to tables: one row per sample, one column per cell that is not missing."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._checks import float_type, is_dask, is_dataset, is_field, is_pandas
+from ._columns import Columns
+from ._field import Coordinate, Field, Variable, describe_field, listed_dims, texts, variables_of
+
+_TARGET = "the target y"
+_BLOCK_VALUES = 2**20
+_CLOSE = 1e-6
+"""Relative to the largest coordinate: by how much others may differ, as in single precision."""
+
+
+def open_field(
+    X: Any, y: Any, sample_weight: Any, sample_dim: Hashable | None, known: Columns | None
+) -> tuple[Any, Any, Any, Columns, Coordinate]:
+    """Open a field for a fit: its table, target and weights, its columns and its samples.
+
+    With ``known`` columns, of earlier chunks, the cells must be the same.
+    """
+    if known is None or known.field is None:
+        dim = sample_dimension(X, sample_dim, y)
+        _check_not_own_variable(y, X)
+        field, table = read_field(X, dim)
+        columns = Columns(len(field.names), field.names, field)
+    else:
+        columns, field = known, known.field
+        check_same_cells(field, X)
+        table = _table(field, X)
+        dim = field.sample_dim
+    lazy = is_dask(table)
+    y = along_samples(y, X, dim, _TARGET, lazy=lazy)
+    sample_weight = along_samples(sample_weight, X, dim, "sample_weight", lazy=lazy)
+    return table, y, sample_weight, columns, _sample_coordinate(X, dim)
+
+
+def read_known_field(X: Any, field: Field) -> tuple[Any, Coordinate]:
+    """Return the table of new samples of a field, whose cells must be those of the fit."""
+    check_same_cells(field, X)
+    return _table(field, X), _sample_coordinate(X, field.sample_dim)
+
+
+def sample_dimension(X: Any, sample_dim: Hashable | None, y: Any) -> Hashable:
+    """Return the dimension of the samples: as given, or as the target implies.
+
+    Raises
+    ------
+    ValueError
+        If the field has no such dimension, or it is not clear which one it is.
+    """
+    if sample_dim is not None:
+        if sample_dim not in X.dims:
+            raise ValueError(
+                f"The field has no dimension {sample_dim!r}; its dimensions are: {listed_dims(X)}."
+            )
+        return sample_dim
+    _check_kind(y, X, _TARGET)
+    if is_field(y):
+        if y.ndim != 1:
+            raise ValueError(
+                "The target y must have one dimension, that of the samples of the field; its "
+                f"dimensions are: {listed_dims(y)}."
+            )
+        if y.dims[0] in X.dims:
+            dim: Hashable = y.dims[0]
+            return dim
+    return _guess(X, _length(y))
+
+
+def _guess(X: Any, length: int | None) -> Hashable:
+    """Return the only dimension that is as long as the target."""
+    fitting: list[Hashable] = [name for name, size in X.sizes.items() if size == length]
+    if length is not None and not fitting:
+        raise ValueError(
+            f"No dimension of the field is as long as the target, {length}: {listed_dims(X)}. "
+            "Select the same samples of both first."
+        )
+    dated = [name for name in X.dims if _has_dates(X, name)]
+    if len(fitting) == 1 and (not dated or fitting[0] in dated):
+        return fitting[0]
+    found = "" if length is None else f"; the target has {length} samples"
+    if len(fitting) == 1:
+        found += f", as many as {fitting[0]!r}, but the dates are along {dated[0]!r}"
+    raise ValueError(
+        "It is not clear which dimension the samples are along: set sample_dim to one of the "
+        f"dimensions of the field, {listed_dims(X)}{found}."
+    )
+
+
+def _has_dates(X: Any, dim: Hashable) -> bool:
+    """Whether a dimension has dates, of any calendar."""
+    if dim not in X.coords:
+        return False
+    coordinate = X.coords[dim]
+    if coordinate.dtype.kind != "O" or not coordinate.size:
+        return bool(coordinate.dtype.kind == "M")
+    return hasattr(coordinate.values[0], "timetuple")
+
+
+def _length(y: Any) -> int | None:
+    """Return the number of samples of a target, if it is known."""
+    shape = getattr(y, "shape", None) if is_dask(y) else np.shape(y)
+    return shape[0] if shape and isinstance(shape[0], int) else None
+
+
+def _check_not_own_variable(y: Any, X: Any) -> None:
+    """Raise for a target that is a variable of the Dataset, and so a feature as well.
+
+    Dask arrays are not computed: they are the same if their graphs have the same name.
+    """
+    if not is_dataset(X) or not (is_field(y) or is_pandas(y, "Series")):
+        return
+    # The name of a Series may be a tuple, for which a Dataset has no variable.
+    own = dict(X.data_vars).get(y.name)
+    if own is None or own.ndim != 1 or own.shape != y.shape:
+        return
+    ours, theirs = own.variable.data, y.data if is_field(y) else y.to_numpy()
+    if is_dask(ours) or is_dask(theirs):
+        same = is_dask(ours) and is_dask(theirs) and ours.name == theirs.name
+    else:
+        same = not differing(np.asarray(ours), np.asarray(theirs)).any()
+    if same:
+        raise ValueError(
+            f"The target y is the variable {y.name!r} of X: drop it from X first, with "
+            f"X.drop_vars({y.name!r})."
+        )
+
+
+def along_samples(values: Any, X: Any, sample_dim: Hashable, what: str, *, lazy: bool) -> Any:
+    """Return a target or weights as an array; those of xarray must match the samples of a field.
+
+    Dask arrays are computed, unless they may be lazy. Pandas objects are returned unchanged; their
+    index is compared with the samples if both are dates.
+    """
+    _check_kind(values, X, what)
+    if not is_field(values):
+        _check_index(values, X, sample_dim, what)
+        return values
+    if values.dims != (sample_dim,):
+        raise ValueError(
+            f"{_start(what)} must have the dimension of the samples, {sample_dim!r}, and no other; "
+            f"its dimensions are: {listed_dims(values)}."
+        )
+    _check_count(values.sizes[sample_dim], X, sample_dim, what)
+    if sample_dim in X.coords and sample_dim in values.coords:
+        theirs = values.coords[sample_dim].values
+        _check_samples(theirs, X, sample_dim, what, "as xarray.align does")
+    return values.data if lazy else values.values
+
+
+def _check_index(values: Any, X: Any, sample_dim: Hashable, what: str) -> None:
+    """Raise for pandas objects with other dates; dates with a time zone are not compared."""
+    if not is_pandas(values, "Series", "DataFrame") or sample_dim not in X.coords:
+        return
+    dtypes = (X.coords[sample_dim].dtype, values.index.dtype)
+    if all(isinstance(dtype, np.dtype) and dtype.kind == "M" for dtype in dtypes):
+        _check_count(len(values), X, sample_dim, what)
+        remedy = "as reindex does, or pass its to_numpy() if only the dates differ"
+        _check_samples(values.index.to_numpy(), X, sample_dim, what, remedy)
+
+
+def _check_count(count: int, X: Any, sample_dim: Hashable, what: str) -> None:
+    n = X.sizes[sample_dim]
+    if count != n:
+        raise ValueError(f"The field has {n} samples along {sample_dim!r}, but {what} has {count}.")
+
+
+def _check_samples(
+    theirs: npt.NDArray[Any], X: Any, sample_dim: Hashable, what: str, remedy: str
+) -> None:
+    ours = X.coords[sample_dim].values
+    apart = differing(ours, theirs)
+    if apart.any():
+        row = int(np.flatnonzero(apart)[0])
+        here, there = (f"{sample_dim}={texts(side)[row]}" for side in (ours, theirs))
+        raise ValueError(
+            f"The samples of {what} are not those of the field, or in another order: sample "
+            f"{row} is {here} in the field and {there} in {what}. Select the same samples first, "
+            f"{remedy}."
+        )
+
+
+def _check_kind(values: Any, X: Any, what: str) -> None:
+    """Raise for a Dataset, and for the name of a variable in place of its values."""
+    if is_field(values) and is_dataset(values):
+        raise ValueError(f"{_start(what)} is a Dataset: pass one of its variables.")
+    if isinstance(values, str):
+        remedy = "pass its values"
+        if values in X.coords:
+            remedy = f"pass the variable, X[{values!r}]"
+        elif is_dataset(X) and values in X:
+            remedy = f"pass the variable, X[{values!r}], and drop it from X, with "
+            remedy += f"X.drop_vars({values!r})"
+        raise ValueError(f"{_start(what)} is a string, {values!r}: {remedy}.")
+
+
+def _start(what: str) -> str:
+    """Begin a sentence."""
+    return what if what == "sample_weight" else what[0].upper() + what[1:]
+
+
+def read_field(X: Any, sample_dim: Hashable) -> tuple[Field, Any]:
+    """Describe a field and return its table: an array, or a dask array if the field is lazy.
+
+    An array in memory is not copied if its cells are contiguous and none is missing.
+    """
+    field = describe_field(X, sample_dim)
+    stacked = _stacked(field, X)
+    masks = [_present(values) for values in stacked]
+    for values, mask in zip(stacked, masks, strict=True):
+        if not _empty(values, np.flatnonzero(~mask)):
+            _check_gaps(field, stacked, sample_labels(_sample_coordinate(X, sample_dim)))
+    variables = [
+        replace(variable, present=mask)
+        for variable, mask in zip(field.variables, masks, strict=True)
+    ]
+    field = replace(field, variables=tuple(variables))
+    if not field.names:
+        raise ValueError("Every cell of the field is missing at every sample.")
+    return field, _joined(field, stacked)
+
+
+def _table(field: Field, X: Any) -> Any:
+    """Return the table of a field whose cells are those described."""
+    return _joined(field, _stacked(field, X))
+
+
+def _stacked(field: Field, X: Any) -> list[Any]:
+    """Return each variable with its cells side by side, missing or not."""
+    arrays = (
+        list(variables_of(X).values())
+        if not field.is_dataset
+        else [X[variable.name] for variable in field.variables]
+    )
+    return [
+        _side_by_side(array.transpose(field.sample_dim, *field.cell_dims(variable)), variable)
+        for array, variable in zip(arrays, field.variables, strict=True)
+    ]
+
+
+def _side_by_side(array: Any, variable: Variable) -> Any:
+    data = array.data  # once: this may read a file
+    values = data if is_dask(data) else np.asarray(data)
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    return values.reshape(values.shape[0], prod(variable.shape))
+
+
+def _joined(field: Field, stacked: Sequence[Any]) -> Any:
+    """Put the variables side by side, without the cells that are missing."""
+    masks = [variable.present for variable in field.variables]
+    lazy = any(map(is_dask, stacked))
+    if lazy or len(stacked) == 1:
+        parts = [
+            values if mask.all() else values[:, np.flatnonzero(mask)]
+            for values, mask in zip(stacked, masks, strict=True)
+        ]
+        return _joined_lazily(parts) if lazy else parts[0]
+    n = stacked[0].shape[0]
+    dtype = float_type([values.dtype for values in stacked])
+    table = np.empty((n, field.variable_of_column.size), dtype=dtype)
+    for values, (variable, columns) in zip(stacked, field.parts, strict=True):
+        whole = variable.present.all()
+        table[:, columns] = values if whole else values[:, variable.present]
+    return table
+
+
+def _joined_lazily(parts: Sequence[Any]) -> Any:
+    import dask.array as da
+
+    first = next(part for part in parts if is_dask(part))
+    rows = first.chunks[0]
+    return da.concatenate(
+        [
+            part.rechunk({0: rows}) if is_dask(part) else da.from_array(part, chunks=(rows, -1))
+            for part in parts
+        ],
+        axis=1,
+    )
+
+
+def _present(values: Any) -> npt.NDArray[np.bool_]:
+    """Return which cells are present in the first sample.
+
+    Only the others can be missing at every sample; the pass of the fit finds later gaps.
+    """
+    n, width = values.shape
+    if values.dtype.kind != "f" or n == 0:
+        return np.ones(width, dtype=np.bool_)
+    return np.asarray(~np.isnan(_computed(values[0])))
+
+
+def _empty(values: Any, cells: npt.NDArray[np.intp]) -> bool:
+    """Whether some cells are missing at every sample."""
+    if not cells.size:
+        return True
+    if is_dask(values):
+        return bool(_computed(np.isnan(values).all(axis=0))[cells].all())
+    step = max(1, _BLOCK_VALUES // cells.size)
+    blocks = (values[top : top + step][:, cells] for top in range(0, values.shape[0], step))
+    return all(np.isnan(block).all() for block in blocks)
+
+
+def _computed(values: Any) -> npt.NDArray[Any]:
+    if not is_dask(values):
+        return np.asarray(values)
+    from ._dask import compute
+
+    return np.asarray(compute(values))
+
+
+def _check_gaps(field: Field, stacked: Sequence[Any], labels: Sequence[str]) -> None:
+    """Raise for cells that are missing at some samples but not at all."""
+    n = len(labels)
+    counts = [_computed(np.isnan(values).sum(axis=0)) for values in stacked]
+    cells = int(sum(((count > 0) & (count < n)).sum() for count in counts))
+    if cells > 1 and all(count.all() for count in counts):
+        _check_empty_samples(stacked, labels)
+    for (_, columns), values, count in zip(field.parts, stacked, counts, strict=True):
+        partly = np.flatnonzero((count > 0) & (count < n))
+        if partly.size:
+            row = int(np.flatnonzero(np.isnan(_computed(values[:, partly[0]])))[0])
+            name = field.names[columns.start + int(partly[0])]
+            raise not_finite_cell(True, cells, name, labels[row])
+
+
+def _check_empty_samples(parts: Sequence[Any], labels: Sequence[str]) -> None:
+    """Raise for samples at which all cells are missing."""
+    empty = [_computed(np.isnan(values).all(axis=1)) for values in parts]
+    rows = np.flatnonzero(np.logical_and.reduce(empty))
+    if rows.size:
+        raise ValueError(
+            f"All cells are missing at {rows.size} sample{'s' if rows.size > 1 else ''}, first "
+            f"{labels[rows[0]]}: drop such samples first."
+        )
+
+
+def check_same_cells(field: Field, X: Any) -> None:
+    """Raise unless variables, dimensions, units and coordinates are those of the fit.
+
+    The order of the dimensions does not matter, nor does the name of a single array; units and
+    coordinates are compared where both fields have them.
+    """
+    if field.is_dataset != is_dataset(X):
+        kinds = ("a DataArray", "a Dataset")
+        raise ValueError(
+            f"The model was fitted to {kinds[field.is_dataset]}, and this is {kinds[is_dataset(X)]}"
+            f"{'' if field.is_dataset else ': pass one of its variables'}."
+        )
+    found = variables_of(X)
+    if field.is_dataset:
+        known = [variable.name for variable in field.variables]
+        for name in known:
+            if name not in found:
+                raise ValueError(f"The Dataset lacks the variable {name!r} of the fit.")
+        for name in found:
+            if name not in known:
+                raise ValueError(
+                    f"The Dataset has the variable {name!r}, which was not in the fit; drop it "
+                    f"first, with drop_vars({name!r})."
+                )
+    for variable in field.variables:
+        array = found[variable.name] if field.is_dataset else X
+        _check_dims(field, variable, array)
+        _check_units(field, variable, array)
+    for coordinate in field.coordinates:
+        if coordinate.dims and coordinate.name in X.coords:
+            _check_coordinate(coordinate, X.coords[coordinate.name])
+
+
+def _what(field: Field, variable: Variable) -> str:
+    return f"The variable {variable.name!r}" if field.is_dataset else "The field"
+
+
+def _check_units(field: Field, variable: Variable, array: Any) -> None:
+    before, now = (side.get("units") for side in (variable.attrs, array.attrs))
+    if before is not None and now is not None and str(before).strip() != str(now).strip():
+        raise ValueError(
+            f"{_what(field, variable)} has the units {str(now)!r} and had {str(before)!r} in the "
+            "fit: convert it first, or change the attribute if both mean the same."
+        )
+
+
+def _check_dims(field: Field, variable: Variable, array: Any) -> None:
+    what = _what(field, variable)
+    sizes = dict(zip(field.cell_dims(variable), variable.shape, strict=True))
+    if set(array.dims) != set(variable.dims):
+        expected = ", ".join(map(str, variable.dims))
+        raise ValueError(
+            f"{what} must have the dimensions of the fit, {expected}; its dimensions are: "
+            f"{listed_dims(array)}."
+        )
+    for name, size in sizes.items():
+        if array.sizes[name] != size:
+            raise ValueError(
+                f"{what} must have the cells of the fit, {size} along {name!r}, but has "
+                f"{array.sizes[name]}."
+            )
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{what} is not numeric (type {array.dtype}).")
+
+
+def _check_coordinate(known: Coordinate, given: Any) -> None:
+    if set(given.dims) != set(known.dims):
+        raise ValueError(
+            f"The coordinate {known.name!r} must have the dimensions of the fit, "
+            f"{', '.join(map(str, known.dims))}; it has {', '.join(map(str, given.dims))}."
+        )
+    values = np.asarray(given.transpose(*known.dims).values)
+    apart = differing(known.values, values, _CLOSE)
+    if apart.any():
+        first = int(np.flatnonzero(apart)[0])
+        place = np.unravel_index(first, apart.shape)
+        where = ", ".join(map(str, place))
+        before, now = (texts(side.ravel()[[first]])[0] for side in (known.values, values))
+        raise ValueError(
+            f"The coordinate {known.name!r} is not that of the fit: the first value that differs "
+            f"(position {where}) is {now} and was {before}.{_remedy(known, values)}"
+        )
+
+
+def _remedy(known: Coordinate, given: npt.NDArray[Any]) -> str:
+    """Return how to sort the values of one dimension, if nothing but their order differs."""
+    if len(known.dims) != 1:
+        return ""
+    ordered = [side[_order(side)] for side in (known.values, given)]
+    if differing(ordered[0], ordered[1], _CLOSE).any():
+        return ""
+    start = " The values are the same in another order: sort them first, with X."
+    places = np.arange(given.size)
+    if np.array_equal(_order(known.values), places):
+        return f"{start}sortby({known.name!r})."
+    if np.array_equal(_order(known.values), places[::-1]):
+        return f"{start}sortby({known.name!r}, ascending=False)."
+    return f"{start}reindex_like(the field of the fit)." if known.name in known.dims else ""
+
+
+def _order(values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Return the order of coordinate values; text and other objects by their string."""
+    comparable = values if values.dtype.kind in "biufMm" else np.array(list(map(str, values)))
+    return np.argsort(comparable, kind="stable")
+
+
+def differing(
+    one: npt.NDArray[Any], other: npt.NDArray[Any], close: float = 0.0
+) -> npt.NDArray[np.bool_]:
+    """Return where two coordinates of the same shape differ; numbers by more than a share."""
+    kinds = {one.dtype.kind, other.dtype.kind}
+    if kinds <= set("iufb"):
+        largest = np.abs(one[np.isfinite(one)]).max(initial=0.0)
+        near = np.isclose(other, one, rtol=0.0, atol=close * float(largest), equal_nan=True)
+        return np.asarray(~near)
+    if len(kinds) == 1 and kinds <= {"M", "m"}:
+        return np.asarray((one != other) & ~(np.isnat(one) & np.isnat(other)))
+    # Text, dates of other calendars and tuples of stacked coordinates.
+    pairs = zip(one.ravel().tolist(), other.ravel().tolist(), strict=True)
+    return np.array([str(a) != str(b) for a, b in pairs], dtype=bool).reshape(one.shape)
+
+
+def check_finite_cells(values: Any, field: Field, samples: Coordinate | None, new: bool) -> None:
+    """Raise for NaN or infinity, naming the cell and the sample."""
+    missing = True
+    counts = _computed(np.isnan(values).sum(axis=0))
+    if not counts.any():
+        missing = False
+        counts = _computed(np.isinf(values).sum(axis=0))
+    wrong = np.flatnonzero(counts)
+    if not wrong.size:
+        return
+    labels = (
+        [f"row {row}" for row in range(len(values))] if samples is None else sample_labels(samples)
+    )
+    if missing and wrong.size == counts.size > 1:
+        _check_empty_samples([values], labels)
+    column = _computed(values[:, wrong[0]])
+    row = int(np.flatnonzero(~np.isfinite(column))[0])
+    raise not_finite_cell(missing, wrong.size, field.names[wrong[0]], labels[row], new=new)
+
+
+def not_finite_cell(
+    missing: bool, count: int, name: str, sample: str, *, new: bool = False
+) -> ValueError:
+    """Return the error for cells that are NaN or infinite, of which the first is named."""
+    several = f"{count} cells of the field" if count > 1 else "A cell of the field"
+    first = f"{'first ' if count > 1 else ''}{name}, at {sample}"
+    verb = "are" if count > 1 else "is"
+    if not missing:
+        return ValueError(f"{several} {verb} infinite: {first}. Replace infinite values first.")
+    if new:
+        return ValueError(
+            f"{several} {verb} missing but had values in the fit: {first}. Drop or impute missing "
+            "values first."
+        )
+    return ValueError(
+        f"{several} {verb} missing at some samples but not at all of them: {first}. Drop or impute "
+        "missing values first; only cells that are missing at every sample are left out."
+    )
+
+
+def _sample_coordinate(X: Any, dim: Hashable) -> Coordinate:
+    values = X.coords[dim].values if dim in X.coords else np.arange(X.sizes[dim])
+    return Coordinate(dim, (dim,), values, {})
+
+
+def sample_labels(samples: Coordinate) -> list[str]:
+    """Name samples by their coordinate."""
+    return [f"{samples.name}={value}" for value in texts(samples.values)]

@@ -1,0 +1,203 @@
+"""The value in which data travel through a fit: features, target and weights, checked.
+
+Whatever the container, :func:`read_training` opens it once. What is known of the columns and of the
+samples travels along, so that everything below can name them in messages.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_array, check_X_y
+
+from ._checks import (
+    FLOATS,
+    MIN_SAMPLES,
+    check_container,
+    check_finite,
+    check_in_memory,
+    check_target,
+    check_total_weight,
+    check_weights,
+    column_names,
+    is_dask,
+    is_dataset,
+    is_field,
+)
+from ._columns import Columns, check_columns
+
+if TYPE_CHECKING:  # a fit on a table in memory loads nothing of fields and of dask
+    from ._dask import ChunkedTraining
+    from ._field import Coordinate
+
+IndexArray = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FeatureTable:
+    """Features of samples.
+
+    Attributes
+    ----------
+    values : array of shape (n, D)
+        In memory float64 or float32, the user's own memory where it has one of these types; or a
+        dask array. Whether the values are finite is left to the pass that computes with them.
+    columns : Columns
+    samples : Coordinate or None
+        Of a field, the coordinate along the samples.
+    """
+
+    values: Any
+    columns: Columns
+    samples: "Coordinate | None" = None
+
+    def check_finite(self) -> None:
+        """Raise for NaN or infinity, naming column and row, or cell and sample."""
+        if self.columns.field is None:
+            check_finite(self.values, self.columns.names)
+        else:
+            from ._read_field import check_finite_cells
+
+            new = not isinstance(self, Training)
+            check_finite_cells(self.values, self.columns.field, self.samples, new)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Training(FeatureTable):
+    """Features of samples in memory, with their target and weights.
+
+    Attributes
+    ----------
+    y : array of shape (n,), float64
+    weights : array of shape (n,), or None
+        How many samples each row counts for; None where each counts once.
+    """
+
+    y: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64] | None = None
+
+    @property
+    def n_samples(self) -> float:
+        """Number of samples; with weights, their sum."""
+        return len(self.y) if self.weights is None else float(self.weights.sum())
+
+    def take(self, rows: IndexArray) -> "Training":
+        """Take some rows, without those that have no weight."""
+        weights = self.weights
+        if weights is not None:
+            rows = rows[weights[rows] > 0]
+            weights = weights[rows]
+        return Training(
+            values=self.values[rows], columns=self.columns, y=self.y[rows], weights=weights
+        )
+
+    def counted(self) -> "Training":
+        """Leave out the rows without weight, and check that enough are left for a fit."""
+        check_total_weight(self.n_samples)
+        if self.weights is None or self.weights.all():
+            return self
+        samples = self.samples
+        counted = self.weights > 0
+        if samples is not None:
+            samples = replace(samples, values=samples.values[counted])
+        weights = self.weights[counted]
+        return replace(
+            self,
+            values=self.values[counted],
+            samples=samples,
+            y=self.y[counted],
+            weights=None if (weights == 1).all() else weights,
+        )
+
+
+def read_training(
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    sample_dim: Hashable | None = None,
+    known: Columns | None = None,
+    min_samples: int | None = None,
+    estimator: str = "LinCFA",
+) -> "Training | ChunkedTraining":
+    """Open and check X, y and weights for a fit.
+
+    ``known`` are the columns of earlier chunks, and ``estimator`` is the name for messages.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the data cannot be used; the message names the column, row or cell.
+    """
+    columns, samples = None, None
+    if is_field(X) and (known is None or _is_known_field(X, known)):
+        from ._read_field import open_field
+
+        X, y, sample_weight, columns, samples = open_field(X, y, sample_weight, sample_dim, known)
+    if min_samples is None:
+        min_samples = MIN_SAMPLES if sample_weight is None else 1
+    if is_dask(X):
+        from ._dask import read_chunks
+
+        return read_chunks(X, y, sample_weight, columns, samples, min_samples, estimator)
+    check_container(X)
+    check_target(y)
+    names = column_names(X)
+    values, y = check_X_y(
+        X,
+        y,
+        dtype=FLOATS,
+        ensure_all_finite=False,
+        ensure_min_samples=min_samples,
+        y_numeric=True,
+        estimator=estimator,
+    )
+    return Training(
+        values=values,
+        columns=Columns(values.shape[1], names) if columns is None else columns,
+        samples=samples,
+        y=y.astype(np.float64, copy=False),
+        weights=check_weights(sample_weight, len(y)),
+    )
+
+
+def read_in_memory(X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Training:
+    """Open data as :func:`read_training` does, but raise for lazy ones."""
+    check_in_memory(X)
+    training = read_training(X, y, sample_weight, **options)
+    assert isinstance(training, Training)
+    return training
+
+
+def read_new(X: Any, known: Columns, estimator: Any) -> FeatureTable:
+    """Open new samples for an estimator, whose columns or cells must be those of its fit."""
+    if is_field(X) and _is_known_field(X, known):
+        from ._read_field import read_known_field
+
+        assert known.field is not None
+        values, samples = read_known_field(X, known.field)
+        return FeatureTable(values=values, columns=known, samples=samples)
+    if is_dask(X):
+        from ._dask import open_columns
+
+        values, columns = open_columns(X)
+        # What scikit-learn compares: a frame or an array of this width without the rows.
+        X = np.empty((1, columns.size)) if columns.names is None else X._meta
+    else:
+        check_container(X)
+        values = check_array(X, dtype=FLOATS, ensure_all_finite=False, input_name="X")
+        columns = Columns(values.shape[1], column_names(X), known.field)
+    check_columns(estimator, known, X, columns.names)
+    return FeatureTable(values=values, columns=columns)
+
+
+def _is_known_field(X: Any, known: Columns) -> bool:
+    """Whether to read X as a field: not a 2-D DataArray that is a table to this model."""
+    if known.field is None and (is_dataset(X) or X.ndim != 2):
+        raise ValueError(
+            "The model was fitted to a table, and this is an xarray field: pass a table with the "
+            "same columns, or fit the model to a field."
+        )
+    return known.field is not None

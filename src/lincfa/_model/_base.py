@@ -1,0 +1,511 @@
+"""What every fitted model can do: reduce and go back, name and summarise its groups."""
+
+import os
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._data._checks import check_reduced, is_dask, is_field, real_numbers
+from .._data._columns import Columns, keep_columns
+from .._data._frames import frame_of
+from .._data._names import reduced_names
+from .._data._training import FeatureTable, read_new
+from .._statistics._means import group_means, spread_means
+from ..theory._arrays import FloatArray
+from ._display import documentation_link
+from ._summary import Summary
+
+if TYPE_CHECKING:
+    from .._data._field import Field, Variable
+
+_SHOWN_IN_NOTEBOOK = 5
+
+
+class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The reduction of a table in memory, of which ``set_output`` makes a data frame."""
+
+    _columns: Columns
+    labels_: npt.NDArray[np.intp]
+    groups_: list[npt.NDArray[np.intp]]
+    n_groups_: int
+    n_features_in_: int
+    mean_: FloatArray
+    scale_: FloatArray
+    units: Literal["standardized", "original"]
+
+    def transform(self, X: Any) -> Any:
+        """Average each group of columns."""
+        return self._average(self._read_new(X))
+
+    def _read_new(self, X: Any) -> FeatureTable:
+        """Open new samples, whose columns must be those of the fit."""
+        self._check_is_fitted()
+        return read_new(X, self._columns, self)
+
+    def _reduce(self, table: FeatureTable, X: Any = None) -> Any:
+        """Average each group: an array, or lazily that of dask, or a dataframe if X is one."""
+        if not is_dask(table.values):
+            return self._average(table)
+        from ._lazy import average_lazily
+
+        return average_lazily(self, X, table)
+
+    def _average(self, table: FeatureTable) -> npt.NDArray[Any]:
+        """Average each group of columns that have been checked."""
+        mean, scale = self._standardization
+        return group_means(
+            table.values,
+            self.labels_,
+            self.n_groups_,
+            mean=mean,
+            scale=scale,
+            check=table.check_finite,
+        )
+
+    @property
+    def _standardization(self) -> tuple[FloatArray | None, FloatArray | None]:
+        """Means and scales by which features are standardised before they are averaged."""
+        return (self.mean_, self.scale_) if self.units == "standardized" else (None, None)
+
+    def _check_is_fitted(self) -> None:
+        check_is_fitted(self, "labels_")
+
+
+class AnyContainer:
+    """The reduction of fields and of dask collections, which keep their kind.
+
+    This class is no transformer of scikit-learn: what its methods return is not wrapped by
+    ``set_output``, which makes tables in memory.
+    """
+
+    def transform(self: Any, X: Any) -> Any:
+        """Average each group of features.
+
+        Parameters
+        ----------
+        X : array, data frame or field of shape (n_samples, n_features_in_)
+            The same columns as in fit, or the same cells.
+
+        Returns
+        -------
+        array of shape (n_samples, n_groups_)
+            Or a data frame, as set by ``set_output``. For a dask collection, the same kind of
+            collection with the same chunks of rows, not computed yet. For a field, a DataArray
+            along the samples and ``"group"``, with the coordinates of the samples, and the ``name``
+            and ``size`` of the groups (and their ``variable``, for a Dataset); not computed yet if
+            the field is lazy.
+        """
+        self._check_is_fitted()
+        of_field = is_field(X) and self._columns.field is not None
+        if not (is_dask(X) or of_field):
+            return super().transform(X)  # type: ignore[misc]
+        table = self._read_new(X)
+        values = self._reduce(table, X)
+        if not of_field:
+            return values
+        from .._data._write_field import reduced_array
+
+        names = self.get_feature_names_out()
+        return reduced_array(self.field_, X, values, names, self.groups_, self.units)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit to data, then transform it.
+
+        Parameters
+        ----------
+        X : array, data frame or field of shape (n_samples, n_features)
+        y : array of shape (n_samples,), default=None
+            The target.
+        **fit_params
+            Further parameters of ``fit``.
+
+        Returns
+        -------
+        array of shape (n_samples, n_groups_)
+            As of :meth:`transform`.
+        """
+        if is_dask(X) or is_field(X):
+            return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
+        return super().fit_transform(X, y, **fit_params)  # type: ignore[misc]
+
+
+class GroupModel(AnyContainer, GroupMeans):
+    """A model that has been fitted to groups of features and replaces each by its mean."""
+
+    # How scikit-learn's notebook page finds the documentation.
+    _doc_link_module = "lincfa"
+    _doc_link_template = "{address}"
+
+    evidence_: npt.NDArray[np.void]
+    cohesion_: npt.NDArray[np.void]
+    n_samples_: float
+    n_connected_components_: int
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        return {"address": documentation_link("evidence.md")}
+
+    def _keep_columns(self, columns: Columns) -> None:
+        self._columns = columns
+        keep_columns(self, columns)
+
+    def _forget(self, keep: Sequence[str] = ()) -> None:
+        """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
+        forget_fit(self, keep)
+
+    @property
+    def field_(self) -> "Field":
+        """The cells of the field that the model was fitted to."""
+        columns = self.__dict__.get("_columns")
+        if columns is None or columns.field is None:
+            raise AttributeError(f"This {type(self).__name__} was not fitted to a field.")
+        field: Field = columns.field
+        return field
+
+    # Going back
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Approximate the features by the means of their groups.
+
+        With standardised units a feature is its own mean plus its own scale times its group's
+        value; with original units its own mean plus the distance of the group's value from the mean
+        of the group. A constant feature is its mean. :meth:`transform` of the result gives X back.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_groups_)
+            Reduced features, in the order of :meth:`transform`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features_in_)
+            For a dask collection, the same kind of collection, not computed yet. For a DataArray
+            along ``"group"``, from a model that was fitted to a field, such a field, with NaN in
+            cells that are missing at every sample.
+        """
+        self._check_is_fitted()
+        if is_field(X) and self._columns.field is not None:
+            return self._expand_field(X)
+        names, line = self.get_feature_names_out(), (self.labels_, self.mean_, *self._line())
+        if is_dask(X):
+            from ._lazy import expand_lazily
+
+            return expand_lazily(X, names, self._columns.labels, *line)
+        return spread_means(check_reduced(X, names), *line)
+
+    def _expand_field(self, X: Any) -> Any:
+        """Approximate the cells of a field by the means of their groups."""
+        from .._data._write_field import check_reduced_field, put_samples
+
+        names = self.get_feature_names_out()
+        values = check_reduced_field(X, len(names))
+        lazy = is_dask(values)
+        if not lazy:
+            values = check_reduced(values, names)
+        scale, center = self._line()
+
+        def expand(variable: "Variable", columns: slice) -> Any:
+            # A cell that is missing at every sample is like a constant one whose mean is NaN.
+            cells = np.full((3, variable.present.size), [[-1.0], [np.nan], [1.0]])
+            known = self.labels_[columns], self.mean_[columns], scale[columns]
+            cells[:, variable.present] = known
+            line = cells[0].astype(np.intp), cells[1], cells[2], center
+            if not lazy:
+                return spread_means(values, *line)
+            from ._lazy import expand_lazily
+
+            return expand_lazily(values, names, (), *line)
+
+        return put_samples(self.field_, expand, X)
+
+    def _line(self) -> tuple[FloatArray, FloatArray]:
+        """Scale of each feature against its group's value, and center of each group's value."""
+        if self.units == "standardized":
+            return self.scale_, np.zeros(self.n_groups_)
+        center = [self.mean_[group].mean() for group in self.groups_]
+        return np.ones(self.n_features_in_), np.array(center)
+
+    def expand_coefficients(
+        self, coef: Any, intercept: Any = 0.0
+    ) -> tuple[FloatArray, FloatArray | float]:
+        """Spread the coefficients of a linear model on the reduced features back to all features.
+
+        The model ``X @ coef + intercept`` on the original features, in their own units, predicts
+        what the given one predicts on ``transform(X)``, up to rounding. The weight of a group is
+        shared equally by its members; a constant feature gets 0.
+
+        Parameters
+        ----------
+        coef : array of shape (n_groups_,) or (n_targets, n_groups_)
+            As ``coef_`` of a linear model.
+        intercept : float or array of shape (n_targets,), default=0.0
+            As ``intercept_`` of a linear model.
+
+        Returns
+        -------
+        coef : array of shape (n_features_in_,) or (n_targets, n_features_in_)
+        intercept : float or array of shape (n_targets,)
+        """
+        self._check_is_fitted()
+        coef, intercept = real_numbers(coef, "coef"), real_numbers(intercept, "intercept")
+        if coef.ndim not in (1, 2) or coef.shape[-1] != self.n_groups_:
+            raise ValueError(
+                f"coef must have one coefficient per reduced feature, shape ({self.n_groups_},) or "
+                f"(n_targets, {self.n_groups_}), got {coef.shape}."
+            )
+        if intercept.ndim > 0 and intercept.shape != coef.shape[:-1]:
+            several = f", or one per target, {len(coef)}" if coef.ndim > 1 else ""
+            raise ValueError(
+                f"intercept must be one number{several}, got an array of shape {intercept.shape}."
+            )
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            raise ValueError("coef and intercept must be finite.")
+        sizes = np.array([len(group) for group in self.groups_])
+        grouped = np.flatnonzero(self.labels_ >= 0)
+        expanded = np.zeros((*coef.shape[:-1], self.n_features_in_))
+        expanded[..., grouped] = (coef / sizes)[..., self.labels_[grouped]]
+        if self.units == "standardized":
+            expanded /= self.scale_
+            intercept = intercept - expanded @ self.mean_
+        return expanded, float(intercept) if intercept.ndim == 0 else intercept
+
+    # Names and figures
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names of the reduced features, all different.
+
+        A feature alone in its group keeps its name, a group is called ``mean(a, b, c)``, or
+        ``mean(a, b, … 17 features)`` when it has more than three members;
+        :meth:`groups_by_name` lists all of them.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the features. By default those seen in fit, or ``x0``, ``x1``, … where X had
+            no names.
+        """
+        self._check_is_fitted()
+        names = self._columns.labels
+        if input_features is not None:
+            known = getattr(self, "feature_names_in_", None)
+            names = np.asarray(input_features, dtype=object)
+            if known is not None and not np.array_equal(known, names):
+                raise ValueError("input_features is not equal to feature_names_in_")
+            if len(names) != self.n_features_in_:
+                raise ValueError(
+                    "input_features should have length equal to number of features "
+                    f"({self.n_features_in_}), got {len(names)}"
+                )
+        return reduced_names(names, self.groups_)
+
+    def groups_by_name(self) -> dict[str, list[str]]:
+        """Members of each group by the name of its reduced feature."""
+        self._check_is_fitted()
+        names = self._columns.labels
+        return {
+            name: [str(names[i]) for i in group]
+            for name, group in zip(self.get_feature_names_out(), self.groups_, strict=True)
+        }
+
+    def evidence_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """Return ``evidence_`` as a data frame, with the names of features and partners.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+        """
+        self._check_is_fitted()
+        evidence, names = self.evidence_, self._columns.labels
+        columns: dict[str, Any] = {name: evidence[name] for name in evidence.dtype.names or ()}
+        for role in ("feature", "partner"):
+            columns[role] = [str(names[i]) for i in evidence[role]]
+        return frame_of(columns, library)
+
+    def summary(self) -> Summary:
+        """Summarise what was reduced to what.
+
+        For each group its size, members, mean and smallest correlation within the group, and the
+        correlation of its mean with the target; print it, or use its :meth:`~Summary.frame`.
+        All of it was computed in fit (``cohesion_``) and needs no data.
+        """
+        self._check_is_fitted()
+        members = self.groups_by_name()
+        return Summary(
+            n_samples=self.n_samples_,
+            n_features=self.n_features_in_,
+            n_constant=int((self.labels_ < 0).sum()),
+            n_groups=self.n_groups_,
+            n_components=self.n_connected_components_,
+            names=tuple(members),
+            members=tuple(map(tuple, members.values())),
+            sizes=np.array([len(group) for group in self.groups_], dtype=np.intp),
+            mean_correlation=self.cohesion_["mean_correlation"],
+            min_correlation=self.cohesion_["min_correlation"],
+            min_is_exact=self.cohesion_["min_is_exact"],
+            target_correlation=self.cohesion_["target_correlation"],
+        )
+
+    # Maps
+
+    def label_map(self) -> Any:
+        """Return the group of each cell of the field, on its grid.
+
+        Returns
+        -------
+        DataArray
+            ``labels_`` as float64: NaN for cells that are missing at every sample, −1 for constant
+            ones. For a model that was fitted to a Dataset, a Dataset of such maps.
+
+        Examples
+        --------
+        >>> import numpy as np, xarray as xr
+        >>> from lincfa import LinCFA
+        >>> rng = np.random.default_rng(0)
+        >>> signal = rng.normal(size=(100, 2, 1))
+        >>> values = signal + 0.1 * rng.normal(size=(100, 2, 3))
+        >>> lat, lon = [45.0, 46.0], [7.0, 8.0, 9.0]
+        >>> field = xr.DataArray(values, {"time": range(100), "lat": lat, "lon": lon})
+        >>> y = signal[:, 0, 0] - signal[:, 1, 0] + rng.normal(size=100)
+        >>> LinCFA(sample_dim="time", tolerance=9.0).fit(field, y).label_map().values
+        array([[0., 0., 0.],
+               [1., 1., 1.]])
+        """
+        attrs = {"long_name": "group of the cell, or -1 for a constant one"}
+        field = self._checked_field()
+        from .._data._write_field import put
+
+        return put(field, self.labels_.astype(float), "group", attrs)
+
+    def to_map(self, values: Any, name: Hashable = None) -> Any:
+        """Put one number per feature on the grid of the field.
+
+        For instance coefficients, as :meth:`expand_coefficients` returns them, or ``mean_``.
+
+        Parameters
+        ----------
+        values : array of shape (n_features_in_,)
+        name : str, default=None
+            Name of the map; for a Dataset, the ``long_name`` of its variables.
+
+        Returns
+        -------
+        DataArray or Dataset
+            As the field of the fit was; NaN for cells that are missing at every sample.
+        """
+        field = self._checked_field()
+        from .._data._write_field import map_values
+
+        return map_values(field, values, name)
+
+    def _checked_field(self) -> "Field":
+        self._check_is_fitted()
+        if self._columns.field is None:
+            raise ValueError(
+                "The model was fitted to a table, whose columns are not cells of a grid; a map "
+                "needs a fit to an xarray field."
+            )
+        return self._columns.field
+
+    # Pages
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        X_test: Any = None,
+        y_test: Any = None,
+        ordered: bool = False,
+        title: str | None = None,
+    ) -> None:
+        """Write a report: one page of HTML that works offline, or JSON.
+
+        The page lists the groups with their members and the evidence of each merge in words, to
+        search and sort; the correlations against their thresholds; settings and versions. A model
+        keeps no data. Without ``X`` and ``y`` the pairs that nearly merged are left out, and for
+        :class:`LinCFA` the weights and the scores against the number of groups. Without ``X_test``
+        and ``y_test`` there are no scores. Without either there is no picture of the correlations.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, which is written whole or not at all: JSON if it ends in ``.json``, else
+            the page.
+        X, y, sample_weight : array-like, default=None
+            The data of the fit; other data are an error.
+        X_test, y_test : array-like, default=None
+            Samples not used for fitting, on which regressions on all and on the reduced features
+            are scored. They are fitted to ``X`` and ``y``; without these, they are cross-validated
+            within the test samples.
+        ordered : bool, default=False
+            Whether the test samples are in time order, so that neighbours are dependent.
+        title : str, default=None
+            Title of the page; by default "Reduced features".
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from lincfa import LinCFA
+        >>> from lincfa.datasets import make_correlated
+        >>> X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
+        >>> model = LinCFA().fit(X[:100], y[:100])
+        >>> with TemporaryDirectory() as folder:
+        ...     model.report(Path(folder) / "report.json", X_test=X[100:], y_test=y[100:])
+        ...     [file.name for file in Path(folder).iterdir()]
+        ['report.json']
+        """
+        from ..report._findings import find
+        from ..report._write import write_report
+
+        findings = find(
+            self,
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            X_test=X_test,
+            y_test=y_test,
+            ordered=ordered,
+            title=title,
+        )
+        write_report(findings, path)
+
+    @property
+    def _repr_html_(self) -> Any:
+        diagram = super()._repr_html_  # fails where scikit-learn is set to show text
+        return lambda: diagram() + self._groups_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._groups_html()
+        return bundle
+
+    def _groups_html(self) -> str:
+        """Return the largest groups; nothing before a fit."""
+        if not hasattr(self, "labels_"):
+            return ""
+        return self.summary().table(_SHOWN_IN_NOTEBOOK).html()
+
+    def __sklearn_tags__(self) -> Any:
+        """Declare that a target is needed and that the type of X is kept."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def forget_fit(estimator: Any, keep: Sequence[str] = ()) -> None:
+    """Drop what an earlier fit left on an estimator."""
+    left = {name for name in vars(estimator) if name.endswith("_") or name in _PRIVATE}
+    for name in left.difference(keep):
+        delattr(estimator, name)
+
+
+_PRIVATE = ("_columns", "_stream")
+"""What a fit leaves beside its public attributes."""
