@@ -96,10 +96,10 @@ def test_column_constant_in_a_fold(route):
 
 
 WRONG = {
-    "X": (r"X contains NaN in column 9 \(first in row 33\)", {"X": (33, 9)}),
-    "X without weight": (r"X contains NaN in column 9 \(first in row 0\)", {"X": (0, 9)}),
-    "y": (r"y contains NaN \(first in row 33\)", {"y": 33}),
-    "y without weight": (r"y contains NaN \(first in row 0\)", {"y": 0}),
+    "X": (r"X contains NaN in column 9 \(row 33\)", {"X": (33, 9)}),
+    "X without weight": (r"X contains NaN in column 9 \(row 0\)", {"X": (0, 9)}),
+    "y": (r"y contains NaN \(row 33\)", {"y": 33}),
+    "y without weight": (r"y contains NaN \(row 0\)", {"y": 0}),
     "weights": ("but is nan in row 33", {"weights": 33}),
 }
 

@@ -96,7 +96,7 @@ def test_inverse_refuses_what_is_not_reduced():
         model.inverse_transform(X)
     Z = model.transform(X)
     Z[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"NaN in column 1 \(first in row 3\)"):
+    with pytest.raises(ValueError, match=r"NaN in column 1 \(row 3\)"):
         model.inverse_transform(Z)
 
 

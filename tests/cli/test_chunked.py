@@ -108,7 +108,7 @@ def test_missing_values(done, fails, folder, frame):
     holes(frame).write_parquet("whole.parquet")
     data = divide(holes(frame))
     message = fails("reduce", data, *OPTIONS)
-    told = "values are missing in columns 'a1', 'b2', in 2 of 60 rows (first in row 4); --missing"
+    told = "values are missing in columns 'a1', 'b2', in 2 of 60 rows (row 4); --missing"
     assert message.startswith(f"data: {told} drop leaves these rows out, --drop COLUMN")
     expected = in_memory(done, "--missing", "drop")
     result = json.loads(done("reduce", data, *OPTIONS, "--missing", "drop", "--json").out)

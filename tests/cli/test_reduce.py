@@ -235,7 +235,7 @@ def test_rows_with_missing_values(done, fails, save, columns, samples):
     options = ["reduce", data, "--target", "y", "--keep", "id", "--no-report", "--split", "time"]
     message = fails(*options)
     assert message.startswith(f"{data}: values are missing in columns 'b1', 'y', 'a2'")
-    assert "in 3 of 60 rows (first in row 4); --missing drop" in message
+    assert "in 3 of 60 rows (row 4); --missing drop" in message
     result = done(*options, "--missing", "drop")
     assert "note: 3 of 60 rows left out, because values are missing in columns 'b1'" in result.err
     complete = np.setdiff1d(np.arange(60), [3, 7, 50])

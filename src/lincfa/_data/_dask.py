@@ -48,8 +48,9 @@ class ChunkedTraining:
 
     Attributes
     ----------
+    values : dask array
     blocks : array of shape (row chunks, column chunks)
-        Delayed chunks.
+        Its chunks, delayed.
     again : array of shape (row chunks, column chunks)
         The same, read a second time: what a row of chunks needs of its neighbours comes from here,
         or each of them would have to stay in memory until all have been read.
@@ -66,6 +67,7 @@ class ChunkedTraining:
         Of a field, the coordinate along the samples.
     """
 
+    values: Any
     blocks: npt.NDArray[np.object_]
     again: npt.NDArray[np.object_]
     lengths: Sequence[int]
@@ -84,11 +86,9 @@ class ChunkedTraining:
             return not_finite_target(value, row)
         if self.columns.field is None:
             return not_finite_feature(value, self.columns.describe([column]), row)
-        from ._read_field import not_finite_cell, sample_labels
+        from ._read_field import not_finite_cells
 
-        assert self.samples is not None
-        sample = sample_labels(self.samples)[row]
-        return not_finite_cell(bool(np.isnan(value)), 1, self.columns.field.names[column], sample)
+        return not_finite_cells(self.values, self.columns.field, self.samples, new=False)
 
 
 def read_chunks(
@@ -129,6 +129,7 @@ def read_chunks(
         counted = None if in_memory is None else cut_rows(in_memory, lengths)
     blocks, again = _blocks(X, array)
     return ChunkedTraining(
+        values=array,
         blocks=blocks,
         again=again,
         lengths=lengths,

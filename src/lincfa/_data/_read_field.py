@@ -328,7 +328,7 @@ def _check_gaps(field: Field, stacked: Sequence[Any], labels: Sequence[str]) -> 
         if partly.size:
             row = int(np.flatnonzero(np.isnan(_computed(values[:, partly[0]])))[0])
             name = field.names[columns.start + int(partly[0])]
-            raise not_finite_cell(True, cells, name, labels[row])
+            raise _not_finite_cell(True, cells, name, labels[row])
 
 
 def _check_empty_samples(parts: Sequence[Any], labels: Sequence[str]) -> None:
@@ -464,27 +464,28 @@ def differing(
     return np.array([str(a) != str(b) for a, b in pairs], dtype=bool).reshape(one.shape)
 
 
-def check_finite_cells(values: Any, field: Field, samples: Coordinate | None, new: bool) -> None:
-    """Raise for NaN or infinity, naming the cell and the sample."""
+def not_finite_cells(
+    values: Any, field: Field, samples: Coordinate | None, *, new: bool
+) -> ValueError:
+    """Return the error for a table of cells that contains NaN or infinity."""
     missing = True
     counts = _computed(np.isnan(values).sum(axis=0))
     if not counts.any():
         missing = False
         counts = _computed(np.isinf(values).sum(axis=0))
     wrong = np.flatnonzero(counts)
-    if not wrong.size:
-        return
-    labels = (
-        [f"row {row}" for row in range(len(values))] if samples is None else sample_labels(samples)
-    )
+    if samples is None:
+        labels = [f"row {row}" for row in range(len(values))]
+    else:
+        labels = sample_labels(samples)
     if missing and wrong.size == counts.size > 1:
         _check_empty_samples([values], labels)
     column = _computed(values[:, wrong[0]])
     row = int(np.flatnonzero(~np.isfinite(column))[0])
-    raise not_finite_cell(missing, wrong.size, field.names[wrong[0]], labels[row], new=new)
+    return _not_finite_cell(missing, wrong.size, field.names[wrong[0]], labels[row], new=new)
 
 
-def not_finite_cell(
+def _not_finite_cell(
     missing: bool, count: int, name: str, sample: str, *, new: bool = False
 ) -> ValueError:
     """Return the error for cells that are NaN or infinite, of which the first is named."""

@@ -16,15 +16,16 @@ from ._checks import (
     FLOATS,
     MIN_SAMPLES,
     check_container,
-    check_finite,
     check_in_memory,
     check_target,
     check_total_weight,
     check_weights,
     column_names,
+    first_not_finite,
     is_dask,
     is_dataset,
     is_field,
+    not_finite_feature,
 )
 from ._columns import Columns, check_columns
 
@@ -55,13 +56,16 @@ class FeatureTable:
 
     def check_finite(self) -> None:
         """Raise for NaN or infinity, naming column and row, or cell and sample."""
+        place = first_not_finite(self.values)
+        if place is None:
+            return
+        row, column = place
         if self.columns.field is None:
-            check_finite(self.values, self.columns.names)
-        else:
-            from ._read_field import check_finite_cells
+            raise not_finite_feature(self.values[place], self.columns.describe([column]), row)
+        from ._read_field import not_finite_cells
 
-            new = not isinstance(self, Training)
-            check_finite_cells(self.values, self.columns.field, self.samples, new)
+        new = not isinstance(self, Training)
+        raise not_finite_cells(self.values, self.columns.field, self.samples, new=new)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -178,6 +182,8 @@ def read_new(X: Any, known: Columns, estimator: Any) -> FeatureTable:
 
         assert known.field is not None
         values, samples = read_known_field(X, known.field)
+        if not is_dask(values):
+            values = check_array(values, dtype=FLOATS, ensure_all_finite=False, input_name="X")
         return FeatureTable(values=values, columns=known, samples=samples)
     if is_dask(X):
         from ._dask import open_columns

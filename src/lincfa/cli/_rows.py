@@ -147,7 +147,7 @@ def settle_missing(
     if missing == "error":
         first = int(np.flatnonzero(~complete)[0])
         raise ValueError(
-            f"{source}: values are missing in {where}, in {rows} (first in row {first + 1}); "
+            f"{source}: values are missing in {where}, in {rows} (row {first + 1}); "
             "--missing drop leaves these rows out" + (f", {advice}" if advice else "")
         )
     if lost == complete.size:
