@@ -272,7 +272,7 @@ class LinCFA(GroupModel):
         elif chunk.columns is not self._columns:
             check_columns(self, self._columns, X, chunk.columns.names)
         constraint = self._constraint(self._columns)  # raises what more rows would not mend
-        chunk.check_finite()
+        chunk.check_finite(new=stream is not None)
         types = column_types(X)
         if stream is None:
             stream = Stream.of(self.n_features_in_, chunk.values.dtype, types)

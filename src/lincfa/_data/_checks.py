@@ -318,13 +318,17 @@ def stack_level() -> int:
     return level + 1
 
 
+class ConstantFeaturesWarning(UserWarning):
+    """A fit leaves out constant features."""
+
+
 def warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> None:
-    """Warn of the features that a fit leaves out."""
+    """Warn about the features that a fit leaves out."""
     constant = np.flatnonzero(~varying)
     if constant.size:
         warnings.warn(
             "LinCFA leaves out constant features, which belong to no group (they vary by no more "
             f"than the rounding of their type): {describe_columns(names, constant.tolist())}.",
-            UserWarning,
+            ConstantFeaturesWarning,
             stacklevel=stack_level(),
         )

@@ -6,7 +6,7 @@ from html import escape
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
-_HERE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Table:
     note: str = ""
 
     def __str__(self) -> str:
-        """Give the table as lines of text, its columns aligned."""
+        """Return the table as lines of text with aligned columns."""
         table = [list(self.titles), *map(list, self.rows)]
         widths = [max(len(row[i]) for row in table) for i in range(len(self.titles))]
         lines = [
@@ -41,7 +41,7 @@ class Table:
         return "\n".join([self.caption, *lines, *filter(None, [self.note])])
 
     def html(self) -> str:
-        """Give the table for a notebook. Whatever comes from the user is escaped."""
+        """Return the table for a notebook. Whatever comes from the user is escaped."""
         left, right = (f'style="text-align:{side};padding:0 0.6em"' for side in ("left", "right"))
         sides = [left] + [right] * (len(self.titles) - 1)
         head = "".join(
@@ -64,7 +64,7 @@ class Table:
 
 
 def documentation_link(page: str) -> str:
-    """Address of a page of the documentation.
+    """Return the address of a page of the documentation.
 
     The address that the package declares as its documentation; where it declares none, the page
     that is installed with it, or that of the checkout.
@@ -77,7 +77,7 @@ def documentation_link(page: str) -> str:
         label, _, address = entry.partition(",")
         if label.strip().lower() == "documentation":
             return f"{address.strip().rstrip('/')}/{page}"
-    for folder in (_HERE / "docs", _HERE.parents[1] / "docs"):
+    for folder in (_PACKAGE / "docs", _PACKAGE.parents[1] / "docs"):
         if (folder / page).is_file():
             return (folder / page).as_uri()
     return ""

@@ -38,13 +38,13 @@ class PairExplanation:
     target_correlations : tuple of float
         Correlation of each with the target.
     threshold : float
-        Correlation from which on features with such weights merge. Below −1 any correlation does.
+        Correlation required of features with such weights. Below −1 any is enough.
     f, tolerance : float
         They merge where F is at most the tolerance.
     noise : "pair", "full" or float
         What the variance of the noise in F is; see :class:`LinCFA`.
     min_correlation : float
-        They do not merge below this correlation, whatever F is; −1 where none was asked for.
+        They do not merge below this correlation, whatever F is; −1 if none was set.
     variance_drop_share, bias_growth_share, gain_share : float
         Estimates of what their mean, in place of both, does to the mean squared error of the
         regression, as shares of the target's variance: the drop of variance, the growth of bias,
@@ -71,36 +71,32 @@ class PairExplanation:
     gain: float
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return the explanation in words."""
         return f"{self._decision()} {self._consequence()}"
 
     def _decision(self) -> str:
         pair = f"As a pair, {self.names[0]!r} and {self.names[1]!r}"
         if self.merges and self.f == 0 and self.correlation == 1:
-            return f"{pair} merge: they coincide, up to their unit and the rounding of the data."
+            return f"{pair} merge: they are equal, up to their units and rounding."
         if self.merges and self.threshold <= -1:
             return (
-                f"{pair} merge: their effects on the target are so alike that any correlation would"
-                f" do; theirs is {decimals(self.correlation)}."
+                f"{pair} merge: their effects on the target are so similar that any correlation is "
+                f"enough; theirs is {decimals(self.correlation)}."
             )
         if self.f <= self.tolerance and not self.merges:
             rho, needed = apart(decimals, self.correlation, self.min_correlation)
             return (
-                f"{pair} stay apart: they are correlated by {rho}, and the smallest correlation "
-                f"allowed is {needed}."
+                f"{pair} stay apart: their correlation is {rho}, and min_correlation requires "
+                f"{needed}."
             )
         if self.f == inf:
-            return f"{pair} stay apart: between them they leave nothing of the target unexplained."
+            return f"{pair} stay apart: together they explain the target completely."
         limit = max(self.threshold, self.min_correlation)
         rho, needed = apart(decimals, self.correlation, limit)
-        if self.merges:
-            return (
-                f"{pair} merge: they are correlated by {rho}, and for effects on the target that "
-                f"differ as theirs do, {needed} is enough."
-            )
+        decision, verdict = ("merge", "is enough") if self.merges else ("stay apart", "is required")
         return (
-            f"{pair} stay apart: they are correlated by {rho}, but for effects on the target that "
-            f"differ as theirs do, it takes {needed}."
+            f"{pair} {decision}: their correlation is {rho}; given how much their effects on the "
+            f"target differ, {needed} {verdict}."
         )
 
     def _consequence(self) -> str:
@@ -111,17 +107,17 @@ class PairExplanation:
         less, more = apart(digits, self.variance_drop, self.bias_growth)
         f, _ = apart(digits, self.f, self.tolerance)
         noise = {"pair": "", "full": "; noise from the regression on all features"}.get(
-            str(self.noise), "; noise as given"
+            str(self.noise), "; given noise"
         )
         allowed = ""
         if self.merges and not lower:
             allowed = f", which a tolerance of {self.tolerance:g} allows"
         return (
-            f"Their mean in place of both {mood} the mean squared error by an estimated "
-            f"{digits(abs(self.gain))}, {digits(100 * abs(self.gain_share))} % of the target's "
+            f"Replacing both by their mean {mood} the mean squared error by an estimated "
+            f"{digits(abs(self.gain))}, or {digits(100 * abs(self.gain_share))} % of the target's "
             f"variance{allowed}: {less} less because one weight is estimated instead of two, "
-            f"{more} more because both get the same weight (F = {f}; up to {self.tolerance:g} "
-            f"merges{noise})."
+            f"{more} more because both get the same weight (F = {f}; pairs merge at "
+            f"F ≤ {self.tolerance:g}{noise})."
         )
 
     def _repr_html_(self) -> str:
@@ -130,15 +126,15 @@ class PairExplanation:
         needed = max(self.threshold, self.min_correlation)
         rows = [
             ["correlation of the two", decimals(self.correlation)],
-            ["correlation needed", "any" if needed <= -1 else decimals(needed)],
+            ["correlation required", "any" if needed <= -1 else decimals(needed)],
             [f"correlation of {first} with the target", decimals(self.target_correlations[0])],
             [f"correlation of {second} with the target", decimals(self.target_correlations[1])],
-            [f"F (merges up to {self.tolerance:g})", digits(self.f)],
+            [f"F (pairs merge at F ≤ {self.tolerance:g})", digits(self.f)],
         ]
         for label, value, share in (
-            ("drop of variance", self.variance_drop, self.variance_drop_share),
-            ("growth of bias", self.bias_growth, self.bias_growth_share),
-            ("net gain in mean squared error", self.gain, self.gain_share),
+            ("variance saved", self.variance_drop, self.variance_drop_share),
+            ("squared bias added", self.bias_growth, self.bias_growth_share),
+            ("net reduction of the mean squared error", self.gain, self.gain_share),
         ):
             shares = f"{digits(100 * share)} % of the target's variance"
             rows.append([label, f"{digits(value)} ({shares})"])
@@ -162,9 +158,9 @@ def explain_pair(
 
     This is the rule for the two as a pair, by which the ``"sequential"`` strategy tests a candidate
     against the first feature of a group. Two features may pass it and not be together, because one
-    had joined another group; and they may not pass it and be together, because both passed with
-    the first feature of their group, or with its mean. Only these two columns are looked at, except
-    with ``noise="full"``.
+    had joined another group; and they may fail it and be together, because both passed with the
+    first feature of their group, or with its mean. Only these two columns are read, except with
+    ``noise="full"``.
 
     Parameters
     ----------
@@ -194,11 +190,10 @@ def explain_pair(
     >>> from lincfa.datasets import make_correlated
     >>> X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
     >>> print(explain_pair(X, y, 0, 4))
-    As a pair, 'x0' and 'x4' merge: they are correlated by 0.923, and for effects on the target that
-    differ as theirs do, 0.727 is enough. Their mean in place of both lowers the mean squared error
-    by an estimated 0.412, 0.173 % of the target's variance: 0.574 less because one weight is
-    estimated instead of two, 0.162 more because both get the same weight (F = 0.282; up to 1
-    merges).
+    As a pair, 'x0' and 'x4' merge: their correlation is 0.923; given how much their effects on the
+    target differ, 0.727 is enough. Replacing both by their mean lowers the mean squared error by an
+    estimated 0.412, or 0.173 % of the target's variance: 0.574 less because one weight is estimated
+    instead of two, 0.162 more because both get the same weight (F = 0.282; pairs merge at F ≤ 1).
     """
     check_tolerance(tolerance)
     check_merging(noise, min_correlation)

@@ -46,7 +46,7 @@ def order_sensitivity(
     """Measure how much the groups depend on the order of the columns.
 
     The ``"sequential"`` and ``"centroid"`` strategies go through the columns in their order, so the
-    order has a part in the groups; ``"agglomerative"`` and ``"joint"`` have none of it.
+    groups depend on it; those of ``"agglomerative"`` and ``"joint"`` do not.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def order_sensitivity(
     given._fit(training)
     constraint = given._constraint(training.columns)
     sizes, agreement = [], []
-    # Without the constant columns, of which the fit above has warned.
+    # Without the constant columns, about which the fit above has warned.
     features = np.flatnonzero(given.labels_ >= 0)
     for _ in range(n_permutations):
         order = random.permutation(features)

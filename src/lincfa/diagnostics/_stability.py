@@ -1,4 +1,4 @@
-"""How far the groups depend on the sample: bootstrap co-membership."""
+"""How much the groups depend on the sample: bootstrap co-membership."""
 
 import time
 from collections.abc import Iterable
@@ -83,8 +83,8 @@ class Stability:
         """
         if self.field is None:
             raise ValueError(
-                "The samples were a table, whose columns are no cells of a grid; a map needs a "
-                "field of xarray."
+                "The samples were a table, whose columns are not cells of a grid; a map needs an "
+                "xarray field."
             )
         attrs = {"long_name": "share of the group with which the cell stays together", "units": "1"}
         from .._data._write_field import put
@@ -130,7 +130,7 @@ class Stability:
         return wanted.astype(np.intp)
 
     def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
-        """Give the figures of the groups as a data frame, one row each.
+        """Return the figures of the groups as a data frame, one row each.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Stability:
         return frame_of(columns, library)
 
     def table(self, limit: int = 20) -> Table:
-        """Give the figures of the largest groups as a table, and a note on the others."""
+        """Return the figures of the largest groups as a table, with a note on the others."""
         low, high = self.n_groups.min(), self.n_groups.max()
         sizes = np.bincount(self.labels[self.labels >= 0])
         order = np.argsort(-sizes, kind="stable")
@@ -167,7 +167,7 @@ class Stability:
         )
 
     def __str__(self) -> str:
-        """Give the headline and the figures of the largest groups."""
+        """Return the headline and the figures of the largest groups."""
         return str(self.table())
 
     def _repr_html_(self) -> str:
@@ -225,7 +225,7 @@ def stability(
         raise ValueError(f"n_resamples must be a positive integer, got {n_resamples!r}")
     if not (model is None or isinstance(model, LinCFA)):
         raise TypeError(
-            f"model must be a LinCFA, got {type(model).__name__}; of a LinCFACV give the reducer_."
+            f"model must be a LinCFA, got {type(model).__name__}; for a LinCFACV pass its reducer_."
         )
     given = clone(LinCFA() if model is None else model)
     given._check_parameters()
@@ -268,11 +268,11 @@ def _draw(random: Any, target: FloatArray) -> npt.NDArray[np.float64]:
         with suppress(ValueError):
             standardize_target(target, counts)
             return counts
-    raise ValueError("The target hardly varies: samples drawn from it are constant.")
+    raise ValueError("The target hardly varies: resamples of it are constant.")
 
 
 def _labels(model: LinCFA, constraint: Constraint, resample: Training) -> npt.NDArray[np.int32]:
-    """Group one resample, without a warning of features that happen to be constant in it."""
+    """Group one resample, without a warning about features that are constant in it."""
     statistics = ArrayStatistics.of(resample)
     if not statistics.varying.any():
         return np.full(resample.columns.size, -1, dtype=np.int32)

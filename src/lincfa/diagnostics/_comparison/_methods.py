@@ -1,4 +1,4 @@
-"""The methods that are compared, and which of them some data are too large for."""
+"""The methods that are compared, and those for which some data are too large."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ..._lincfa import LinCFA
 from ..._lincfa_cv import LinCFACV
+from ..._model._parameters import check_strategy, listed
 from ..._search._folds import default_folds
 from ...baselines import RIDGES, pls
 
@@ -87,12 +88,12 @@ METHODS: dict[str, Callable[[Part], Any]] = {
 
 
 def regressor(name: str, part: Part) -> Any:
-    """Give a method, not fitted yet; whatever it chooses, it chooses on what it is fitted to."""
+    """Return a method, not fitted yet; whatever it chooses, it chooses on its training data."""
     return METHODS[name](part)
 
 
 def chosen_methods(methods: Any, n: int, D: int) -> tuple[list[str], list[str]]:
-    """Names of the methods to compare, and notes on those left out because of the size."""
+    """Return the methods to compare, and notes on those left out because of the size."""
     if methods is not None:
         listed = [methods] if isinstance(methods, str) or not np.iterable(methods) else methods
         names = list(dict.fromkeys(listed))
@@ -118,10 +119,12 @@ def chosen_methods(methods: Any, n: int, D: int) -> tuple[list[str], list[str]]:
 
 
 def searched_strategies(strategies: Sequence[str] | None, D: int) -> tuple[tuple[str, ...], str]:
-    """Strategies that LinCFACV tries, and a note where these are not all."""
+    """Return the strategies that LinCFACV tries, and a note if these are not all."""
     if strategies is not None:
-        LinCFACV(strategies=strategies)._combinations()  # refuses what is none
-        return tuple(strategies), ""
+        tried = listed("strategies", strategies)
+        for strategy in tried:
+            check_strategy(strategy)
+        return tuple(tried), ""
     if D <= MOST_SEARCHED:
         return _STRATEGIES, ""
     first = _STRATEGIES[0]

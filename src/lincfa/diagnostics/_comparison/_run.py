@@ -13,7 +13,7 @@ from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import KFold, RepeatedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..._data._checks import MIN_SAMPLES, warn_of_constant
+from ..._data._checks import MIN_SAMPLES, ConstantFeaturesWarning, warn_of_constant
 from ..._data._training import read_in_memory
 from ..._lincfa import LinCFA
 from ..._model._parameters import is_count
@@ -143,7 +143,7 @@ def compare(
     if n_constant:
         features = "feature was" if n_constant == 1 else "features were"
         notes.append(f"{n_constant} constant {features} left out.")
-    # By folds, so that the time left can be told from the first ones.
+    # By folds, so that the time left can be estimated from the first ones.
     tasks = [Task(name, *fold, ordered, tried) for fold in folds for name in names]
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_try)(task, values, target) for task in tasks
@@ -165,7 +165,7 @@ def compare(
         fold_seconds=_gather(of_method, "seconds"),
         n_train=np.array([len(train) for train, _ in folds]),
         n_test=np.array([len(test) for _, test in folds]),
-        failures=tuple(_said([one.failure for one in row]) for row in of_method),
+        failures=tuple(_summarize([one.failure for one in row]) for row in of_method),
         notes=(*notes, *_warned(names, of_method)),
     )
 
@@ -186,7 +186,7 @@ def _checked(X: Any, y: Any) -> tuple[npt.NDArray[Any], FloatArray, int]:
 def _folds(
     X: npt.NDArray[Any], y: FloatArray, cv: Any, n_repeats: int, ordered: bool, random_state: Any
 ) -> list[Fold]:
-    """All folds; refused at once where one is too small."""
+    """Return all folds; raise if one is too small."""
     if not is_count(n_repeats):
         raise ValueError(f"n_repeats must be a positive integer, got {n_repeats!r}")
     number: Any = cv if isinstance(cv, numbers.Number) else None
@@ -203,7 +203,7 @@ def _folds(
         if len(train) < MIN_SAMPLES or len(test) < 2:
             raise ValueError(
                 f"A fold has {len(train)} training and {len(test)} held-out samples of {len(y)}; "
-                f"it takes at least {MIN_SAMPLES} and 2."
+                f"at least {MIN_SAMPLES} and 2 are required."
             )
         for part, what in ((train, "training"), (test, "held-out")):
             if np.ptp(y[part]) == 0:
@@ -222,9 +222,9 @@ def _try(task: Task, X: npt.NDArray[Any], y: FloatArray) -> Outcome:
             outcome = _score(task, X, y)
         except _FAILURES as error:
             outcome = Outcome(failure=f"{error}" or type(error).__name__)
-    # Of features that happen to be constant in a fold nothing is said.
-    told = [str(one.message) for one in caught if "constant features" not in str(one.message)]
-    return replace(outcome, warning=told[0]) if told else outcome
+    # Features that are constant in one fold only are no news to the reader.
+    seen = [str(one.message) for one in caught if one.category is not ConstantFeaturesWarning]
+    return replace(outcome, warning=seen[0]) if seen else outcome
 
 
 def _score(task: Task, X: npt.NDArray[Any], y: FloatArray) -> Outcome:
@@ -250,12 +250,12 @@ def _gather(of_method: list[list[Outcome]], what: str) -> FloatArray:
     return np.array([[getattr(one, what) for one in row] for row in of_method], dtype=np.float64)
 
 
-def _said(messages: Sequence[str]) -> str:
-    """In how many folds something was said, and the first of it."""
-    told = [message for message in messages if message]
-    return f"in {len(told)} of {len(messages)} folds: {told[0]}" if told else ""
+def _summarize(messages: Sequence[str]) -> str:
+    """Return in how many folds there was a message, and the first of them."""
+    given = [message for message in messages if message]
+    return f"in {len(given)} of {len(messages)} folds: {given[0]}" if given else ""
 
 
 def _warned(names: Iterable[str], of_method: list[list[Outcome]]) -> list[str]:
-    said = [_said([one.warning for one in row]) for row in of_method]
-    return [f"{name} warned {text}" for name, text in zip(names, said, strict=True) if text]
+    texts = [_summarize([one.warning for one in row]) for row in of_method]
+    return [f"{name} warned {text}" for name, text in zip(names, texts, strict=True) if text]

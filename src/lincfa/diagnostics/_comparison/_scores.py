@@ -1,4 +1,4 @@
-"""What a comparison gives: the scores of every fold, their means and standard errors."""
+"""The result of a comparison: the scores of every fold, their means and standard errors."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -153,7 +153,7 @@ class Comparison:
         }
 
     def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
-        """Give the figures of the methods as a data frame, one row each.
+        """Return the figures of the methods as a data frame, one row each.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Comparison:
         return frame_of(self._columns(), library)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain numbers, words and lists, ready for JSON; None for NaN."""
+        """Return everything as plain numbers, strings and lists, ready for JSON; None for NaN."""
         columns = {name: _plain(values) for name, values in self._columns().items()}
         folds = {
             "r2": _plain(self.fold_r2),
@@ -185,7 +185,7 @@ class Comparison:
         }
 
     def table(self) -> Table:
-        """Give the figures as a table, and notes on what failed or was left out."""
+        """Return the figures as a table, with notes on what failed or was left out."""
         reference = self.methods.index(ALL) if ALL in self.methods else None
         rows = []
         for k, (name, failure) in enumerate(zip(self.methods, self.failures, strict=True)):
@@ -215,7 +215,7 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        """Give the table and the notes."""
+        """Return the table and the notes."""
         return str(self.table())
 
     def _repr_html_(self) -> str:
@@ -223,7 +223,7 @@ class Comparison:
 
 
 def _plain(values: Any) -> Any:
-    """Arrays as lists of numbers, None for what JSON has no number for."""
+    """Convert arrays to lists of numbers, with None for those that JSON cannot hold."""
     if isinstance(values, np.ndarray | list):
         return [_plain(value) for value in values]
     if isinstance(values, str):
@@ -232,12 +232,12 @@ def _plain(values: Any) -> Any:
 
 
 def _decimals(value: float) -> str:
-    """Three decimals, as long as they say something."""
+    """Format with three decimals; large numbers by their exponent."""
     if np.isnan(value):
         return ""
     if abs(value) >= 1000:
         return f"{value:.2e}"
-    return f"{round(value, 3) + 0.0:.3f}"  # of −0.0 no sign is left
+    return f"{round(value, 3) + 0.0:.3f}"  # −0.0 loses its sign
 
 
 def _digits(value: float, number: int) -> str:
