@@ -1,8 +1,6 @@
 """Chunks of dask: the same groups as in memory, whatever the chunks, and nothing gathered."""
 
 import pickle
-import subprocess
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -431,26 +429,3 @@ def test_nothing_else_gathers_chunks_unasked(name, kind):
     with pytest.raises(TypeError, match=r"not loaded into memory unasked.* call its compute\(\)"):
         REFUSALS[name](lazy, y)
     assert reads == []
-
-
-# Without dask
-
-
-def test_dask_is_not_needed():
-    """It may be missing, and nobody asks for it: neither the import nor a fit."""
-    code = """
-import sys
-
-class Missing:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("dask", "distributed"):
-            sys.exit(f"{name} is imported")
-
-sys.meta_path.insert(0, Missing())
-import numpy as np, lincfa
-rng = np.random.default_rng(0)
-X, y = rng.normal(size=(20, 5)), rng.normal(size=20)
-model = lincfa.LinCFA().fit(X, y)
-model.inverse_transform(model.transform(X))
-"""
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

@@ -17,7 +17,6 @@ from ._grouping import PATHS, MergePath, Partition, partition_in_order
 from ._grouping._cohesion import add_path_cohesion, cut_cohesion, group_cohesion
 from ._grouping._constraint import Constraint
 from ._model._base import GroupModel
-from ._model._document import describe, envelope
 from ._model._files import write_atomically
 from ._model._parameters import (
     check_merging,
@@ -434,6 +433,8 @@ class LinCFA(GroupModel):
             raise ValueError("The strategy was changed after the fit; fit again before saving.")
         if not self._constraint(self._columns).allows(self.labels_):
             raise ValueError("connectivity or blocks changed after the fit; fit again to save it.")
+        from ._model._document import describe, envelope  # knows fields, which a fit need not
+
         write_atomically(path, envelope(describe(self)))
 
     def _check_is_fitted(self) -> None:
