@@ -74,14 +74,6 @@ def test_figures_of_rejected_pairs_are_those_of_the_theory(data, noise):
     assert rejected >= 3
 
 
-def test_figures_by_hand():
-    pair = explain_pair(*by_hand(0.4), "warm", "cold")
-    variance = 8 * (4 + 0.16 + 1) / 7
-    expected = [0.8, 0.75, 0.8, 1, 8 / 35, 8 * 0.16 / 7, 8 / 35 - 8 * 0.16 / 7]
-    expected += [value / variance for value in expected[-3:]]
-    np.testing.assert_allclose([getattr(pair, name) for name in FIGURES], expected, rtol=1e-12)
-
-
 # In words
 
 

@@ -54,21 +54,16 @@ def test_every_row_gives_the_groups_of_the_rows_so_far(parameters):
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_frames(frame, dtype):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_frames_and_lists(frame, dtype):
     X, y = draw(3)
-    table = frame({f"cell {i}": X[:, i].astype(dtype) for i in range(15)})
+    X = (10 * X).astype(dtype)
+    table = frame({f"cell {i}": X[:, i] for i in range(15)})
     model, whole = stream(table, y, (20, 21)), LinCFA().fit(table, y)
+    assert_same_fit(stream(X.tolist(), y, (20, 21)), LinCFA().fit(X.astype(float), y))
     assert_same_fit(model, whole)
     assert model.feature_names_in_.tolist() == list(table.columns)
     assert model.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
-
-
-def test_lists_and_integers():
-    X, y = draw(4)
-    counts = np.round(10 * X).astype(int)
-    for chunks in (counts, counts.tolist(), pd.DataFrame(counts).add_prefix("c")):
-        assert_same_fit(stream(chunks, y, (30,)), LinCFA().fit(counts.astype(float), y))
 
 
 def test_more_columns_than_a_head(monkeypatch):
@@ -202,37 +197,24 @@ def test_partial_fit_after_fit_starts_over():
         model.transform(X)
 
 
-def test_clone_has_no_chunks():
-    X, y = draw(32)
-    model = LinCFA(tolerance=2.0).partial_fit(X[:30], y[:30])
-    copy = clone(model)
-    assert vars(copy) == vars(LinCFA(tolerance=2.0))
-    assert_same_fit(copy.partial_fit(X[30:], y[30:]), LinCFA(tolerance=2.0).fit(X[30:], y[30:]))
-
-
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_pickle_in_the_middle(protocol):
     """It continues to the last bit."""
     X, y = draw(33)
     model = LinCFA().partial_fit(X[:30], y[:30])
+    assert vars(clone(model)) == vars(LinCFA())  # without chunks
     copy = pickle.loads(pickle.dumps(model, protocol))
+    names = ("labels_", "evidence_", "mean_", "scale_", "target_correlation_")
+    kept = [getattr(model, name) for name in names]
+    copies = [values.copy() for values in kept]
     for one in (model, copy):
         one.partial_fit(X[30:31], y[30:31]).partial_fit(X[31:], y[31:])
-    for name in ("labels_", "evidence_", "mean_", "scale_", "target_correlation_"):
-        np.testing.assert_array_equal(getattr(model, name), getattr(copy, name))
-    assert_same_fit(copy, LinCFA().fit(X, y))
-
-
-def test_earlier_results_are_left_alone():
-    """What a caller has kept of a fit does not change under his hands with the next chunk."""
-    X, y = draw(34)
-    model = LinCFA().partial_fit(X[:30], y[:30])
-    names = ("labels_", "evidence_", "mean_", "scale_", "target_correlation_")
-    kept = {name: getattr(model, name) for name in names}
-    copies = {name: value.copy() for name, value in kept.items()}
-    model.partial_fit(X[30:], y[30:])
     for name in names:
-        np.testing.assert_array_equal(kept[name], copies[name])
+        np.testing.assert_array_equal(getattr(model, name), getattr(copy, name))
+    # What a caller has kept of a fit does not change with the next chunk.
+    for one, other in zip(kept, copies, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert_same_fit(copy, LinCFA().fit(X, y))
 
 
 def test_output_container_survives():

@@ -65,9 +65,7 @@ def grids(draw):
     shape = tuple(draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)))
     n = int(np.prod(shape))
     cells = draw(st.lists(st.booleans(), min_size=n, max_size=n).filter(any))
-    wrap = draw(
-        st.booleans() | st.lists(st.booleans(), min_size=len(shape), max_size=len(shape)),
-    )
+    wrap = draw(st.booleans() | st.lists(st.booleans(), min_size=len(shape), max_size=len(shape)))
     return shape, draw(st.sampled_from([4, 8])), np.reshape(cells, shape), wrap
 
 
