@@ -92,18 +92,6 @@ def test_given_tree():
     np.testing.assert_array_equal(make_correlated(n, 4, tree=unsigned, random_state=0)[0], chain)
 
 
-def test_drawn_tree_given_back():
-    """The tree that a random_state draws gives, put in by hand, the same data."""
-    random, tree = np.random.RandomState(8), [-1]
-    random.uniform(size=30)
-    for i in range(1, 12):
-        tree.append(random.randint(i))
-        random.uniform(size=30)
-    drawn, given = (make_correlated(30, 12, tree=t, random_state=8) for t in (None, tree))
-    np.testing.assert_array_equal(drawn[0], given[0])
-    np.testing.assert_array_equal(drawn[1], given[1])
-
-
 def assert_correlations(X, parts):
     """Compare with the correlations of sums of independent uniform variables.
 

@@ -66,18 +66,6 @@ def test_stability_by_its_definition(model):
         assert found.groups[number] == pytest.approx(others.mean())
 
 
-def test_groups_that_nothing_can_part():
-    """Copies of features, and unlike effects: every resample has the same groups."""
-    rng = np.random.default_rng(0)
-    signal = rng.normal(size=(200, 2))
-    X = np.repeat(signal, 3, axis=1)
-    found = stability(X, signal @ [3.0, -3.0] + 0.1 * rng.normal(size=200), 10, random_state=0)
-    np.testing.assert_array_equal(found.labels, [0, 0, 0, 1, 1, 1])
-    for figures in (found.groups, found.features, found.intact, found.agreement):
-        np.testing.assert_array_equal(figures, 1.0)
-    np.testing.assert_array_equal(found.co_membership([0, 1, 3]), [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
-
-
 def test_constant_features_are_in_no_group():
     """Also those that are constant only in some resamples, of which nothing is said."""
     X, y = draw(0)
