@@ -271,16 +271,15 @@ def test_bad_data_are_named(model):
             model.fit(bad, y)
         with pytest.raises(ValueError, match=rf"{word} in column 't7' \(row 41\)"):
             clone(model).fit(frame, y).transform(bad)
-    with pytest.raises(ValueError, match="but column 'place' is not"):
-        model.fit(frame.assign(place="Rome"), y)
-    with pytest.raises(ValueError, match="too large for float64 in column 't2'; rescale"):
-        model.fit(frame.assign(t2=1e305 * X[:, 2]), y)
-    with pytest.raises(ValueError, match=r"target y is constant \(all values are 3\)"):
-        model.fit(X, np.full_like(y, 3.0))
-    with pytest.raises(ValueError, match="Every column of X is constant"):
-        model.fit(np.full_like(X, 0.1), y)
-    with pytest.raises(ValueError, match="minimum of 2 is required"):
-        model.fit(X[:1], y[:1])
+    for wrong, target, message in (
+        (frame.assign(place="Rome"), y, "but column 'place' is not"),
+        (frame.assign(t2=1e305 * X[:, 2]), y, "too large for float64 in column 't2'; rescale"),
+        (X, np.full_like(y, 3.0), r"target y is constant \(all values are 3\)"),
+        (np.full_like(X, 0.1), y, "Every column of X is constant"),
+        (X[:1], y[:1], "minimum of 2 is required"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(wrong, target)
     assert not hasattr(model, "components_")
     model.fit(X, y)
     with pytest.raises(ValueError, match="constant"):

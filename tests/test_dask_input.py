@@ -116,25 +116,21 @@ def test_columns_that_are_no_numbers(values):
 def test_other_collections():
     X, y = data()
     lazy = odd_chunks(X)
-    for wrong in (dask.delayed(X), bag.from_sequence([1, 2])):
-        with pytest.raises(TypeError, match="X must be a dask array or dataframe, got"):
-            LinCFA().fit(wrong, y)
-    with pytest.raises(TypeError, match="The target y must be a dask array, got"):
-        LinCFA().fit(lazy, dask.delayed(y))
-    with pytest.raises(TypeError, match="chunks that are NumPy arrays, not csr_array"):
-        LinCFA().fit(lazy.map_blocks(csr_array), y)
-    with pytest.raises(ValueError, match="real numbers, but its type is complex128"):
-        LinCFA().fit(lazy + 1j, y)
-    for shape in (lazy[:, 0], lazy[None]):
-        with pytest.raises(ValueError, match=f"X must be a 2D array, got a {shape.ndim}D array"):
-            LinCFA().fit(shape, y)
-    with pytest.raises(ValueError, match=r"0 feature\(s\)"):
-        LinCFA().fit(lazy[:, :0], y)
-    with pytest.raises(ValueError, match=r"3 sample\(s\) \(shape=\(3, 28\)\) while a minimum of 4"):
-        LinCFA().fit(lazy[:3], y[:3])
     columns = da.from_array(np.arange(28) < 10, chunks=10)
-    with pytest.raises(ValueError, match=r"unknown; call X.compute_chunk_sizes\(\)"):
-        LinCFA().fit(lazy[:, columns], y)
+    for wrong, target, error, message in (
+        (dask.delayed(X), y, TypeError, "X must be a dask array or dataframe, got"),
+        (bag.from_sequence([1, 2]), y, TypeError, "X must be a dask array or dataframe, got"),
+        (lazy, dask.delayed(y), TypeError, "The target y must be a dask array, got"),
+        (lazy.map_blocks(csr_array), y, TypeError, "chunks that are NumPy arrays, not csr_array"),
+        (lazy + 1j, y, ValueError, "real numbers, but its type is complex128"),
+        (lazy[:, 0], y, ValueError, "X must be a 2D array, got a 1D array"),
+        (lazy[None], y, ValueError, "X must be a 2D array, got a 3D array; flatten"),
+        (lazy[:, :0], y, ValueError, r"0 feature\(s\)"),
+        (lazy[:3], y[:3], ValueError, r"3 sample\(s\) \(shape=\(3, 28\)\) while a minimum of 4"),
+        (lazy[:, columns], y, ValueError, r"unknown; call X.compute_chunk_sizes\(\)"),
+    ):
+        with pytest.raises(error, match=message):
+            LinCFA().fit(wrong, target)
 
 
 def test_xarray(route):

@@ -350,14 +350,15 @@ def test_only_missing_values_of_the_two_columns_matter(data):
 
 def test_bad_samples_and_parameters(data):
     X, y = data
-    with pytest.raises(ValueError, match="minimum of 4 is required"):
-        explain_pair(X[:3], y[:3], 0, 1)
-    with pytest.raises(ValueError, match="adds up to 3 of them"):
-        explain_pair(X, y, 0, 1, sample_weight=np.full(100, 0.03))
-    with pytest.raises(ValueError, match="more than 13 samples"):
-        explain_pair(X[:13], y[:13], 0, 1, noise="full")
-    with pytest.raises(ValueError, match="constant"):
-        explain_pair(X, np.ones(100), 0, 1)
-    for name, value in [("tolerance", 0), ("noise", "none"), ("min_correlation", 1.5)]:
-        with pytest.raises(ValueError, match=f"{name} must be"):
-            explain_pair(X, y, 0, 1, **{name: value})
+    light = np.full(100, 0.03)
+    for rows, target, options, message in (
+        (3, y[:3], {}, "minimum of 4 is required"),
+        (100, y, {"sample_weight": light}, "adds up to 3 of them"),
+        (13, y[:13], {"noise": "full"}, "more than 13 samples"),
+        (100, np.ones(100), {}, "constant"),
+        (100, y, {"tolerance": 0}, "tolerance must be"),
+        (100, y, {"noise": "none"}, "noise must be"),
+        (100, y, {"min_correlation": 1.5}, "min_correlation must be"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            explain_pair(X[:rows], target, 0, 1, **options)

@@ -100,13 +100,14 @@ def test_bad_number_of_permutations(tree, count):
         order_sensitivity(*tree, count)
 
 
-def test_bad_data_are_named(tree):
+def test_bad_data_and_models_are_named(tree):
     X, y = tree
     table = pd.DataFrame(X).add_prefix("t")
     table.iloc[4, 3] = np.nan
-    with pytest.raises(ValueError, match=r"NaN in column 't3' \(row 4\)"):
-        order_sensitivity(table, y)
-    with pytest.raises(ValueError, match="strategy must be one of"):
-        order_sensitivity(X, y, model=LinCFA(strategy="greedy"))
-    with pytest.raises(ValueError, match="y is constant"):
-        order_sensitivity(X, np.ones(60))
+    for values, target, model, message in (
+        (table, y, None, r"NaN in column 't3' \(row 4\)"),
+        (X, y, LinCFA(strategy="greedy"), "strategy must be one of"),
+        (X, np.ones(60), None, "y is constant"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            order_sensitivity(values, target, model=model)
