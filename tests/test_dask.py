@@ -363,10 +363,10 @@ def test_predictions_are_lazy():
     np.testing.assert_allclose(model.score(lazy, target, weights), expected)
 
 
-def test_column_constant_in_a_fold(route):
+def test_folds_with_constant_columns_and_repeated_rows(route):
     X, y = samples()
     X[20:, 4] = 1.0
-    parameters = {"cv": [(np.arange(20, 60), np.arange(20)), (np.arange(40), np.arange(40, 60))]}
+    parameters = {"cv": [(np.r_[20:60, 30:50], np.arange(20)), (np.arange(40), np.r_[40:60, 40])]}
     model = LinCFACV(**{**SEARCH, **parameters}).fit(X, y)
     chunked = search(da.from_array(X, chunks=(20, 7)), y, route, **parameters)
     assert_same_search(chunked, model, X)

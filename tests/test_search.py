@@ -64,6 +64,17 @@ def test_more_groups_than_allowed_everywhere(tree):
     assert model.best_index_ == model.cv_results_["mean_test_score"].argmax()
 
 
+def test_the_best_that_is_allowed_is_chosen(tree):
+    """Of several that differ by rounding only, the first."""
+    model = LinCFACV(**QUICK, max_groups=0.2, scoring=lambda model, X, y: X.shape[1]).fit(*tree)
+    mean, eligible = (model.cv_results_[name] for name in ("mean_test_score", "eligible"))
+    assert not eligible[mean.argmax()]
+    assert model.best_index_ == np.where(eligible, mean, -np.inf).argmax()
+    better = iter(1 + 1e-12 * np.linspace(0, 1, 100))
+    model = LinCFACV(**QUICK, max_groups=None, scoring=lambda *_: next(better)).fit(*tree)
+    assert model.best_index_ == 0 < model.cv_results_["mean_test_score"].argmax()
+
+
 def negative_worst_error(model, X, y):
     return -np.abs(model.predict(X) - y).max()
 
