@@ -318,6 +318,10 @@ def stack_level() -> int:
     return level + 1
 
 
+class ConstantFeaturesWarning(UserWarning):
+    """Some features are constant and belong to no group."""
+
+
 def warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> None:
     """Warn of the features that a fit leaves out."""
     constant = np.flatnonzero(~varying)
@@ -325,6 +329,6 @@ def warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> Non
         warnings.warn(
             "LinCFA leaves out constant features, which belong to no group (they vary by no more "
             f"than the rounding of their type): {describe_columns(names, constant.tolist())}.",
-            UserWarning,
+            ConstantFeaturesWarning,
             stacklevel=stack_level(),
         )

@@ -13,9 +13,8 @@ from .._data._columns import Columns, columns_of
 from .._data._frames import take_columns_of
 from .._data._names import shown
 from .._data._training import read_in_memory
-from .._model._display import Table
+from .._model._display import Table, decimals, digits, distinguishable
 from .._model._parameters import check_merging, check_sample_dim, check_tolerance
-from .._model._words import apart, decimals, digits
 from .._rule._criterion import Criterion
 from .._rule._evidence import complete
 from .._statistics import ArrayStatistics
@@ -38,17 +37,17 @@ class PairExplanation:
     target_correlations : tuple of float
         Correlation of each with the target.
     threshold : float
-        Correlation from which on features with such weights merge. Below −1 any correlation does.
+        Correlation that the two would need to merge, given their effects. Below −1 any will do.
     f, tolerance : float
-        They merge where F is at most the tolerance.
+        They merge if F is at most the tolerance.
     noise : "pair", "full" or float
-        What the variance of the noise in F is; see :class:`LinCFA`.
+        Variance of the noise in F; see :class:`LinCFA`.
     min_correlation : float
-        They do not merge below this correlation, whatever F is; −1 where none was asked for.
+        They do not merge below this correlation, whatever F is; −1 for no limit.
     variance_drop_share, bias_growth_share, gain_share : float
-        Estimates of what their mean, in place of both, does to the mean squared error of the
+        Estimated effects of replacing both by their mean on the mean squared error of the
         regression, as shares of the target's variance: the drop of variance, the growth of bias,
-        and the difference of the two.
+        and their difference.
     variance_drop, bias_growth, gain : float
         The same in the square of the target's unit.
     """
@@ -71,7 +70,7 @@ class PairExplanation:
     gain: float
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Explain the decision in words."""
         return f"{self._decision()} {self._consequence()}"
 
     def _decision(self) -> str:
@@ -80,27 +79,27 @@ class PairExplanation:
             return f"{pair} merge: they coincide, up to their unit and the rounding of the data."
         if self.merges and self.threshold <= -1:
             return (
-                f"{pair} merge: their effects on the target are so alike that any correlation would"
-                f" do; theirs is {decimals(self.correlation)}."
+                f"{pair} merge: their effects on the target are so similar that any correlation "
+                f"would do; theirs is {decimals(self.correlation)}."
             )
         if self.f <= self.tolerance and not self.merges:
-            rho, needed = apart(decimals, self.correlation, self.min_correlation)
+            rho, needed = distinguishable(decimals, self.correlation, self.min_correlation)
             return (
-                f"{pair} stay apart: they are correlated by {rho}, and the smallest correlation "
+                f"{pair} stay apart: their correlation is {rho}, and the smallest correlation "
                 f"allowed is {needed}."
             )
         if self.f == inf:
-            return f"{pair} stay apart: between them they leave nothing of the target unexplained."
+            return f"{pair} stay apart: together they explain the target completely."
         limit = max(self.threshold, self.min_correlation)
-        rho, needed = apart(decimals, self.correlation, limit)
+        rho, needed = distinguishable(decimals, self.correlation, limit)
         if self.merges:
             return (
-                f"{pair} merge: they are correlated by {rho}, and for effects on the target that "
-                f"differ as theirs do, {needed} is enough."
+                f"{pair} merge: their correlation is {rho}, and given how much their effects "
+                f"differ, {needed} would be enough."
             )
         return (
-            f"{pair} stay apart: they are correlated by {rho}, but for effects on the target that "
-            f"differ as theirs do, it takes {needed}."
+            f"{pair} stay apart: their correlation is {rho}, but given how much their effects "
+            f"differ, they would need {needed}."
         )
 
     def _consequence(self) -> str:
@@ -108,8 +107,8 @@ class PairExplanation:
         mood = "lowers" if lower else "raises"
         if not self.merges:
             mood = "would lower" if lower else "would raise"
-        less, more = apart(digits, self.variance_drop, self.bias_growth)
-        f, _ = apart(digits, self.f, self.tolerance)
+        less, more = distinguishable(digits, self.variance_drop, self.bias_growth)
+        f, _ = distinguishable(digits, self.f, self.tolerance)
         noise = {"pair": "", "full": "; noise from the regression on all features"}.get(
             str(self.noise), "; noise as given"
         )
@@ -117,11 +116,11 @@ class PairExplanation:
         if self.merges and not lower:
             allowed = f", which a tolerance of {self.tolerance:g} allows"
         return (
-            f"Their mean in place of both {mood} the mean squared error by an estimated "
+            f"Replacing both by their mean {mood} the mean squared error by an estimated "
             f"{digits(abs(self.gain))}, {digits(100 * abs(self.gain_share))} % of the target's "
             f"variance{allowed}: {less} less because one weight is estimated instead of two, "
-            f"{more} more because both get the same weight (F = {f}; up to {self.tolerance:g} "
-            f"merges{noise})."
+            f"{more} more because both get the same weight (F = {f}; pairs merge at F ≤ "
+            f"{self.tolerance:g}{noise})."
         )
 
     def _repr_html_(self) -> str:
@@ -130,10 +129,10 @@ class PairExplanation:
         needed = max(self.threshold, self.min_correlation)
         rows = [
             ["correlation of the two", decimals(self.correlation)],
-            ["correlation needed", "any" if needed <= -1 else decimals(needed)],
+            ["correlation required", "any" if needed <= -1 else decimals(needed)],
             [f"correlation of {first} with the target", decimals(self.target_correlations[0])],
             [f"correlation of {second} with the target", decimals(self.target_correlations[1])],
-            [f"F (merges up to {self.tolerance:g})", digits(self.f)],
+            [f"F (pairs merge at F ≤ {self.tolerance:g})", digits(self.f)],
         ]
         for label, value, share in (
             ("drop of variance", self.variance_drop, self.variance_drop_share),
@@ -160,11 +159,10 @@ def explain_pair(
 ) -> PairExplanation:
     """Explain why two features merge, or why they do not.
 
-    This is the rule for the two as a pair, by which the ``"sequential"`` strategy tests a candidate
-    against the first feature of a group. Two features may pass it and not be together, because one
-    had joined another group; and they may not pass it and be together, because both passed with
-    the first feature of their group, or with its mean. Only these two columns are looked at, except
-    with ``noise="full"``.
+    This applies the rule to the two as a pair, as the ``"sequential"`` strategy does to a candidate
+    and the seed of a group. Two features may pass and still be apart, because one had joined
+    another group; or fail and still be together, because both passed with the seed of their group,
+    or with its mean. Only these two columns are used, except with ``noise="full"``.
 
     Parameters
     ----------
@@ -172,7 +170,7 @@ def explain_pair(
         A field in memory.
     y : array of shape (n_samples,)
     a, b : str or int
-        The two columns: their names, or positions counted from 0. A name goes first.
+        The two columns: their names, or positions counted from 0. Names take precedence.
     tolerance : float or "unbiased", default=1.0
         As for :class:`LinCFA`.
     noise : "pair", "full" or float, default="pair"
@@ -194,11 +192,10 @@ def explain_pair(
     >>> from lincfa.datasets import make_correlated
     >>> X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
     >>> print(explain_pair(X, y, 0, 4))
-    As a pair, 'x0' and 'x4' merge: they are correlated by 0.923, and for effects on the target that
-    differ as theirs do, 0.727 is enough. Their mean in place of both lowers the mean squared error
-    by an estimated 0.412, 0.173 % of the target's variance: 0.574 less because one weight is
-    estimated instead of two, 0.162 more because both get the same weight (F = 0.282; up to 1
-    merges).
+    As a pair, 'x0' and 'x4' merge: their correlation is 0.923, and given how much their effects
+    differ, 0.727 would be enough. Replacing both by their mean lowers the mean squared error by an
+    estimated 0.412, 0.173 % of the target's variance: 0.574 less because one weight is estimated
+    instead of two, 0.162 more because both get the same weight (F = 0.282; pairs merge at F ≤ 1).
     """
     check_tolerance(tolerance)
     check_merging(noise, min_correlation)
@@ -225,8 +222,8 @@ def explain_pair(
     for place, label in zip((*first, *second), labels, strict=True):
         if not statistics.varying[place]:
             raise ValueError(
-                f"Column {label!r} is constant, up to the rounding of its type: it belongs to no "
-                "group and merges with none."
+                f"Column {label!r} is constant, up to the rounding of its type, and belongs to no "
+                "group."
             )
     criterion = Criterion.of(statistics, tolerance, noise, min_correlation)
     rho = statistics.square(np.concatenate([first, second]))[:1, 1]

@@ -5,7 +5,7 @@ from math import isfinite, isnan
 from typing import Any
 
 from .._data._names import shown
-from .._model._words import apart, decimals, digits
+from .._model._display import decimals, digits, distinguishable
 from . import _wording
 from ._findings import LONGEST_NAME, Findings, Map, PairTable, Scores
 
@@ -54,10 +54,10 @@ def nearest(table: PairTable, tolerance: float) -> list[tuple[str, str, str]]:
     rows = zip(table.first, table.second, table.correlation, table.threshold, table.f, strict=True)
     result = []
     for first, second, rho, threshold, f in list(rows)[:_NEAREST_SHOWN]:
-        ours, needed = apart(decimals, float(rho), float(threshold))
+        ours, needed = distinguishable(decimals, float(rho), float(threshold))
         words = f"correlated by {ours}, it takes {needed} (F = {digits(float(f))})"
         if rho >= threshold:
-            written, limit = apart(digits, float(f), tolerance)
+            written, limit = distinguishable(digits, float(f), tolerance)
             words = (
                 f"correlated by {ours}; as a pair they would pass (F = {written}, up to {limit})"
             )

@@ -2,7 +2,7 @@
 
 from math import isnan
 
-from .._model._words import decimals
+from .._model._display import decimals
 from ._findings import Findings, Interval, Scores
 from ._mapwords import map_alternatives, map_captions
 

@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from .._model._display import decimals, digits
 from .._model._files import write_atomically
-from .._model._words import decimals, digits
 from ._findings import Findings
 from ._page import context, figure, setting, visible
 from ._pictures import pictures

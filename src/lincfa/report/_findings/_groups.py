@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._data._names import shown
-from ..._model._words import apart, decimals, digits
+from ..._model._display import decimals, digits, distinguishable
 from ...theory._arrays import FloatArray
 
 GROUPS_SHOWN = 10_000
@@ -170,10 +170,10 @@ def merge_words(row: npt.NDArray[np.void], partner: str, strategy: str) -> str:
     if threshold <= -1:
         needed += ", and any correlation would do"
     elif not np.isnan(threshold):
-        ours, enough = apart(decimals, rho, threshold)
+        ours, enough = distinguishable(decimals, rho, threshold)
         needed = f"correlated by {ours}, and {enough} is enough"
     gain = float(row["gain_share"])
-    written, limit = apart(digits, f, tolerance)
+    written, limit = distinguishable(digits, f, tolerance)
     short = f"{tolerance:g}"
     return (
         f"{against}: {needed}; {'lowers' if gain >= 0 else 'raises'} the mean squared error by "
