@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 import lincfa
 from lincfa import LinCFA, LinCFACV, baselines, plotting
-from lincfa._grouping._cohesion import _groups
+from lincfa._grouping import _cohesion
 from reference import (
     QUICK,
     assert_same,
@@ -87,7 +87,7 @@ def test_any_chunks_give_the_groups_of_memory(
         return da.from_array(values, chunks=24).rechunk((lengths(cuts, 24),))
 
     settings = {"strategy": strategy, "units": units}
-    with patch.object(_groups, "COMPARED", 4):  # or no group would be a large one
+    with patch.object(_cohesion, "COMPARED", 4):  # or no group would be a large one
         model = LinCFA(**settings).fit(X, y, counts)
         chunked = fit(
             lazy, cut(y, target), cut(counts, weights), route=route, batch=100, **settings
@@ -142,7 +142,7 @@ def test_centroid_of_more_features_than_have_a_matrix():
     """Then each group asks for its own sums, by passes of their own."""
     X, y = data(D=14)
     model = LinCFA(strategy="centroid").fit(X, y)
-    with patch("lincfa._statistics._dask._statistics.most_features", lambda: 10):
+    with patch("lincfa._statistics._dask._chunks.most_features", lambda: 10):
         for chunks in (odd_chunks(X), da.from_array(X, chunks=(25, 14))):
             chunked = fit(chunks, y, route="many passes", strategy="centroid", batch=60)
             assert_equal_models(chunked, model)

@@ -24,10 +24,10 @@ from ._model._parameters import (
     check_tolerance,
 )
 from ._model._streaming import Stream
-from ._rule._criterion import Criterion
+from ._rule import Rule
 from ._statistics import ArrayStatistics, MomentStatistics, Statistics
+from ._statistics._dask._chunks import statistics_of
 from ._statistics._dask._input import read_chunks
-from ._statistics._dask._statistics import statistics_of
 
 
 class LinCFA(PathReducer):
@@ -305,11 +305,11 @@ class LinCFA(PathReducer):
         self, statistics: Statistics, constraint: Constraint
     ) -> tuple[Partition, MergePath | None]:
         """Group by the strategy, which may leave a path of merges."""
-        criterion = Criterion.of(statistics, self.tolerance, self.noise, self.min_correlation)
+        rule = Rule.of(statistics, self.tolerance, self.noise, self.min_correlation)
         if self.strategy in PATHS:
-            path = PATHS[self.strategy](statistics, criterion, constraint)
-            return self._cut(path, criterion.tolerance), path
-        return partition_in_order(self.strategy, statistics, criterion, constraint), None
+            path = PATHS[self.strategy](statistics, rule, constraint)
+            return self._cut(path, rule.tolerance), path
+        return partition_in_order(self.strategy, statistics, rule, constraint), None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model as a JSON file, for :func:`lincfa.load`.

@@ -24,7 +24,7 @@ from ._model._parameters import (
     listed,
 )
 from ._model._reducer import GroupReducer
-from ._rule._criterion import tolerance_value
+from ._rule import tolerance_value
 from ._search._choice import choose, tabulate
 from ._search._folds import Task, fit_weighted, splits, try_fold
 from ._search._samples import ArraySamples, ChunkSamples, Outcomes, Samples

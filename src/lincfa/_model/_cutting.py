@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from .._grouping import PATHS, MergePath, Partition
 from .._grouping._cohesion import cut_cohesion
-from .._rule._criterion import tolerance_value
-from .._rule._evidence import complete
+from .._rule import complete, tolerance_value
 from ..theory._arrays import FloatArray
 from ._reducer import GroupReducer
 

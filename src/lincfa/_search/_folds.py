@@ -14,7 +14,7 @@ from .._data._input import MIN_SAMPLES, is_dask
 from .._data._weights import check_total_weight
 from .._grouping import PATHS, partition_in_order
 from .._grouping._constraint import Constraint
-from .._rule._criterion import Criterion
+from .._rule import Rule
 from .._statistics import IndexArray, Statistics
 from ._samples import Fold, Grouping, Outcomes, Samples
 
@@ -124,15 +124,15 @@ def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Outcomes) -> flo
 def _groupings(task: Task, statistics: Statistics) -> Iterator[Grouping]:
     """Labels and number of groups of each combination, from the same statistics."""
     # Once: the noise may take a regression on all features.
-    first = Criterion.of(statistics, noise=task.noise, min_correlation=task.min_correlation)
-    criteria = [replace(first, tolerance=tolerance) for tolerance in task.tolerances]
+    first = Rule.of(statistics, noise=task.noise, min_correlation=task.min_correlation)
+    rules = [replace(first, tolerance=tolerance) for tolerance in task.tolerances]
     for strategy in task.strategies:
         if strategy in PATHS:
             path = PATHS[strategy](statistics, first, task.constraint)
-            for criterion in criteria:
-                size = path.n_groups(criterion.tolerance)
+            for rule in rules:
+                size = path.n_groups(rule.tolerance)
                 yield path.partition(size).labels, size
         else:
-            for criterion in criteria:
-                partition = partition_in_order(strategy, statistics, criterion, task.constraint)
+            for rule in rules:
+                partition = partition_in_order(strategy, statistics, rule, task.constraint)
                 yield partition.labels, len(partition.groups)

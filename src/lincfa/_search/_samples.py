@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics
-from .._statistics._dask._chunks import Chunks
-from .._statistics._dask._statistics import statistics_of
+from .._statistics._dask._chunks import Chunks, statistics_of
 from .._statistics._means import group_means
 from ..theory._arrays import FloatArray
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,8 @@ from scipy import sparse
 from .._data._input import check_finite
 from .._data._names import Names
 from ..theory._arrays import FloatArray
+from ._protocol import IndexArray
 from ._tiles import row_slices, runs_along_rows
-
-IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 _ROW_VALUES, _COLUMN_VALUES, _COPIED_VALUES = 2**18, 2**22, 2**18
 _MOST_COPIES = 8
@@ -34,22 +33,26 @@ def group_means(
     scale: FloatArray | None = None,
     names: Names | None = None,
     dtype: npt.DTypeLike | None = None,
+    divisors: npt.NDArray[Any] | None = None,
 ) -> npt.NDArray[Any]:
     """Average the columns of each group, standardised by ``mean`` and ``scale`` if given.
 
     One pass over X in blocks, in the direction of its memory; sums are in float64, the result has
-    the type of X unless another is asked for. Columns with label −1 are left out.
+    the dtype of X by default. Columns with label −1 are left out. ``divisors`` replace the numbers
+    of columns, for an X that holds only some columns of the groups.
 
     Raises
     ------
     ValueError
-        Where X holds NaN or infinity.
+        If X contains NaN or infinity.
     """
+    if not X.shape[0]:
+        return np.empty((0, n_groups), dtype=X.dtype if dtype is None else dtype)
     # Columns without a group are added up too, in a last column, so that bad values in them show.
     grouped = labels >= 0
     labels = np.where(grouped, labels, n_groups)
     sizes = np.bincount(labels, minlength=n_groups)
-    factor = 1.0 / sizes[labels]
+    factor = 1.0 / (sizes if divisors is None else np.append(divisors, 1))[labels]
     # Subtracting means costs a step over all values. Where they are moderate, it can be done on
     # the sums instead; that loses no more digits than the values themselves have lost.
     offset: FloatArray | None = None
@@ -59,7 +62,7 @@ def group_means(
         if (np.abs(mean) > _MODERATE_OFFSET * scale)[grouped].any():
             offset = mean
         else:
-            rest = np.bincount(labels, weights=mean * factor)
+            rest = np.bincount(labels, weights=mean * factor, minlength=sizes.size)
     add_up = _along_rows if runs_along_rows(X) else _along_columns
     result = add_up(X, labels, sizes, offset, factor)
     result -= rest
@@ -77,7 +80,7 @@ def spread_means(
     scale: FloatArray,
     center: FloatArray,
 ) -> npt.NDArray[Any]:
-    """Give each feature its mean, and its scale times what its group's value is off its center."""
+    """Each feature's mean, plus its scale times its group's deviation from the center."""
     grouped = np.flatnonzero(labels >= 0)
     result = np.empty((reduced.shape[0], labels.size), dtype=reduced.dtype)
     result[:] = mean

@@ -11,7 +11,7 @@ from ..._data._names import default_names
 from ..._grouping import MERGES, PATHS, MergePath
 from ..._grouping._cohesion import COHESION
 from ..._grouping._constraint import constraint_of
-from ..._rule._evidence import EVIDENCE, complete
+from ..._rule import EVIDENCE, complete
 from ._fields import restore_field
 from ._strict import (
     ROUNDING,

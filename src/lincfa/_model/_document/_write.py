@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._grouping._constraint import labels_on
-from ..._rule._evidence import EVIDENCE
+from ..._rule import EVIDENCE
 from ._fields import describe_field
 from ._strict import listed
 from ._structure import describe_structure

@@ -14,7 +14,7 @@ from .. import IndexArray
 from .._means import spread_means
 from ._chunks import LARGEST_BATCH, add_in_tree
 from ._input import frame_values, is_frame, lazy_array, open_columns, partition_values
-from ._products import group_sums
+from ._kernels import group_sums
 
 _UNKNOWN_LENGTH = 2**12
 """Rows that a chunk is taken to have where their number is not known."""
