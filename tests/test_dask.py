@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 import lincfa
 from lincfa import LinCFA, LinCFACV, baselines, plotting
-from lincfa._grouping import _cohesion
+from lincfa._grouping import _cohesion as _groups
 from reference import (
     QUICK,
     assert_same,
@@ -87,7 +87,7 @@ def test_any_chunks_give_the_groups_of_memory(
         return da.from_array(values, chunks=24).rechunk((lengths(cuts, 24),))
 
     settings = {"strategy": strategy, "units": units}
-    with patch.object(_cohesion, "COMPARED", 4):  # or no group would be a large one
+    with patch.object(_groups, "COMPARED", 4):  # or no group would be a large one
         model = LinCFA(**settings).fit(X, y, counts)
         chunked = fit(
             lazy, cut(y, target), cut(counts, weights), route=route, batch=100, **settings

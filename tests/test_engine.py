@@ -315,7 +315,7 @@ def test_constant_columns_in_any_batch():
     order=st.sampled_from("CF"),
     dtype=st.sampled_from([np.float64, np.float32]),
     sizes=st.tuples(*[st.integers(1, 20)] * 4),
-    scattered=st.sampled_from([0.0, 2.0, -np.inf, np.inf]),
+    scatter_cost=st.sampled_from([0.0, 2.0, -np.inf, np.inf]),
     cuts=st.lists(st.integers(1, 59), max_size=5),
 )
 def test_any_way_to_the_same_groups(

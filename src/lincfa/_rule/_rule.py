@@ -67,7 +67,7 @@ def pairs_from_correlations(
         r_first + r_second,
     )
     share[below_one <= RESOLUTION] = 0
-    unexplained = np.maximum(1 - mean - share, RESOLUTION)
+    unexplained = np.maximum(1 - share - mean, RESOLUTION)
     return PairCorrelations(rho, below_one, share, unexplained)
 
 
@@ -161,7 +161,7 @@ class Rule:
         share = difference * difference / (2 * below_one)
         if self.noise_ratio is not None:
             return (self.n_samples - 1) * share / max(self.noise_ratio, _SMALLEST_RATIO)
-        unexplained = 1 - total * total / (2 * max(1 + rho, RESOLUTION / 2)) - share
+        unexplained = 1 - share - total * total / (2 * max(1 + rho, RESOLUTION / 2))
         return (self.n_samples - 3) * share / max(unexplained, RESOLUTION)
 
     def certain_and_doubtful(

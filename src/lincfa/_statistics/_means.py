@@ -33,26 +33,22 @@ def group_means(
     scale: FloatArray | None = None,
     names: Names | None = None,
     dtype: npt.DTypeLike | None = None,
-    divisors: npt.NDArray[Any] | None = None,
 ) -> npt.NDArray[Any]:
     """Average the columns of each group, standardised by ``mean`` and ``scale`` if given.
 
     One pass over X in blocks, in the direction of its memory; sums are in float64, the result has
-    the dtype of X by default. Columns with label −1 are left out. ``divisors`` replace the numbers
-    of columns, for an X that holds only some columns of the groups.
+    the dtype of X by default. Columns with label −1 are left out.
 
     Raises
     ------
     ValueError
         If X contains NaN or infinity.
     """
-    if not X.shape[0]:
-        return np.empty((0, n_groups), dtype=X.dtype if dtype is None else dtype)
     # Columns without a group are added up too, in a last column, so that bad values in them show.
     grouped = labels >= 0
     labels = np.where(grouped, labels, n_groups)
     sizes = np.bincount(labels, minlength=n_groups)
-    factor = 1.0 / (sizes if divisors is None else np.append(divisors, 1))[labels]
+    factor = 1.0 / sizes[labels]
     # Subtracting means costs a step over all values. Where they are moderate, it can be done on
     # the sums instead; that loses no more digits than the values themselves have lost.
     offset: FloatArray | None = None
@@ -62,7 +58,7 @@ def group_means(
         if (np.abs(mean) > _MODERATE_OFFSET * scale)[grouped].any():
             offset = mean
         else:
-            rest = np.bincount(labels, weights=mean * factor, minlength=sizes.size)
+            rest = np.bincount(labels, weights=mean * factor)
     add_up = _along_rows if runs_along_rows(X) else _along_columns
     result = add_up(X, labels, sizes, offset, factor)
     result -= rest

@@ -229,16 +229,17 @@ def group_sums(
 ) -> FloatArray:
     """Sum of the standardised columns of each group, of the rows with a weight."""
     labels, mean, scale = spec
-    return group_means(
-        chunk[_counted(weights)[0]],
-        labels,
-        n_groups,
-        mean=mean,
-        scale=scale,
-        names=names,
-        dtype=np.float64,
-        divisors=np.ones(n_groups),
-    )
+    chunk = chunk[_counted(weights)[0]]
+    result = np.zeros((chunk.shape[0], n_groups))
+    if chunk.shape[0]:
+        # A chunk of some columns may lack groups.
+        present, sizes = np.unique(labels[labels >= 0], return_counts=True)
+        own = np.where(labels >= 0, np.searchsorted(present, labels), -1)
+        means = group_means(
+            chunk, own, present.size, mean=mean, scale=scale, names=names, dtype=np.float64
+        )
+        result[:, present] = means * sizes
+    return result
 
 
 def many_sums(chunk: Chunk, groupings: Sequence[tuple[Labelled, int]]) -> FloatArray:
