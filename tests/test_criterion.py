@@ -1,13 +1,13 @@
-"""The criterion: a smallest correlation, and F of means of groups from plain correlations."""
+"""The rule: a smallest correlation, and F of means of groups from plain correlations."""
 
 import numpy as np
 import pytest
 
 from lincfa import LinCFA, theory
 from lincfa._grouping import _sequential, group_sequential
-from lincfa._rule._criterion import Criterion
+from lincfa._rule import Rule
 from lincfa._statistics import RESOLUTION, ArrayStatistics
-from reference import FAMILIES, Forced, make, plain_f, statistics_of, tree
+from reference import FAMILIES, make, plain_f, statistics_of, tree, with_costs
 
 
 def plain_groups(X, y, tolerance, lowest):
@@ -30,26 +30,26 @@ def plain_groups(X, y, tolerance, lowest):
 def test_sequential_with_a_smallest_correlation(monkeypatch, family, kind, lowest):
     X, y = make(family, 40, 60, seed=1)
     statistics = statistics_of(kind, X, y)
-    criterion = Criterion.of(statistics, 7.0, min_correlation=lowest)
+    rule = Rule.of(statistics, 7.0, min_correlation=lowest)
     expected = plain_groups(X, y, 7.0, lowest)
-    found = group_sequential(statistics, criterion)
+    found = group_sequential(statistics, rule)
     np.testing.assert_array_equal(found.labels, expected)
     assert (found.evidence["correlation"] >= lowest).all()
     # The same by rows of few seeds against blocks of few candidates, with the reach in use.
     monkeypatch.setattr(_sequential, "_SMALLEST_BLOCK", 4)
     monkeypatch.setattr(_sequential, "_SCREEN_VALUES", 4)
-    forced = Forced(statistics, head=5, seed_limit=2, scatter_cost=0.0)
-    np.testing.assert_array_equal(group_sequential(forced, criterion).labels, expected)
+    forced = with_costs(statistics, block=5, max_seeds=2, scattered=0.0)
+    np.testing.assert_array_equal(group_sequential(forced, rule).labels, expected)
 
 
 def test_a_smallest_correlation_shortens_the_reach():
     """Exactly: at a correlation of m the difference explains (r₁−r₂)²/(2(1−m))."""
     r = np.array([-0.3, 0.0, 0.6])
-    far = Criterion(100, 2.0).reach(r)
-    np.testing.assert_allclose(Criterion(100, 2.0, min_correlation=0.5).reach(r), far / 2)
-    np.testing.assert_allclose(Criterion(100, 2.0, None, 1.0).reach(r), 0)
-    known = Criterion(100, 2.0, 0.4), Criterion(100, 2.0, 0.4, 0.5)
-    np.testing.assert_allclose(known[1].reach(r), known[0].reach(r) / 2)
+    far = Rule(100, 2.0).largest_difference(r)
+    np.testing.assert_allclose(Rule(100, 2.0, min_correlation=0.5).largest_difference(r), far / 2)
+    np.testing.assert_allclose(Rule(100, 2.0, None, 1.0).largest_difference(r), 0)
+    known = Rule(100, 2.0, 0.4), Rule(100, 2.0, 0.4, 0.5)
+    np.testing.assert_allclose(known[1].largest_difference(r), known[0].largest_difference(r) / 2)
 
 
 def test_the_smallest_correlation_of_one_leaves_copies_together():
@@ -65,14 +65,13 @@ def test_plain_f(family, noise, lowest):
     """That of the theory, for arrays and for one pair, and infinite below the smallest ρ."""
     X, y = make(family, 50, 30)
     statistics = ArrayStatistics.from_data(X, y)
-    criterion = Criterion(50, 1.0, noise, lowest)
+    rule = Rule(50, 1.0, noise, lowest)
     rho = np.clip(statistics.square(np.arange(X.shape[1])), -1, 1)
     first, second = np.triu_indices(X.shape[1], 1)
     rho, r = rho[first, second], statistics.target_correlation
-    found = criterion.plain_f(rho, r[first], r[second])
+    found = rule.f_from_correlations(rho, r[first], r[second])
     one_by_one = [
-        criterion.plain_f_of_pair(*map(float, pair))
-        for pair in zip(rho, r[first], r[second], strict=True)
+        rule.f_of_pair(*map(float, pair)) for pair in zip(rho, r[first], r[second], strict=True)
     ]
     np.testing.assert_allclose(one_by_one, found, rtol=1e-12)
     assert (found[rho < lowest] == np.inf).all()

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 import lincfa
 from lincfa import LinCFA, LinCFACV, baselines, plotting
-from lincfa._grouping._cohesion import _groups
+from lincfa._grouping import _cohesion as _groups
 from reference import (
     QUICK,
     assert_same,
@@ -142,7 +142,7 @@ def test_centroid_of_more_features_than_have_a_matrix():
     """Then each group asks for its own sums, by passes of their own."""
     X, y = data(D=14)
     model = LinCFA(strategy="centroid").fit(X, y)
-    with patch("lincfa._statistics._dask._statistics.most_features", lambda: 10):
+    with patch("lincfa._statistics._dask._chunks.most_features", lambda: 10):
         for chunks in (odd_chunks(X), da.from_array(X, chunks=(25, 14))):
             chunked = fit(chunks, y, route="many passes", strategy="centroid", batch=60)
             assert_equal_models(chunked, model)

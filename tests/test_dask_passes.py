@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lincfa import LinCFA
-from lincfa._grouping._cohesion import _groups
+from lincfa._grouping import _cohesion
 from reference import make, noise_only
 
 dask = pytest.importorskip("dask")
@@ -97,7 +97,7 @@ def test_passes_of_the_sequential_strategy(tolerance, units):
     """
     X, y = make(noise_only, 60, 48)
     options = {"route": "many passes", "tolerance": tolerance, "units": units}
-    with patch.object(_groups, "COMPARED", 4):
+    with patch.object(_cohesion, "COMPARED", 4):
         least, most, model = times_read(X, y, **options)
     assert least == most
     heads = ceil(48 / 8)
@@ -179,7 +179,7 @@ def graphs():
 def tasks(D, rows, columns, tolerance=1.0, weights=None, **options):
     """Tasks of the largest graph of a fit, and the number of its groups."""
     X, y = data(D=D)
-    with Watch() as watch, patch.object(_groups, "COMPARED", 4):
+    with Watch() as watch, patch.object(_cohesion, "COMPARED", 4):
         lazy = da.from_array(X, chunks=(60 // rows, D // columns))
         model = fit(lazy, y, weights, tolerance=tolerance, **options)
     return max(watch.tasks), model.n_groups_
@@ -225,7 +225,7 @@ def test_no_task_and_no_answer_is_larger_than_a_batch_or_a_chunk(strategy, chunk
     X, y = make(noise_only, 200, 48)
     limit = 8 * max(BATCH * 1.3, 5 * 49) + 1500  # of five moments of each column; and its wrapping
     chunk = 8 * chunks[0] * chunks[1] + 1500
-    with graphs() as answers, Watch() as watch, patch.object(_groups, "COMPARED", 4):
+    with graphs() as answers, Watch() as watch, patch.object(_cohesion, "COMPARED", 4):
         fit(
             da.from_array(X, chunks=chunks),
             y,

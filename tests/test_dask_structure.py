@@ -9,7 +9,7 @@ pytest.importorskip("dask.array")
 
 from dask_data import ROUTES, STRATEGIES, assert_equal_models, fit, odd_chunks
 from lincfa import LinCFA
-from lincfa._statistics._dask import _statistics
+from lincfa._statistics import CachedStatistics
 from lincfa.structure import grid_connectivity
 from reference import many_factors
 
@@ -40,7 +40,7 @@ def test_as_in_memory(strategy, route, n, weighted, structure):
 def test_fewer_samples_than_features_need_no_correlations_of_all_pairs(strategy):
     X, y = many_factors(np.random.default_rng(1), 30, 36)
     options = {"strategy": strategy, "route": "many passes", **STRUCTURES["connectivity"]}
-    with patch.object(_statistics.CachedStatistics, "of", side_effect=AssertionError):
+    with patch.object(CachedStatistics, "of", side_effect=AssertionError):
         fit(odd_chunks(X), y, **options)
         if strategy == "sequential":
             X, y = many_factors(np.random.default_rng(1), 90, 36)

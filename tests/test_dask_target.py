@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lincfa import LinCFA
-from lincfa._grouping._cohesion import _groups
+from lincfa._grouping import _cohesion
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -106,7 +106,7 @@ def test_weights(route, strategy, chunks, lazy):
     weights[:25] = 1.0
     weights[:3] = 0.0  # all of a chunk
     parameters = {"strategy": strategy, "units": "original"}
-    with patch.object(_groups, "COMPARED", 3):
+    with patch.object(_cohesion, "COMPARED", 3):
         model = LinCFA(**parameters).fit(X, y, weights)
         gone = np.flatnonzero(weights == 0)
         X[gone] = np.array([np.nan, np.inf, -np.inf, 1e308])[gone % 4][:, None]

@@ -6,10 +6,9 @@ import pytest
 from fifty_digits import exact_moments, exact_pair
 from lincfa import LinCFA
 from lincfa._grouping import group_sequential
-from lincfa._rule._criterion import Criterion
+from lincfa._rule import Rule
 from lincfa._statistics import _array
 from reference import (
-    Forced,
     assert_same,
     make,
     mirrored,
@@ -17,6 +16,7 @@ from reference import (
     reference,
     statistics_of,
     tree,
+    with_costs,
 )
 
 
@@ -64,14 +64,14 @@ def test_moments_of_columns_against_fifty_digits(n, kind):
 @pytest.mark.parametrize("family", [tree, noise_only, mirrored])
 def test_groups_do_not_depend_on_the_mean(monkeypatch, family, ratio, kind):
     """Values of 20 binary digits, which a shift by a million leaves exact."""
-    monkeypatch.setattr(_array, "_SMALLEST_HEAD", 20)
+    monkeypatch.setattr(_array, "_SMALLEST_BLOCK", 20)
     X, y = make(family, 60, 75)
     X = np.round(X * 2.0**20) / 2.0**20
     shift = np.round(ratio * np.random.default_rng(0).choice([-1, 0.5, 1], size=X.shape[1]))
     for tolerance in (0.1, 1):
         labels, *_ = reference(X, y, tolerance)
         parts = [
-            group_sequential(statistics, Criterion(60, tolerance))
+            group_sequential(statistics, Rule(60, tolerance))
             for statistics in (statistics_of(kind, values, y) for values in (X, X + shift))
         ]
         assert parts[0].labels.tolist() == parts[1].labels.tolist() == labels
@@ -110,7 +110,7 @@ def test_near_duplicates_in_memory(gap, sign):
         expected = 1 - 1e9 * below_one / f
         assert evidence["threshold"] == pytest.approx([expected], rel=2 * bound)
         statistics = statistics_of(order, X, y)
-        partition = group_sequential(Forced(statistics, 1), Criterion(80, 1e9))
+        partition = group_sequential(with_costs(statistics, 1), Rule(80, 1e9))
         assert partition.evidence["f"] == pytest.approx([f], rel=bound)
 
 

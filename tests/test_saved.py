@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 import lincfa
 from lincfa import LinCFA
-from lincfa._rule._evidence import EVIDENCE, complete
+from lincfa._rule import EVIDENCE, complete
 from reference import assert_same_fit, draw, stream, table
 
 PATHS = ("agglomerative", "joint")

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from lincfa._grouping import _sequential, group_sequential
-from lincfa._rule._criterion import Criterion
+from lincfa._rule import Rule
 from lincfa._statistics import ArrayStatistics
 from reference import (
     FAMILIES,
     TOLERANCES,
-    Forced,
     field,
     make,
     noise_only,
     statistics_of,
     tree,
+    with_costs,
 )
 
 
@@ -24,27 +24,27 @@ def judged(family, n, tolerance, known, seed=0):
     """All pairs of some data: correlations, what the rule says and what the sieve says."""
     X, y = make(family, n, 48, seed)
     statistics = ArrayStatistics.from_data(X, y)
-    criterion = Criterion.of(statistics, tolerance, 0.3 * y.var(ddof=1) if known else "pair")
+    rule = Rule.of(statistics, tolerance, 0.3 * y.var(ddof=1) if known else "pair")
     first, second = np.triu_indices(X.shape[1], 1)
     rho = statistics.square(np.arange(X.shape[1]))
     r = statistics.target_correlation
     pairs = statistics.pairs(first, second, rho[first, second])
-    passed = criterion.passes(pairs)
-    certain, doubtful = (sifted[first, second] for sifted in criterion.sift(rho, r, r))
+    passed = rule.passes(pairs)
+    certain, doubtful = (sifted[first, second] for sifted in rule.certain_and_doubtful(rho, r, r))
     assert not (certain & doubtful).any()
     assert passed[certain].all()
-    return criterion, criterion.f(pairs), r[first], r[second], passed, certain, doubtful
+    return rule, rule.f(pairs), r[first], r[second], passed, certain, doubtful
 
 
 @pytest.mark.parametrize("n", [4, 9, 60, 500])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_passes_is_possible_and_in_reach(family, n):
     for tolerance, known in product(TOLERANCES, (False, True)):
-        criterion, _, r1, r2, passed, certain, doubtful = judged(family, n, tolerance, known)
+        rule, _, r1, r2, passed, certain, doubtful = judged(family, n, tolerance, known)
         assert (certain | doubtful)[passed].all()
         # Up to the rounding of the correlations, as for copies that explain the target fully.
-        assert (np.abs(r1 - r2) <= criterion.reach(r1) + 1e-14)[passed].all()
-        assert (np.abs(r1 - r2) <= criterion.reach(r2) + 1e-14)[passed].all()
+        assert (np.abs(r1 - r2) <= rule.largest_difference(r1) + 1e-14)[passed].all()
+        assert (np.abs(r1 - r2) <= rule.largest_difference(r2) + 1e-14)[passed].all()
 
 
 @pytest.mark.parametrize("known", [False, True])
@@ -76,8 +76,8 @@ def test_reach_is_tight():
     pairs = statistics.pairs(first, second, np.full(30, -1.0))
     r = statistics.target_correlation
     for ratio in (None, 0.3):
-        f = Criterion(50, 1.0, ratio).f(pairs)
-        reach = [Criterion(50, c, ratio).reach(r[i : i + 1])[0] for i, c in enumerate(f)]
+        f = Rule(50, 1.0, ratio).f(pairs)
+        reach = [Rule(50, c, ratio).largest_difference(r[i : i + 1])[0] for i, c in enumerate(f)]
         # The reach may have a margin for the rounding of correlations, as the sieve has.
         np.testing.assert_allclose(np.abs(r[first] - r[second]), reach, rtol=1e-6)
 
@@ -97,7 +97,7 @@ def test_pruning_where_the_seed_explains_the_target(monkeypatch, tolerance, kind
         statistics = statistics_of(kind, X, y)
         labels = [
             group_sequential(
-                Forced(statistics, 1, seed_limit=1, scatter_cost=cost), Criterion(n, tolerance)
+                with_costs(statistics, 1, max_seeds=1, scattered=cost), Rule(n, tolerance)
             ).labels.tolist()
             for cost in (np.inf, -np.inf)
         ]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fifty_digits import exact_pair
-from lincfa._rule._criterion import Criterion
+from lincfa._rule import Rule
 from lincfa._statistics import ArrayStatistics
-from lincfa._statistics._standardize import standardize
+from lincfa._statistics._array import standardize
 
 
 def pairs_of(statistics, seed, candidates):
@@ -65,7 +65,7 @@ def test_near_duplicates_against_fifty_digits(rng, distance, sign):
     pairs = pairs_of(statistics, 0, np.array([1]))
     f, below_one, _ = exact_pair(X[:, 0], X[:, 1], y)
     # The columns carry errors of 1e-16, their difference is of the size of the distance.
-    assert Criterion(80).f(pairs)[0] == pytest.approx(f, rel=1e-14 / distance + 1e-11)
+    assert Rule(80).f(pairs)[0] == pytest.approx(f, rel=1e-14 / distance + 1e-11)
     assert pairs.below_one[0] == pytest.approx(below_one, rel=1e-14 / distance + 1e-11)
 
 
@@ -83,7 +83,7 @@ def test_nearly_explained_targets_against_fifty_digits(rng, noise, rho):
     # covariance of the size noise·√(1−ρ) comes with an absolute error of some 1e-16. The other is
     # known to 1e-16 too, as 1 − R² down to 1e-6 and from the residual below.
     bound = 1e-15 / (noise * np.sqrt(1 - rho)) + 1e-15 / 1e-6
-    assert Criterion(60).f(pairs)[0] == pytest.approx(f, rel=bound)
+    assert Rule(60).f(pairs)[0] == pytest.approx(f, rel=bound)
 
 
 def test_fully_explained_target_merges_equal_weights_only(rng):
@@ -91,9 +91,9 @@ def test_fully_explained_target_merges_equal_weights_only(rng):
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     pairs = pairs_of(ArrayStatistics.from_data(X, Z[:, 0] + Z[:, 1]), 0, np.array([1, 2]))
     assert pairs.unexplained[0] == 0
-    assert Criterion(40).f(pairs)[0] == 0
+    assert Rule(40).f(pairs)[0] == 0
     pairs = pairs_of(ArrayStatistics.from_data(X, Z[:, 0] + 2 * Z[:, 1]), 0, np.array([1, 2]))
-    assert Criterion(40).f(pairs)[0] == np.inf
+    assert Rule(40).f(pairs)[0] == np.inf
 
 
 def test_a_pair_at_the_tolerance_merges(data):
@@ -101,8 +101,8 @@ def test_a_pair_at_the_tolerance_merges(data):
     X, y = data
     candidates = np.arange(1, 12)
     pairs = pairs_of(ArrayStatistics.from_data(X, y), 0, candidates)
-    f = Criterion(100).f(pairs)
-    at, below = Criterion(100, f[4]), Criterion(100, np.nextafter(f[4], 0))
+    f = Rule(100).f(pairs)
+    at, below = Rule(100, f[4]), Rule(100, np.nextafter(f[4], 0))
     assert at.passes(pairs)[4]
     assert not below.passes(pairs)[4]
 

@@ -113,8 +113,8 @@ def test_the_path_holds_the_cohesion_of_every_group_on_it(data, strategy):
 @pytest.mark.parametrize("units", UNITS)
 def test_of_large_groups_outlying_members_are_compared(rng, monkeypatch, strategy, units):
     """All but the minimum are exact; that is one over fewer pairs, and never too low."""
-    monkeypatch.setattr("lincfa._grouping._cohesion._groups.COMPARED", 4)
-    monkeypatch.setattr("lincfa._statistics._square._TOGETHER", 5)
+    monkeypatch.setattr("lincfa._grouping._cohesion.COMPARED", 4)
+    monkeypatch.setattr("lincfa._statistics._protocol._SMALL_GROUPS", 5)
     X, y = skewed(rng)
     model = LinCFA(strategy=strategy, units=units, tolerance=20.0).fit(X, y)
     sizes = [len(group) for group in model.groups_]
@@ -144,7 +144,7 @@ def around_a_seed(rng, k):
 
 
 def test_the_mean_of_a_large_group_may_be_below_the_minimum_over_some_pairs(rng, monkeypatch):
-    monkeypatch.setattr("lincfa._grouping._cohesion._groups.COMPARED", 4)
+    monkeypatch.setattr("lincfa._grouping._cohesion.COMPARED", 4)
     X, y = around_a_seed(rng, 10)
     model = LinCFA(noise=1e9).fit(X, y)
     mean, _, _ = figures_of_group(X, y, model.groups_[0], "standardized")

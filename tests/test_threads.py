@@ -11,7 +11,8 @@ from reference import assert_same
 SAVE = """
 import sys
 import numpy as np
-from lincfa import LinCFA, _means
+from lincfa import LinCFA
+from lincfa._statistics import _means
 from lincfa.datasets import make_correlated, make_field
 _means._WORTH_THREADS = 0
 X, y = make_correlated(200, 600, random_state=0)

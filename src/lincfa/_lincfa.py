@@ -27,8 +27,7 @@ from ._model._parameters import (
     check_tolerance,
 )
 from ._model._streaming import Stream
-from ._rule._criterion import Criterion, tolerance_value
-from ._rule._evidence import complete
+from ._rule import Rule, complete, tolerance_value
 from ._statistics import MomentStatistics, Statistics, statistics_of
 from .theory._arrays import FloatArray
 
@@ -318,11 +317,11 @@ class LinCFA(GroupModel):
         self, statistics: Statistics, constraint: Constraint
     ) -> tuple[Partition, MergePath | None]:
         """Group by the strategy, which may also return a path of merges."""
-        criterion = Criterion.of(statistics, self.tolerance, self.noise, self.min_correlation)
+        rule = Rule.of(statistics, self.tolerance, self.noise, self.min_correlation)
         if self.strategy in PATHS:
-            path = PATHS[self.strategy](statistics, criterion, constraint)
-            return self._cut(path, criterion.tolerance), path
-        return partition_in_order(self.strategy, statistics, criterion, constraint), None
+            path = PATHS[self.strategy](statistics, rule, constraint)
+            return self._cut(path, rule.tolerance), path
+        return partition_in_order(self.strategy, statistics, rule, constraint), None
 
     def cut(
         self,

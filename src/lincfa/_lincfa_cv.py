@@ -24,7 +24,7 @@ from ._model._parameters import (
     check_tolerance,
     listed,
 )
-from ._rule._criterion import tolerance_value
+from ._rule import tolerance_value
 from ._search._choice import choose, tabulate
 from ._search._folds import Candidates, fit_weighted, score_fold, splits
 from ._search._samples import samples_of

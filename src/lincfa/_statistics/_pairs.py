@@ -1,4 +1,4 @@
-"""From correlations of pairs to what the criterion needs, without losing digits on the way."""
+"""From correlations of pairs to what the rule needs, without losing digits on the way."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ Residual: TypeAlias = Callable[
 
 @dataclass(frozen=True)
 class PairCorrelations:
-    """The correlations of pairs of features, in the form the criterion needs.
+    """The correlations of pairs of features, in the form the rule needs.
 
     Attributes
     ----------
@@ -93,6 +93,13 @@ def complete_pairs(
             near, below_one[near], above_minus_one[near], total[near]
         )
     return PairCorrelations(rho, below_one, share, unexplained)
+
+
+def is_constant(
+    peak: FloatArray, mean: FloatArray, precision: float | FloatArray
+) -> npt.NDArray[np.bool_]:
+    """Whether a column differs from its mean by no more than ``peak`` because of rounding."""
+    return np.asarray(peak <= ROUNDING * precision * np.abs(mean))
 
 
 def rounding_of_sums(precision: npt.ArrayLike, mean: FloatArray, scale: FloatArray) -> FloatArray:

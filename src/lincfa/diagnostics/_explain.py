@@ -15,8 +15,7 @@ from .._data._names import shown
 from .._data._training import read_in_memory
 from .._model._display import Table, decimals, digits, distinguishable
 from .._model._parameters import check_merging, check_sample_dim, check_tolerance
-from .._rule._criterion import Criterion
-from .._rule._evidence import complete
+from .._rule import Rule, complete
 from .._statistics import ArrayStatistics
 
 
@@ -225,10 +224,10 @@ def explain_pair(
                 f"Column {label!r} is constant, up to the rounding of its type, and belongs to no "
                 "group."
             )
-    criterion = Criterion.of(statistics, tolerance, noise, min_correlation)
+    rule = Rule.of(statistics, tolerance, noise, min_correlation)
     rho = statistics.square(np.concatenate([first, second]))[:1, 1]
     pairs = statistics.pairs(first, second, rho)
-    (row,) = complete(criterion.evidence(first, second, pairs), statistics.target_scale)
+    (row,) = complete(rule.evidence(first, second, pairs), statistics.target_scale)
     r = statistics.target_correlation
     figures = {
         name: float(row[name])
@@ -237,10 +236,10 @@ def explain_pair(
     }
     return PairExplanation(
         names=(labels[0], labels[1]),
-        merges=bool(criterion.passes(pairs)[0]),
+        merges=bool(rule.passes(pairs)[0]),
         n_samples=statistics.n_samples,
         target_correlations=(float(r[first[0]]), float(r[second[0]])),
         noise=noise if isinstance(noise, str) else float(noise),
-        min_correlation=criterion.min_correlation,
+        min_correlation=rule.min_correlation,
         **figures,
     )

@@ -12,7 +12,7 @@ from ..._data._connectivity import read_structure
 from ..._grouping import MERGES, PATHS, MergePath
 from ..._grouping._cohesion import COHESION
 from ..._grouping._constraint import Constraint
-from ..._rule._evidence import EVIDENCE, complete
+from ..._rule import EVIDENCE, complete
 from ._fields import restore_field
 from ._strict import (
     ROUNDING,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..._data._connectivity import present_labels
 from ..._data._names import display_names
-from ..._rule._evidence import EVIDENCE
+from ..._rule import EVIDENCE
 from ._fields import describe_field
 from ._strict import listed
 from ._structure import describe_structure

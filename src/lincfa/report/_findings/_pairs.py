@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._rule._criterion import Criterion, tolerance_value
-from ..._rule._evidence import threshold
-from ..._rule._noise import full_noise_ratio
+from ..._rule import Rule, merge_threshold, tolerance_value
+from ..._rule._noise import full_noise_ratio, known_noise_ratio
 from ..._statistics import ArrayStatistics
 from ..._statistics._means import group_means
 from ...theory._arrays import FloatArray
@@ -151,14 +150,14 @@ def _nearest(
 ) -> PairTable:
     """Give the pairs of columns with the smallest F; the columns stand for groups."""
     statistics = ArrayStatistics.from_data(values, train.y, None, train.weights)
-    criterion = Criterion(statistics.n_samples, tolerance, _noise_ratio(reducer, train))
+    rule = Rule(statistics.n_samples, tolerance, _noise_ratio(reducer, train))
     first, second = np.nonzero(np.triu(allowed, 1))
     rho = statistics.square(np.arange(len(labels)))[first, second]
     r = statistics.target_correlation
-    f = criterion.plain_f(rho, r[first], r[second])
+    f = rule.f_from_correlations(rho, r[first], r[second])
     lowest = -1.0 if reducer.min_correlation is None else float(reducer.min_correlation)
     nearest = np.argsort(f, kind="stable")[:NEAR_SHOWN]
-    needed = threshold(tolerance, 1 - rho[nearest], f[nearest])
+    needed = merge_threshold(tolerance, 1 - rho[nearest], f[nearest])
     return PairTable(
         tuple(labels[i] for i in first[nearest]),
         tuple(labels[i] for i in second[nearest]),
@@ -174,7 +173,7 @@ def _noise_ratio(reducer: Any, train: Samples) -> float | None:
     if reducer.noise == "pair":
         return None
     if not isinstance(reducer.noise, str):
-        return float(reducer.noise / reducer.target_scale_**2)
+        return known_noise_ratio(reducer.noise, reducer.target_scale_)
     # That of the regression on all features is behind each drop of variance.
     drops = reducer.evidence_["variance_drop_share"]
     if drops.size:
