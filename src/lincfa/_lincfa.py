@@ -14,8 +14,7 @@ from ._grouping import PATHS, MergePath, Partition, partition_in_order
 from ._grouping._cohesion import add_path_cohesion, group_cohesion
 from ._grouping._constraint import Constraint
 from ._model._cutting import PathReducer
-from ._model._document import describe, envelope
-from ._model._files import write_atomically
+from ._model._document import save_model
 from ._model._parameters import (
     check_merging,
     check_n_groups,
@@ -329,7 +328,7 @@ class LinCFA(PathReducer):
             raise ValueError("The strategy was changed after the fit; fit again before saving.")
         if not self._constraint().allows(self.labels_):
             raise ValueError("connectivity or blocks changed after the fit; fit again to save it.")
-        write_atomically(path, envelope(describe(self)))
+        save_model(self, path)
 
     def _check_is_fitted(self) -> None:
         stream: Stream | None = getattr(self, "_stream", None)
