@@ -67,16 +67,22 @@ def _or_null(entry: Entry) -> Entry:
 class Range(NamedTuple):
     """Which numbers a list may hold."""
 
+    noun: str
     low: float = -inf
     high: float = inf
     or_nan: bool = False
 
 
-ANY = Range(or_nan=True)
-FINITE = Range(-_MAX, _MAX)
-NOT_NEGATIVE = Range(0)
-CORRELATION = Range(-1 - _ROUNDING, 1 + _ROUNDING)
+ANY = Range("a number", or_nan=True)
+FINITE = Range("a finite number", -_MAX, _MAX)
+POSITIVE = Range("a positive number", 5e-324, _MAX)
+NOT_NEGATIVE = Range("a number of at least 0", 0)
+SHARE = Range("a finite number of at least 0", 0, _MAX)
+SCALE = Range("a standard deviation", 1e-305, 1e305)
+CORRELATION = Range("a correlation", -1 - _ROUNDING, 1 + _ROUNDING)
 CORRELATION_OR_NAN = CORRELATION._replace(or_nan=True)
+LABEL = Range("the number of a group, or -1", -1)
+SAMPLES = Range(f"at least {MIN_SAMPLES} samples", MIN_SAMPLES * (1 - _ROUNDING), _MAX)
 
 
 def _write_array(array: npt.NDArray[Any]) -> list[Any]:
@@ -98,16 +104,16 @@ def _read_array(content: Any, dtype: Any) -> npt.NDArray[Any]:
 def _column(attribute: str, allowed: Range, dtype: Any = np.float64) -> Entry:
     def read(content: Any, where: str, n_features: int) -> npt.NDArray[Any]:
         array = _read_array(content, dtype)
-        low, high, or_nan = allowed
-        for value in array[~((array >= low) & (array <= high) | or_nan & np.isnan(array))][:1]:
-            raise DocumentError(f"{where} contains {value}; it must be from {low:g} to {high:g}.")
+        inside = (array >= allowed.low) & (array <= allowed.high)
+        for value in array[~(inside | allowed.or_nan & np.isnan(array))][:1]:
+            raise DocumentError(f"{where} contains {value}, which is not {allowed.noun}.")
         return array
 
     return Entry(attribute, f"a list of type {np.dtype(dtype)}", _write_array, read)
 
 
-def _number(attribute: str, low: float) -> Entry:
-    read = _column(attribute, Range(low, _MAX)).read
+def _number(attribute: str, allowed: Range) -> Entry:
+    read = _column(attribute, allowed).read
     return Entry(attribute, "a number", float, lambda content, *at: read([content], *at)[0].item())
 
 
@@ -264,7 +270,7 @@ def _read_field(content: Any, where: str, n_features: int) -> Field:
         fits = len(set(dims)) == len(dims) == len(variable.dims) - 1
         fits = fits and prod(variable.shape) == variable.present.size
         for dim, size in zip(dims, variable.shape, strict=True):
-            fits = fits and sizes.setdefault(dim, size) == size
+            fits = fits and sizes.setdefault(dim, size) == size >= 0
         _require(fits, f"{where} has a variable whose dims, shape and cells do not match.")
     coordinates = tuple(_read_coordinate(part, sizes) for part in content["coordinates"])
     along = {coordinate.name: coordinate.dims for coordinate in coordinates}
@@ -324,15 +330,15 @@ ENTRIES: dict[str, Any] = {
         ),
     },
     "output": _parameter("output"),
-    "n_samples": _number("n_samples_", MIN_SAMPLES * (1 - _ROUNDING)),
-    "target_scale": _number("target_scale_", 5e-324),
+    "n_samples": _number("n_samples_", SAMPLES),
+    "target_scale": _number("target_scale_", POSITIVE),
     "feature_names": _names("feature_names_in_"),
     "column_names": _names("_column_names"),
     "field": _or_null(Entry("field_", "a description of a field", _write_field, _read_field)),
     "features": {
-        "label": _column("labels_", Range(-1), np.intp),
+        "label": _column("labels_", LABEL, np.intp),
         "mean": _column("mean_", FINITE),
-        "scale": _column("scale_", Range(1e-305, 1e305)),
+        "scale": _column("scale_", SCALE),
         "target_correlation": _column("target_correlation_", CORRELATION),
     },
     "groups": _table(
@@ -350,7 +356,7 @@ ENTRIES: dict[str, Any] = {
         f=NOT_NEGATIVE,
         tolerance=NOT_NEGATIVE,
         variance_drop_share=NOT_NEGATIVE,
-        bias_growth_share=Range(0, _MAX),
+        bias_growth_share=SHARE,
     ),
     "merge_path": _or_null(
         _table("merge_path_", MERGES, correlation=CORRELATION, height=NOT_NEGATIVE)
@@ -422,11 +428,10 @@ def read_model(document: Any) -> dict[str, Any]:
     except ValueError:  # a number too large for a float
         intact = False
     _require(intact, "the checksum does not match: the file was damaged or edited.")
-    try:
-        n_features = len(content["features"]["label"])
-    except (TypeError, LookupError):
-        n_features = 0
-    return _complete(_read(ENTRIES, content, "model", n_features, version))
+    _require(isinstance(content, dict), "model is not an object.")
+    _require("features" in content, "model lacks 'features'.")
+    features = _read(ENTRIES["features"], content["features"], "model.features", 0, version)
+    return _complete(_read(ENTRIES, content, "model", features["labels_"].size, version))
 
 
 def _read(
