@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from hypothesis import strategies as st
 
 import lincfa
 from lincfa import LinCFA
@@ -18,6 +19,16 @@ from reference import draw, table
 X, Y = draw(1, D=7)
 X[:, 4] = 5.0
 FUZZ = {"derandomize": True, "deadline": None}
+
+NUMBERS = st.integers() | st.integers(-2, 9) | st.just(10**400)
+NUMBERS |= st.floats(allow_nan=False, allow_infinity=False)
+WORDS = st.sampled_from(["nan", "inf", "-inf", "joint", "full", "pandas", "", "t0"]) | st.text()
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | WORDS,
+    lambda inner: st.lists(inner, max_size=7) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=8,
+)
+"""Anything that may stand in a file."""
 
 
 def content_of(model):

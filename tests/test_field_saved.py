@@ -7,10 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import lincfa
 from lincfa import LinCFA
-from tampering import assert_refused, content_of, put, sealed
+from tampering import (
+    FUZZ,
+    VALUES,
+    assert_refused,
+    content_of,
+    loaded_or_refused,
+    nodes,
+    put,
+    sealed,
+)
 
 xr = pytest.importorskip("xarray")
 
@@ -246,6 +257,18 @@ def test_samples_along_a_dimension_called_as_the_groups(file, content):
     file.write_text(sealed(json.loads(text)))
     assert lincfa.load(file).field_.is_dataset
     assert_refused(file, sealed(json.loads(text.replace('"time"', '"group"'))), REPEATED)
+
+
+@settings(max_examples=200, **FUZZ)
+@given(data=st.data())
+def test_any_part_of_a_field_replaced(tmp_path_factory, content, data):
+    """It is refused, or it works."""
+    keys = data.draw(st.sampled_from(list(nodes(content["field"]))[1:]))
+    field = put(deepcopy(content["field"]), data.draw(VALUES), *keys)
+    file = tmp_path_factory.getbasetemp() / "any field.json"
+    loaded = loaded_or_refused(file, sealed({**content, "field": field}))
+    if loaded is not None:
+        assert set(loaded.label_map()) == {"t2m", "rain", "index"}
 
 
 @pytest.mark.parametrize("engine", ["netcdf", "zarr"])
