@@ -189,7 +189,7 @@ DAMAGE = {
     "repeated": ((*COORDINATE, "name", "height"), REPEATED),
     "unnamed": ((*COORDINATE, "name", None), NOT_A_FIELD),
     "levels": (("levels", {"lat": ["a", "b"]}), "levels refers to coordinates"),
-    "unknown levels": (("levels", {"station": ["a", "b"]}), "levels refers to coord|not a descr"),
+    "unknown levels": (("levels", {"station": ["a", "b"]}), "levels refers to coordinates"),
     "no levels": (("levels", []), NOT_A_FIELD),
 }
 

@@ -14,14 +14,13 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from math import inf, isfinite, prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from .._data._cells import texts
-from .._data._field._describe import GROUP, Coordinate, Field, Variable
 from .._data._input import MIN_SAMPLES
 from .._data._names import default_names
 from .._grouping import MERGES, PATHS, MergePath
@@ -29,6 +28,9 @@ from .._grouping._cohesion import COHESION
 from .._grouping._constraint import WORDS, constraint_of, labels_of, labels_on
 from .._rule._evidence import EVIDENCE, complete
 from ._files import write_atomically
+
+if TYPE_CHECKING:
+    from .._data._field._describe import Field
 
 FORMAT, VERSION = "lincfa-model", 2
 _ROUNDING = 1e-9
@@ -109,7 +111,7 @@ def _column(attribute: str, allowed: Range, dtype: Any = np.float64) -> Entry:
             raise DocumentError(f"{where} contains {value}, which is not {allowed.noun}.")
         return array
 
-    return Entry(attribute, f"a list of type {np.dtype(dtype)}", _write_array, read)
+    return Entry(attribute, f"a list of {np.dtype(dtype)} values", _write_array, read)
 
 
 def _number(attribute: str, allowed: Range) -> Entry:
@@ -196,7 +198,7 @@ def _most_cells(n_features: int) -> int:
     return 2**20 + 10_000 * n_features
 
 
-def _write_field(field: Field) -> dict[str, Any]:
+def _write_field(field: "Field") -> dict[str, Any]:
     present = np.concatenate([variable.present for variable in field.variables])
     if present.size > _most_cells(present.sum()):
         raise ValueError(
@@ -257,51 +259,62 @@ def _write_attr(value: Any) -> Any:
     return str(value).encode(errors="replace").decode()
 
 
-def _read_field(content: Any, where: str, n_features: int) -> Field:
-    samples, levels = content["sample_dim"], content["levels"]
-    runs = [part["cells"] for part in content["variables"]]
+def _read_field(content: Any, where: str, n_features: int) -> "Field":
+    # Late, so that models of tables load nothing of fields.
+    from .._data._field._describe import GROUP, Coordinate, Field, Variable
+
+    samples, parts = content["sample_dim"], content["variables"]
+    runs = [part["cells"] for part in parts]
     fits = sum(sum(lengths[::2]) for lengths in runs) == n_features
     fits = fits and sum(map(sum, runs)) <= _most_cells(n_features)
     _require(fits, f"{where} does not have {n_features} cells, or too many missing ones.")
-    variables = tuple(_read_variable(part) for part in content["variables"])
-    sizes: dict[Any, int] = {}
-    for variable in variables:
-        dims = [dim for dim in variable.dims if dim != samples]
-        fits = len(set(dims)) == len(dims) == len(variable.dims) - 1
-        fits = fits and prod(variable.shape) == variable.present.size
-        for dim, size in zip(dims, variable.shape, strict=True):
+    present = [np.repeat(np.arange(len(lengths)) % 2 == 0, lengths) for lengths in runs]
+    sizes: dict[str, int] = {}
+    for part, cells in zip(parts, present, strict=True):
+        dims = [dim for dim in part["dims"] if dim != samples]
+        fits = len(set(dims)) == len(dims) == len(part["dims"]) - 1
+        fits = fits and prod(part["shape"]) == cells.size
+        for dim, size in zip(dims, part["shape"], strict=True):
             fits = fits and sizes.setdefault(dim, size) == size >= 0
         _require(fits, f"{where} has a variable whose dims, shape and cells do not match.")
-    coordinates = tuple(_read_coordinate(part, sizes) for part in content["coordinates"])
+    coordinates = [
+        Coordinate(part["name"], tuple(part["dims"]), _read_values(part, sizes), part["attrs"])
+        for part in content["coordinates"]
+    ]
     along = {coordinate.name: coordinate.dims for coordinate in coordinates}
-    named = {variable.name for variable in variables} - {None}
-    fits = len(named) == len(variables) if content["is_dataset"] else len(variables) == 1
+    named = {part["name"] for part in parts} - {None}
+    fits = len(named) == len(parts) if content["is_dataset"] else len(parts) == 1
     fits = fits and len(along) == len(coordinates) and samples not in (GROUP, *along)
     _require(fits, f"{where} has names that are missing, repeated or reserved.")
-    for dim, names in levels.items():
+    for dim, names in content["levels"].items():
         fits = dim in sizes and dim not in along and len(set(names)) == len(names) > 1
-        fits = fits and all(along[name] == (dim,) for name in names)
+        fits = fits and all(along.get(name) == (dim,) for name in names)
         _require(fits, f"{where}.levels refers to coordinates that do not exist.")
-    levels = {dim: tuple(names) for dim, names in levels.items()}
-    return Field(samples, variables, coordinates, levels, content["is_dataset"], content["attrs"])
+    return Field(
+        sample_dim=samples,
+        variables=tuple(
+            Variable(part["name"], tuple(part["dims"]), tuple(part["shape"]), cells, part["attrs"])
+            for part, cells in zip(parts, present, strict=True)
+        ),
+        coordinates=tuple(coordinates),
+        levels={dim: tuple(names) for dim, names in content["levels"].items()},
+        is_dataset=content["is_dataset"],
+        attrs=content["attrs"],
+    )
 
 
-def _read_variable(content: Any) -> Variable:
-    present = np.repeat(np.arange(len(content["cells"])) % 2 == 0, content["cells"])
-    dims, shape = tuple(content["dims"]), tuple(content["shape"])
-    return Variable(content["name"], dims, shape, present, content["attrs"])
-
-
-def _read_coordinate(content: Any, sizes: Mapping[Any, int]) -> Coordinate:
-    name, dims, dtype, values = (content[key] for key in ("name", "dims", "dtype", "values"))
+def _read_values(coordinate: Any, sizes: Mapping[str, int]) -> npt.NDArray[Any]:
+    name, dims, dtype, values = (coordinate[key] for key in ("name", "dims", "dtype", "values"))
     fits = set(dims) <= sizes.keys() and (name not in sizes or dims == [name])
     _require(fits, f"the coordinate {name!r} has dims that do not match.")
-    if dtype == "str":  # as objects where a long text would make many short ones as wide
+    if dtype == "str":
+        # NumPy makes all strings as wide as the longest, and drops zeros at their ends.
         wide = len(values) * max(map(len, values), default=0) > 2**27
-        array = np.array(values, dtype=object if wide else str)
+        keep = wide or any(value.endswith("\0") for value in values)
+        array = np.array(values, dtype=object if keep else str)
     else:
         array = _read_array(values, dtype)
-    return Coordinate(name, tuple(dims), array.reshape([sizes[d] for d in dims]), content["attrs"])
+    return array.reshape([sizes[dim] for dim in dims])
 
 
 # What is saved
