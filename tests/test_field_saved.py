@@ -187,7 +187,7 @@ DAMAGE = {
     "of a dimension": ((*COORDINATE, "name", "lon"), "'lon' has dims that do not match"),
     "of the samples": ((*COORDINATE, "name", "time"), REPEATED),
     "repeated": ((*COORDINATE, "name", "height"), REPEATED),
-    "unnamed": ((*COORDINATE, "name", None), NOT_A_FIELD),
+    "unnamed": ((*COORDINATE, "name", None), REPEATED),
     "levels": (("levels", {"lat": ["a", "b"]}), "levels refers to coordinates"),
     "unknown levels": (("levels", {"station": ["a", "b"]}), "levels refers to coordinates"),
     "no levels": (("levels", []), NOT_A_FIELD),

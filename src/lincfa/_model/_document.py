@@ -30,7 +30,7 @@ from .._rule._evidence import EVIDENCE, complete
 from ._files import write_atomically
 
 if TYPE_CHECKING:
-    from .._data._field._describe import Field
+    from .._data._field._describe import Coordinate, Field, Variable
 
 FORMAT, VERSION = "lincfa-model", 2
 _ROUNDING = 1e-9
@@ -53,14 +53,7 @@ class Entry(NamedTuple):
     noun: str
     write: Callable[[Any], Any]
     read: Callable[[Any, str, int], Any]
-
-
-def _or_null(entry: Entry) -> Entry:
-    """Save None as null."""
-    return entry._replace(
-        write=lambda value: None if value is None else entry.write(value),
-        read=lambda content, *at: None if content is None else entry.read(content, *at),
-    )
+    optional: bool = False  # None is saved as null
 
 
 # Numbers
@@ -210,25 +203,27 @@ def _write_field(field: "Field") -> dict[str, Any]:
         "is_dataset": bool(field.is_dataset),
         "attrs": _write_attrs(field.attrs),
         "variables": [
-            {
-                "name": None if variable.name is None else _write_name(variable.name),
-                "dims": [_write_name(dim) for dim in variable.dims],
-                "shape": [int(size) for size in variable.shape],
-                "cells": _run_lengths(variable.present),
-                "attrs": _write_attrs(variable.attrs),
-            }
+            _write_part(
+                variable,
+                shape=[int(size) for size in variable.shape],
+                cells=_run_lengths(variable.present),
+            )
             for variable in field.variables
         ],
         "coordinates": [
-            {
-                "name": _write_name(coordinate.name),
-                "dims": [_write_name(dim) for dim in coordinate.dims],
-                **_write_values(coordinate.values.ravel()),
-                "attrs": _write_attrs(coordinate.attrs),
-            }
+            _write_part(coordinate, **_write_values(coordinate.values.ravel()))
             for coordinate in field.coordinates
         ],
         "levels": {_write_name(dim): _write_names(names) for dim, names in field.levels.items()},
+    }
+
+
+def _write_part(part: "Variable | Coordinate", **own: Any) -> dict[str, Any]:
+    return {
+        "name": None if part.name is None else _write_name(part.name),
+        "dims": [_write_name(dim) for dim in part.dims],
+        **own,
+        "attrs": _write_attrs(part.attrs),
     }
 
 
@@ -284,23 +279,20 @@ def _read_field(content: Any, where: str, n_features: int) -> "Field":
     along = {coordinate.name: coordinate.dims for coordinate in coordinates}
     named = {part["name"] for part in parts} - {None}
     fits = len(named) == len(parts) if content["is_dataset"] else len(parts) == 1
-    fits = fits and len(along) == len(coordinates) and samples not in (GROUP, *along)
+    fits = fits and len(along) == len(coordinates) and not {None, samples} & along.keys()
+    fits = fits and samples != GROUP
     _require(fits, f"{where} has names that are missing, repeated or reserved.")
     for dim, names in content["levels"].items():
         fits = dim in sizes and dim not in along and len(set(names)) == len(names) > 1
         fits = fits and all(along.get(name) == (dim,) for name in names)
         _require(fits, f"{where}.levels refers to coordinates that do not exist.")
-    return Field(
-        sample_dim=samples,
-        variables=tuple(
-            Variable(part["name"], tuple(part["dims"]), tuple(part["shape"]), cells, part["attrs"])
-            for part, cells in zip(parts, present, strict=True)
-        ),
-        coordinates=tuple(coordinates),
-        levels={dim: tuple(names) for dim, names in content["levels"].items()},
-        is_dataset=content["is_dataset"],
-        attrs=content["attrs"],
+    levels = {dim: tuple(names) for dim, names in content["levels"].items()}
+    variables = (
+        Variable(part["name"], tuple(part["dims"]), tuple(part["shape"]), cells, part["attrs"])
+        for part, cells in zip(parts, present, strict=True)
     )
+    is_dataset, attrs = content["is_dataset"], content["attrs"]
+    return Field(samples, tuple(variables), tuple(coordinates), levels, is_dataset, attrs)
 
 
 def _read_values(coordinate: Any, sizes: Mapping[str, int]) -> npt.NDArray[Any]:
@@ -321,25 +313,29 @@ def _read_values(coordinate: Any, sizes: Mapping[str, int]) -> npt.NDArray[Any]:
 
 
 def _parameter(name: str) -> Entry:
-    return _or_null(Entry(name, "text or a number", _write_parameter, lambda content, *at: content))
+    return Entry(name, "text or a number", _write_parameter, lambda content, *at: content, True)
 
 
 def _names(attribute: str) -> Entry:
-    return _or_null(Entry(attribute, "a list of names", _write_names, _read_names))
+    return Entry(attribute, "a list of names", _write_names, _read_names, True)
 
 
 ENTRIES: dict[str, Any] = {
     "parameters": {
-        name: _parameter(name)
-        for name in ("strategy", "tolerance", "n_groups", "noise", "min_correlation", "units")
-    }
-    | {"sample_dim": _parameter("sample_dim")},
+        "strategy": _parameter("strategy"),
+        "tolerance": _parameter("tolerance"),
+        "n_groups": _parameter("n_groups"),
+        "noise": _parameter("noise"),
+        "min_correlation": _parameter("min_correlation"),
+        "units": _parameter("units"),
+        "sample_dim": _parameter("sample_dim"),
+    },
     "structure": {
-        "connectivity": _or_null(
-            Entry("connectivity", "pairs of features", _write_connectivity, _read_connectivity)
+        "connectivity": Entry(
+            "connectivity", "pairs of features", _write_connectivity, _read_connectivity, True
         ),
-        "blocks": _or_null(
-            Entry("blocks", "a list of labels", _write_blocks, lambda content, *at: content)
+        "blocks": Entry(
+            "blocks", "a list of labels", _write_blocks, lambda labels, *at: labels, True
         ),
     },
     "output": _parameter("output"),
@@ -347,7 +343,7 @@ ENTRIES: dict[str, Any] = {
     "target_scale": _number("target_scale_", POSITIVE),
     "feature_names": _names("feature_names_in_"),
     "column_names": _names("_column_names"),
-    "field": _or_null(Entry("field_", "a description of a field", _write_field, _read_field)),
+    "field": Entry("field_", "a description of a field", _write_field, _read_field, True),
     "features": {
         "label": _column("labels_", LABEL, np.intp),
         "mean": _column("mean_", FINITE),
@@ -371,9 +367,9 @@ ENTRIES: dict[str, Any] = {
         variance_drop_share=NOT_NEGATIVE,
         bias_growth_share=SHARE,
     ),
-    "merge_path": _or_null(
-        _table("merge_path_", MERGES, correlation=CORRELATION, height=NOT_NEGATIVE)
-    ),
+    "merge_path": _table(
+        "merge_path_", MERGES, correlation=CORRELATION, height=NOT_NEGATIVE
+    )._replace(optional=True),
 }
 
 
@@ -392,11 +388,15 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
 def _write(entries: Mapping[str, Any], values: Any) -> dict[str, Any]:
     return {
-        key: entry.write(values[entry.attribute])
+        key: _write_entry(entry, values[entry.attribute])
         if isinstance(entry, Entry)
         else _write(entry, values)
         for key, entry in entries.items()
     }
+
+
+def _write_entry(entry: Entry, value: Any) -> Any:
+    return None if value is None and entry.optional else entry.write(value)
 
 
 def _layout(value: Any, indent: str = "") -> str:
@@ -464,8 +464,10 @@ def _read(
             values |= _read(entry, part, inner, n_features, version)
             continue
         try:
-            values[entry.attribute] = value = entry.read(part, inner, n_features)
-            same = _canonical(entry.write(value)) == _canonical(part)
+            absent = part is None and entry.optional
+            values[entry.attribute] = None if absent else entry.read(part, inner, n_features)
+            written = _write_entry(entry, values[entry.attribute])
+            same = _canonical(written) == _canonical(part)
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
             if isinstance(error, DocumentError):
                 raise
