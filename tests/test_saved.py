@@ -348,4 +348,5 @@ def test_any_numbers_survive(folder, data):
     model.merge_path_["correlation"] = drawn(CORRELATIONS, model.merge_path_)
     for name in ("f", "mean_correlation", "min_correlation", "bias_growth_share"):
         model.merge_path_[name] = drawn(st.floats(), model.merge_path_)
+    model.merge_path_["height"] = np.sort(drawn(st.floats(0), model.merge_path_))
     assert state(saved(model, folder)) == state(model)

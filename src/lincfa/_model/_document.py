@@ -432,7 +432,7 @@ def read_model(document: Any) -> dict[str, Any]:
     version = document.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
         raise DocumentError(
-            f"the file has version {version!r} of the format; this lincfa reads 1 to {VERSION}."
+            f"the file has version {version!r}; this lincfa reads versions 1 to {VERSION}."
         )
     _check_keys(document, ("format", "version", "checksum", "model"), "the file")
     content = document["model"]
@@ -452,10 +452,8 @@ def _read(
 ) -> dict[str, Any]:
     """Read values by attribute; each must be written again as it stands in the file."""
     if version < VERSION and isinstance(content, dict):
-        lacking: dict[str, Any] = {
-            key: None if isinstance(entries[key], Entry) else {} for key in entries
-        }
-        content = {**lacking, **content}
+        nothing = {key: None if isinstance(entries[key], Entry) else {} for key in entries}
+        content = {**nothing, **content}
     _check_keys(content, tuple(entries), where)
     values: dict[str, Any] = {}
     for key, entry in entries.items():
@@ -520,8 +518,10 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
         "n_features_in_": n_features,
         "n_connected_components_": constraint.n_components(labels >= 0),
     }
-    absent = {"feature_names_in_", "field_", "merge_path_"}  # attributes that are never None
-    return {name: v for name, v in values.items() if v is not None or name not in absent}
+    for name in ("feature_names_in_", "field_", "merge_path_"):  # never None: there or not
+        if values[name] is None:
+            del values[name]
+    return values
 
 
 def _groups(labels: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
@@ -558,9 +558,8 @@ def _check_path(merges: Any, labels: npt.NDArray[np.intp], n_groups: int) -> Non
         _require(exist, "model.merge_path refers to groups that do not exist.")
         sizes[first] += sizes.pop(second)
         _require(sizes[first] == size, "model.merge_path has a wrong size.")
-    _require(
-        (np.diff(merges["height"]) >= 0).all(), "model.merge_path has a height that decreases."
-    )
+    height = merges["height"]
+    _require((height[1:] >= height[:-1]).all(), "model.merge_path has a height that decreases.")
     with np.errstate(all="ignore"):  # merges beyond the groups may have any numbers
         path = MergePath(labels >= 0, merges)
         same = len(sizes) <= n_groups and np.array_equal(path.partition(n_groups).labels, labels)
