@@ -17,8 +17,7 @@ from ._grouping import PATHS, MergePath, Partition, partition_in_order
 from ._grouping._cohesion import add_path_cohesion, cut_cohesion, group_cohesion
 from ._grouping._constraint import Constraint
 from ._model._base import GroupModel
-from ._model._document import describe, envelope
-from ._model._files import write_atomically
+from ._model._document import save_model
 from ._model._parameters import (
     check_merging,
     check_n_groups,
@@ -439,7 +438,7 @@ class LinCFA(GroupModel):
             raise ValueError(
                 "connectivity or blocks were changed after the fit; fit again before saving."
             )
-        write_atomically(path, envelope(describe(self)))
+        save_model(self, path)
 
     def _check_is_fitted(self) -> None:
         stream: Stream | None = getattr(self, "_stream", None)
