@@ -20,9 +20,8 @@ SKY, OCHRE, PURPLE, RED = "#3a9bd1", "#b07d00", "#8a63d2", "#c8372d"
 GREY = "#808080"
 SINGLE = "#d9d9d9"  # groups of one feature
 # Colours and markers: adjacent ones differ clearly, also in shape.
-SERIES = tuple(
-    zip((BLUE, VERMILION, GREEN, PURPLE, OCHRE, SKY, RED, PINK), "os^DvPXp", strict=True)
-)
+_HUES = BLUE, VERMILION, GREEN, PURPLE, OCHRE, SKY, RED, PINK
+SERIES = tuple(zip(_HUES, "os^DvPXp", strict=True))
 
 STRATEGY_COLORS = {"sequential": GREEN, "centroid": PINK}
 STRATEGY_COLORS |= {"agglomerative": BLUE, "joint": VERMILION}

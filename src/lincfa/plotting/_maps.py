@@ -223,11 +223,8 @@ def draw_groups(map: Map, ax: "Axes", *, numbers: int = 0, **kwargs: Any) -> Non
     else:
         pairs = grid_neighbors(map.groups, map.places.wraps)
     indices, colors = distinct_colors(map.groups, map.single, pairs)
-    style = {
-        "cmap": ListedColormap(colors or [SINGLE]),
-        "vmin": -0.5,
-        "vmax": max(len(colors), 1) - 0.5,
-    }
+    style: dict[str, Any] = {"cmap": ListedColormap(colors or [SINGLE])}
+    style |= {"vmin": -0.5, "vmax": max(len(colors), 1) - 0.5}
     _paint(ax, map, np.ma.masked_less(indices, 0), style | kwargs)
     if map.places.kind != "points" and max(map.groups.shape) <= _OUTLINED:
         _outline(ax, map, kwargs)
@@ -249,7 +246,7 @@ def draw_groups(map: Map, ax: "Axes", *, numbers: int = 0, **kwargs: Any) -> Non
 
 def weights_on(map: Map) -> FloatArray:
     """Return the values of the cells that belong to a group."""
-    return np.asarray(_values(map)[map.groups >= 0])
+    return np.asarray(map.values, dtype=np.float64)[map.groups >= 0]
 
 
 def draw_weights(map: Map, ax: "Axes", *, weights: FloatArray, **kwargs: Any) -> None:
@@ -257,13 +254,12 @@ def draw_weights(map: Map, ax: "Axes", *, weights: FloatArray, **kwargs: Any) ->
 
     ``weights`` are those of all maps that share a scale.
     """
+    values = np.ma.masked_where(map.groups < 0, np.asarray(map.values))
     style = {"cmap": "RdBu_r"} | _diverging(weights, kwargs)
-    image = _paint(ax, map, np.ma.masked_where(map.groups < 0, _values(map)), style | kwargs)
-    label = EFFECT.format("cell")
-    if "norm" in style:
-        _bar(ax, image, label + SYMLOG, _decades(style["norm"]))
-    else:
-        _bar(ax, image, label)
+    image = _paint(ax, map, values, style | kwargs)
+    logarithmic = "norm" in style
+    label = EFFECT.format("cell") + (SYMLOG if logarithmic else "")
+    _bar(ax, image, label, _decades(style["norm"]) if logarithmic else None)
     _finish(ax, map, kwargs, outside=_OUTSIDE)
 
 
@@ -277,14 +273,9 @@ def draw_stability(map: Map, ax: "Axes", **kwargs: Any) -> None:
     single = np.isin(map.groups, map.single)
     grey = {"cmap": ListedColormap([SINGLE])} | _placement(kwargs)
     _paint(ax, map, np.ma.masked_where(~single, single.astype(float)), grey)
-    image = _paint(ax, map, np.ma.masked_invalid(_values(map)), style | kwargs)
+    image = _paint(ax, map, np.ma.masked_invalid(np.asarray(map.values)), style | kwargs)
     _bar(ax, image, "share of resamples in which\nthe cell stays with its group")
     _finish(ax, map, kwargs, single=True)
-
-
-def _values(map: Map) -> FloatArray:
-    assert map.values is not None
-    return map.values
 
 
 def _diverging(values: FloatArray, kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -108,8 +108,8 @@ def plot_thresholds(
 ) -> "Axes":
     """Draw the actual correlation of pairs against the correlation required to merge.
 
-    Pairs on or above the diagonal merge, unless their correlation is below ``min_correlation``.
-    Pairs that would merge at any correlation are in the strip at the left.
+    Pairs on or above the diagonal pass, unless their correlation is below ``min_correlation``.
+    Pairs that pass at any correlation are in the strip at the left.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def draw_thresholds(pairs: Pairs, ax: "Axes") -> None:
         labels.append(f"{what} ({count})")
     (diagonal,) = ax.plot([low, 1], [low, 1], "--", color=ink(), linewidth=0.9)
     handles.append(diagonal)
-    labels.append("pairs on or above this line merge")
+    labels.append("threshold: pairs on or above it pass")
     if min_correlation is not None:
         handles.append(ax.axhline(min_correlation, color=ink(), linestyle=":", linewidth=0.9))
         labels.append("min_correlation: no merges below")

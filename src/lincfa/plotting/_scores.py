@@ -137,8 +137,8 @@ def plot_search(search: LinCFACV) -> "Figure":
     figure = new_figure(10, 4.2)
     panels = figure.subplots(1, 2, sharey=True)
     results, best = search.cv_results_, search.best_index_
-    score, errors = results["mean_test_score"], standard_errors(results)
-    eligible = results["eligible"]
+    score, eligible = results["mean_test_score"], results["eligible"]
+    errors = standard_errors(results)
     for panel, column in zip(panels, ("tolerance", "mean_n_groups"), strict=True):
         x = results[column]
         for strategy in dict.fromkeys(results["strategy"]):

@@ -383,7 +383,7 @@ def _search_path(model: Any) -> ScorePath:
     return ScorePath(
         tuple(curves),
         (float(columns[0][best]), float(columns[1][best])),
-        f"chosen ({model.n_groups_} groups on all samples)",
+        f"chosen ({model.n_groups_} groups on all data)",
         name.replace("neg_", "negative ").replace("_", " "),
         "Means over the cross-validation folds of the training data; bars: one standard error. "
         "The marked combination was chosen.",
