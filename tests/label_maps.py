@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from lincfa.report._findings import map_of
+from lincfa.report._maps import make_map
 
 
 def map_of_labels(labels, values=None, title=""):
     """A map of which all features are on the map."""
     told = np.asarray(labels, dtype=float)
     sizes = np.bincount(told[told >= 0].astype(int))
-    return map_of(labels, values, sizes=sizes, title=title)
+    return make_map(labels, values, sizes=sizes, title=title)
 
 
 def cell_colors(ax):
