@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
+from label_maps import assert_raises
 from lincfa import LinCFA, LinCFACV
 from lincfa.datasets import make_correlated
 from lincfa.report._groups import (
@@ -263,14 +264,14 @@ def test_wrong_samples_and_limits(data):
     X, y = data
     model = LinCFA().fit(X, y)
     for limit in (1, 0, 2.5, True, "all"):
-        with pytest.raises(ValueError, match="limit must be an integer of at least 2"):
-            plot_correlation(model, X, limit=limit)
-    with pytest.raises(ValueError, match="X has 1 sample; correlations need at least 2"):
-        plot_correlation(model, X[:1])
-    with pytest.raises(ValueError, match="X has 11 features"):
-        plot_correlation(model, X[:, 1:])
-    with pytest.raises(ValueError, match="contains NaN in column"):
-        plot_correlation(model, np.where(X[3, 4] == X, np.nan, X))
+        assert_raises(
+            "limit must be an integer of at least 2", plot_correlation, model, X, limit=limit
+        )
+    assert_raises("X has 1 sample; correlations need at least 2", plot_correlation, model, X[:1])
+    assert_raises("X has 11 features", plot_correlation, model, X[:, 1:])
+    assert_raises(
+        "contains NaN in column", plot_correlation, model, np.where(X[3, 4] == X, np.nan, X)
+    )
 
 
 # Thresholds
@@ -390,10 +391,14 @@ def test_thresholds_of_a_model(data, strategy):
 
 def test_no_thresholds(data):
     X, y = data
-    with pytest.raises(ValueError, match="joint strategy has no thresholds"):
-        plot_thresholds(LinCFA(strategy="joint").fit(X, y), X, y)
-    with pytest.raises(ValueError, match="X was given without y"):
-        plot_thresholds(LinCFA().fit(X, y), X)
+    assert_raises(
+        "joint strategy has no thresholds",
+        plot_thresholds,
+        LinCFA(strategy="joint").fit(X, y),
+        X,
+        y,
+    )
+    assert_raises("X was given without y", plot_thresholds, LinCFA().fit(X, y), X)
 
 
 # Scores against the number of groups
@@ -492,14 +497,19 @@ def test_a_path_of_merges(data, strategy):
 def test_no_path(data):
     X, y = data
     for strategy in ("sequential", "centroid"):
-        with pytest.raises(ValueError, match=r"no path to draw.*'agglomerative'.*LinCFACV"):
-            plot_path(LinCFA(strategy=strategy).fit(X, y), X, y, X, y)
+        assert_raises(
+            r"no path to draw.*'agglomerative'.*LinCFACV",
+            plot_path,
+            LinCFA(strategy=strategy).fit(X, y),
+            X,
+            y,
+            X,
+            y,
+        )
     model = LinCFA(strategy="joint").fit(X, y)
     for given in ((), (X, y), (None, None, X, y)):
-        with pytest.raises(ValueError, match="pass X, y, X_test and y_test"):
-            plot_path(model, *given)
-    with pytest.raises(ValueError, match="X_test was given without y_test"):
-        plot_path(model, X, y, X)
+        assert_raises("pass X, y, X_test and y_test", plot_path, model, *given)
+    assert_raises("X_test was given without y_test", plot_path, model, X, y, X)
 
 
 # Searches
@@ -772,10 +782,7 @@ def test_wrong_coefficients(data):
     forest = RandomForestRegressor(2, random_state=0)
     search = LinCFACV(tolerances=[1.0], strategies=["joint"], cv=2, estimator=forest).fit(X, y)
     for other in (model, search):
-        with pytest.raises(ValueError, match="coef is required"):
-            plot_coefficients(other)
+        assert_raises("coef is required", plot_coefficients, other)
     for wrong in (np.ones(model.n_groups_ + 1), np.ones((2, model.n_groups_)), 1.0):
-        with pytest.raises(ValueError, match="one coefficient per reduced feature"):
-            plot_coefficients(model, wrong)
-    with pytest.raises(ValueError, match="finite"):
-        plot_coefficients(model, np.full(model.n_groups_, np.nan))
+        assert_raises("one coefficient per reduced feature", plot_coefficients, model, wrong)
+    assert_raises("finite", plot_coefficients, model, np.full(model.n_groups_, np.nan))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from label_maps import cell_colors, hex_of, is_grey, legend_texts, map_of_labels
+from label_maps import assert_raises, cell_colors, hex_of, is_grey, legend_texts, map_of_labels
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("xarray")
@@ -363,10 +363,14 @@ def test_axes_of_a_projection_are_left_alone():
 
 
 def test_a_map_has_two_dimensions():
-    with pytest.raises(ValueError, match=r"plot_spectrum draws them"):
-        map_of_labels(xr.DataArray([0.0, 0.0], dims="wavelength"))
-    with pytest.raises(ValueError, match=r"got a \(1\), b \(2\), c \(3\)"):
-        map_of_labels(xr.DataArray(np.zeros((1, 2, 3)), dims=("a", "b", "c")))
+    assert_raises(
+        r"plot_spectrum draws them", map_of_labels, xr.DataArray([0.0, 0.0], dims="wavelength")
+    )
+    assert_raises(
+        r"got a \(1\), b \(2\), c \(3\)",
+        map_of_labels,
+        xr.DataArray(np.zeros((1, 2, 3)), dims=("a", "b", "c")),
+    )
 
 
 # Colours
@@ -566,8 +570,7 @@ def test_numbers_are_those_of_the_model():
         x, y = (int(place) for place in text.get_position())
         assert labels[y, x] == int(text.get_text())
     for wrong in (-1, 1.5, True, "all", None):
-        with pytest.raises(ValueError, match="numbers must be a non-negative integer, got"):
-            plot_map(model, numbers=wrong)
+        assert_raises("numbers must be a non-negative integer, got", plot_map, model, numbers=wrong)
 
 
 # Maps of fitted models
@@ -647,10 +650,8 @@ def test_a_variable_of_a_dataset(scene):
         ax = plot_map(model, variable=name)
         known = maps[name].transpose("lat", "lon").values[::-1] >= 0
         np.testing.assert_array_equal(~ax.collections[0].get_array().mask, known)
-    with pytest.raises(ValueError, match="choose one of 't2m', 'psl'"):
-        plot_map(model)
-    with pytest.raises(ValueError, match="no variable 'z'; available: 't2m', 'psl'"):
-        plot_map(model, variable="z")
+    assert_raises("choose one of 't2m', 'psl'", plot_map, model)
+    assert_raises("no variable 'z'; available: 't2m', 'psl'", plot_map, model, variable="z")
     assert plot_map(scene.fit(data[["psl"]])).collections  # there is but one
 
 
@@ -663,16 +664,16 @@ def test_a_place_along_a_third_dimension(scene):
         for level in (500, 850)
     ]
     assert blank == [False, True]
-    with pytest.raises(ValueError, match=r"select={'level': …}; available: 500, 850"):
-        plot_map(model)
-    with pytest.raises(ValueError, match="no level 700; available: 500, 850"):
-        plot_map(model, select={"level": 700})
-    with pytest.raises(ValueError, match="no dimension 'height'; the cells have 'level', 'lat'"):
-        plot_map(model, select={"height": 2})
-    with pytest.raises(ValueError, match=r"single level, got \[500, 850\]"):
-        plot_map(model, select={"level": [500, 850]})
-    with pytest.raises(ValueError, match=r'such as {"level": 500}, got 500'):
-        plot_map(model, select=500)
+    assert_raises(r"select={'level': …}; available: 500, 850", plot_map, model)
+    assert_raises("no level 700; available: 500, 850", plot_map, model, select={"level": 700})
+    assert_raises(
+        "no dimension 'height'; the cells have 'level', 'lat'",
+        plot_map,
+        model,
+        select={"height": 2},
+    )
+    assert_raises(r"single level, got \[500, 850\]", plot_map, model, select={"level": [500, 850]})
+    assert_raises(r'such as {"level": 500}, got 500', plot_map, model, select=500)
     values = np.arange(float(model.n_features_in_))
     found = SimpleNamespace(field=model.field_, labels=model.labels_, features=values)
     coef = np.arange(model.n_groups_) + 1.0
@@ -687,8 +688,7 @@ def test_a_place_along_a_third_dimension(scene):
         shown = mesh.get_array()[::-1]
         np.testing.assert_array_equal(shown[2, :3], model.to_map(values).sel(level=level)[2, :3])
     for place in ("a", None, [1, 2, 3]):
-        with pytest.raises(ValueError, match="available: 500, 850"):
-            plot_map(model, select={"level": place})
+        assert_raises("available: 500, 850", plot_map, model, select={"level": place})
     section = plot_map(model, select={"lat": 45.0})
     assert section.get_ylabel() == "level"
 
@@ -699,17 +699,14 @@ def test_a_day_is_named_as_one_writes_it(scene):
         day=np.arange("2001-01-01", "2001-01-13", dtype="M8[D]").astype("M8[ns]")
     )
     model = scene.fit(days)
-    with pytest.raises(ValueError, match=r"available: 2001-01-01, .*, 2001-01-10, …\."):
-        plot_map(model)
+    assert_raises(r"available: 2001-01-01, .*, 2001-01-10, …\.", plot_map, model)
     assert plot_map(model, select={"day": "2001-01-02"}).get_xlabel() == "longitude (°E)"
 
 
 def test_positions_where_there_are_no_coordinates(scene):
     bare = scene.array.drop_vars(["lat", "lon", "time"]).expand_dims(member=2)
-    with pytest.raises(ValueError, match=r"select={'member': …}; available: 0, 1"):
-        plot_map(scene.fit(bare))
-    with pytest.raises(ValueError, match="no member 2; available: 0, 1"):
-        plot_map(scene.fit(bare), select={"member": 2})
+    assert_raises(r"select={'member': …}; available: 0, 1", plot_map, scene.fit(bare))
+    assert_raises("no member 2; available: 0, 1", plot_map, scene.fit(bare), select={"member": 2})
     assert plot_map(scene.fit(bare), select={"member": 1}).get_xlabel() == "lon"
 
 
@@ -718,8 +715,7 @@ def test_cells_in_a_row(scene):
     row["wavelength"].attrs["units"] = "nm"
     row = row.where(row["wavelength"] != 8.0)
     model = LinCFA(sample_dim="time", tolerance=20.0).fit(row, scene.target)
-    with pytest.raises(ValueError, match=r"in a sequence along 'wavelength', .* plot_spectrum"):
-        plot_map(model)
+    assert_raises(r"in a sequence along 'wavelength', .* plot_spectrum", plot_map, model)
     ax = plot_spectrum(model)
     assert ax.lines[0].get_xdata().tolist() == [7, 9, 10]
     assert ax.get_xlabel() == "wavelength (nm)"
@@ -727,8 +723,9 @@ def test_cells_in_a_row(scene):
 
 def test_a_map_is_no_spectrum(scene):
     for field in (scene.array, xr.Dataset({"t2m": scene.array})):
-        with pytest.raises(ValueError, match=r"lat \(3\), lon \(4\)\. plot_map draws them"):
-            plot_spectrum(scene.fit(field))
+        assert_raises(
+            r"lat \(3\), lon \(4\)\. plot_map draws them", plot_spectrum, scene.fit(field)
+        )
     row = scene.array.isel(lat=[1])  # one dimension has but one place
     model = LinCFA(sample_dim="time", tolerance=20.0).fit(row, scene.target)
     assert plot_spectrum(model).lines[0].get_xdata().size == 4
@@ -736,27 +733,31 @@ def test_a_map_is_no_spectrum(scene):
 
 def test_what_has_no_map(scene):
     table = LinCFA().fit(np.random.default_rng(0).normal(size=(N, 3)), scene.target)
-    with pytest.raises(ValueError, match=r"plot_map needs .* fitted to a table"):
-        plot_map(table)
-    with pytest.raises(ValueError, match=r"plot_coefficient_map needs .* fitted to a table"):
-        plot_coefficient_map(table, np.zeros(table.n_groups_))
-    with pytest.raises(ValueError, match=r"plot_stability_map needs .* fitted to a table"):
-        plot_stability_map(SimpleNamespace(field=None, features=None))
+    assert_raises(r"plot_map needs .* fitted to a table", plot_map, table)
+    assert_raises(
+        r"plot_coefficient_map needs .* fitted to a table",
+        plot_coefficient_map,
+        table,
+        np.zeros(table.n_groups_),
+    )
+    assert_raises(
+        r"plot_stability_map needs .* fitted to a table",
+        plot_stability_map,
+        SimpleNamespace(field=None, features=None),
+    )
     model = scene.fit()
     for other in (model, model.label_map(), None):
         with pytest.raises(
             TypeError, match=r"result of lincfa\.stability\(field, y, model=model\)"
         ):
             plot_stability_map(other)
-    with pytest.raises(ValueError, match=r"shape \(2,\), got \(3,\)"):
-        plot_coefficient_map(model, np.zeros(3))
-    with pytest.raises(ValueError, match="coef is required"):
-        plot_coefficient_map(model)
-    with pytest.raises(ValueError, match="no variable 'z'; the field is 't2m'"):
-        plot_map(model, variable="z")
+    assert_raises(r"shape \(2,\), got \(3,\)", plot_coefficient_map, model, np.zeros(3))
+    assert_raises("coef is required", plot_coefficient_map, model)
+    assert_raises("no variable 'z'; the field is 't2m'", plot_map, model, variable="z")
     alone = xr.Dataset({"t2m": scene.array, "index": scene.array[:, 1, 1]})
-    with pytest.raises(ValueError, match="got none"):
-        plot_map(scene.fit(alone.drop_vars(["lat", "lon"])), variable="index")
+    assert_raises(
+        "got none", plot_map, scene.fit(alone.drop_vars(["lat", "lon"])), variable="index"
+    )
 
 
 # Spectra
@@ -866,7 +867,7 @@ def test_a_spectrum_of_ones_own(spectra):
 def test_what_cannot_be_drawn(spectra):
     X, y = spectra
     model = LinCFA().fit(X, y)
-    with pytest.raises(ValueError, match=r"one value per feature, shape \(60,\), got \(59,\)"):
-        plot_spectrum(model, X[0, 1:])
-    with pytest.raises(ValueError, match="spectrum"):
-        plot_spectrum(model, ["a"] * 60)
+    assert_raises(
+        r"one value per feature, shape \(60,\), got \(59,\)", plot_spectrum, model, X[0, 1:]
+    )
+    assert_raises("spectrum", plot_spectrum, model, ["a"] * 60)

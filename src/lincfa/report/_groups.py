@@ -196,7 +196,7 @@ def collect_pairs(reducer: Any, train: Observations | None) -> Pairs:
     if reducer.strategy == "joint":
         note = "The joint strategy decides by a regression on all groups, not pair by pair."
     elif train is None:
-        note = "Only merged pairs are shown; pairs that nearly merged need the training data."
+        note = "Only merged pairs are shown: those that nearly merged require the training data."
     else:
         near, note = _nearest_groups(reducer, names, train, tolerance)
     lowest = None if reducer.min_correlation is None else float(reducer.min_correlation)

@@ -56,7 +56,7 @@ def _describe_rule(findings: Findings) -> str:
         text = f"{rule} adds at most {pairs.tolerance:g} times as much squared bias as it saves "
         text += "variance."
     if pairs.min_correlation is not None:
-        text += f" Their correlation must be at least {pairs.min_correlation:g}."
+        text += f" Pairs with a correlation below {pairs.min_correlation:g} never merge."
     if settings.get("connectivity") is not None:
         text += " Groups are connected: only neighbours merge."
     if settings.get("blocks") is not None:
