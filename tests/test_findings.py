@@ -221,6 +221,16 @@ def test_noise_of_the_full_regression_without_any_merge(halves):
     assert near.f[0] == pytest.approx(told.f)
 
 
+def test_known_noise_of_a_tiny_target(halves):
+    """Its ratio to the target's variance is infinite, so that any pair would pass."""
+    y = halves["y"] * 1e-170
+    model = LinCFA(noise=1.0, min_correlation=0.9).fit(halves["X"], y)
+    near = collect_pairs(model, open_training(model, halves["X"], y)).near
+    assert (near.f == 0).all()
+    assert (near.threshold == 0.9).all()
+    assert (near.correlation < 0.9).all()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

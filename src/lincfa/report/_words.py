@@ -69,7 +69,7 @@ def compare_scores(scores: HeldOutScores) -> str:
     difference = scores.r2_difference
     useless = all(row.r2.value < 0 for row in scores.rows)
     if difference is None:
-        text = "Only the reduced features were scored: all features do not fit in memory."
+        text = "Only the reduced features were scored: the full data were not in memory."
         return f"{text} They {_WORSE}." if useless else text
     reduced_better, all_better = difference.low > 0, difference.high < 0
     if useless:
