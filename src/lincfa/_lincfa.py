@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
 from ._data._checks import check_in_memory, column_types, warn_of_constant
-from ._data._columns import Columns, check_columns
+from ._data._columns import check_columns
 from ._data._connectivity import read_structure
 from ._data._training import Training, read_training
 from ._grouping import PATHS, MergePath, Partition, partition_in_order
@@ -211,7 +211,7 @@ class LinCFA(GroupModel):
     def _fit(self, training: "Training | ChunkedTraining") -> Self:
         """Learn the groups from data that have been opened and checked."""
         self._keep_columns(training.columns)
-        constraint = self._constraint(training.columns)
+        constraint = self._constraint()
         statistics = statistics_of(
             training,
             # For each group anew, correlations with its mean are needed.
@@ -221,8 +221,9 @@ class LinCFA(GroupModel):
         self._group(statistics, constraint)
         return self
 
-    def _constraint(self, columns: Columns) -> Constraint:
-        return Constraint(*read_structure(self.connectivity, self.blocks, columns))
+    def _constraint(self) -> Constraint:
+        """Which of the features may merge."""
+        return Constraint(*read_structure(self.connectivity, self.blocks, self._columns))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups of all rows seen so far, chunk by chunk.
@@ -270,7 +271,7 @@ class LinCFA(GroupModel):
             self._keep_columns(chunk.columns)
         elif chunk.columns is not self._columns:
             check_columns(self, self._columns, X, chunk.columns.names)
-        constraint = self._constraint(self._columns)  # raises what more rows would not mend
+        constraint = self._constraint()  # raises what more rows would not mend
         chunk.check_finite()
         types = column_types(X)
         if stream is None:
@@ -434,7 +435,7 @@ class LinCFA(GroupModel):
         self._check_parameters()
         if (self.strategy in PATHS) != hasattr(self, "merge_path_"):
             raise ValueError("The strategy was changed after the fit; fit again before saving.")
-        if not self._constraint(self._columns).allows(self.labels_):
+        if not self._constraint().allows(self.labels_):
             raise ValueError(
                 "connectivity or blocks were changed after the fit; fit again before saving."
             )

@@ -234,7 +234,7 @@ def stability(
     each = time.monotonic() - start
     random = check_random_state(random_state)
     varying = given.labels_ >= 0
-    constraint = given._constraint(training.columns)
+    constraint = given._constraint()
     drawn = [_draw(random, training.y) for _ in range(n_resamples)]
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_labels)(given, constraint, replace(training, weights=counts)) for counts in drawn
