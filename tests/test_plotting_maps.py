@@ -19,6 +19,7 @@ from matplotlib.collections import LineCollection, PathCollection, PolyCollectio
 from matplotlib.colors import SymLogNorm, to_hex
 
 from lincfa import LinCFA, LinCFACV
+from lincfa._data._columns import Columns
 from lincfa.datasets import make_spectra
 from lincfa.plotting import (
     draw_groups,
@@ -845,11 +846,9 @@ def test_wavelengths_that_name_the_columns(spectra, turn, kind):
 )
 def test_other_names_leave_positions(spectra, names):
     X, y = spectra
-    with pytest.MonkeyPatch.context() as patch:
-        model = LinCFA().fit(X, y)
-        if names is not None:
-            patch.setattr(model, "_names", lambda: names)
-        ax = plot_spectrum(model)
+    model = LinCFA().fit(X, y)
+    model._columns = Columns(60, names)
+    ax = plot_spectrum(model)
     assert ax.lines[0].get_xdata().tolist() == list(range(60))
     assert ax.get_xlabel() == "feature index"
 

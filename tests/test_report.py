@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from lincfa._model._words import decimals, digits
 
 from lincfa import LinCFA, LinCFACV
+from lincfa._model._display import decimals, digits
 from lincfa.datasets import make_correlated
 from lincfa.report import _groups
 from lincfa.report._findings import collect_findings

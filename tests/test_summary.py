@@ -225,7 +225,7 @@ def test_summary_as_text():
     X = pd.DataFrame({"alone": e, "p": 3 * a + b, "q": 3 * a - b, "r": 3 * a + c, "s": 3 * a - c})
     assert str(LinCFA().fit(X, a + 0.1 * e + d).summary()).splitlines() == [
         "5 features → 2 groups",
-        "reduced feature           size  mean r  least r  r with target",
+        "reduced feature           size  mean r  min r  r with target",
         "mean(p, q, … 4 features)     4   0.867    0.800          0.705",
         "alone                        1                           0.071",
     ]
@@ -270,7 +270,7 @@ def test_pages_escape_names(data):
 
 def test_notebook_page_of_a_model(data, monkeypatch):
     monkeypatch.setattr(
-        "lincfa._model._reader.documentation_link", lambda page: f"https://docs/{page}"
+        "lincfa._model._base.documentation_link", lambda page: f"https://docs/{page}"
     )
     model = LinCFA(tolerance=4.0)
     for page in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
