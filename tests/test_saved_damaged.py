@@ -360,6 +360,8 @@ ACTIONS = [
     (each_column("merge_path", repeat_last), NO_GROUPS),
     (each_column("merge_path", list.reverse), "size|not exist|decreases"),
     (turn_round, NO_GROUPS),
+    (lambda m: m["evidence"]["f"].pop(), "the columns of model.evidence differ in length"),
+    (lambda m: m["features"]["mean"].pop(), "the columns of model.features differ in length"),
     (lambda m: m["parameters"].update(n_groups=2, tolerance=1.0), "n_groups differs from the"),
 ]
 STRUCTURES = [

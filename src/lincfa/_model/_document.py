@@ -413,12 +413,9 @@ def _layout(value: Any, indent: str = "") -> str:
     return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
 
 
-def _canonical(content: Any) -> str:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
 def _checksum(content: Any) -> str:
-    return "sha256:" + hashlib.sha256(_canonical(content).encode("ascii")).hexdigest()
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 # Reading
@@ -457,10 +454,7 @@ def _read(
 ) -> dict[str, Any]:
     """Read values by attribute; each must be written again as it stands in the file."""
     if version < VERSION and isinstance(content, dict):
-        nothing: dict[str, Any] = {
-            key: None if isinstance(entries[key], Entry) else {} for key in entries
-        }
-        content = {**nothing, **content}
+        content = {k: None if isinstance(e, Entry) else {} for k, e in entries.items()} | content
     _check_keys(content, tuple(entries), where)
     values: dict[str, Any] = {}
     for key, entry in entries.items():
@@ -471,14 +465,24 @@ def _read(
         try:
             absent = part is None and entry.optional
             values[entry.attribute] = None if absent else entry.read(part, inner, n_features)
-            written = _write_entry(entry, values[entry.attribute])
-            same = _canonical(written) == _canonical(part)
+            same = _same(_write_entry(entry, values[entry.attribute]), part)
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
             if isinstance(error, DocumentError):
                 raise
             same = False
         _require(same, f"{inner} is not {entry.noun}.")
     return values
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two pieces of JSON are equal, also in their types: 1, 1.0 and true differ."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)
 
 
 def _check_keys(content: Any, expected: tuple[str, ...], where: str) -> None:
