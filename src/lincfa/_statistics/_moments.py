@@ -10,16 +10,19 @@ import numpy.typing as npt
 from .._data._input import are_enough
 from .._data._names import Names, describe_columns
 from ..theory._arrays import FloatArray
-from ._pairs import ROUNDING, PairCorrelations, is_constant, resolve_pairs
 from ._protocol import (
     LARGEST_SQUARE,
+    ROUNDING,
     Comparison,
     Costs,
     Features,
     IndexArray,
+    PairCorrelations,
     RowSums,
     Statistics,
+    is_constant,
     most_features,
+    resolve_pairs,
 )
 from ._tiles import add_symmetric, row_slices
 

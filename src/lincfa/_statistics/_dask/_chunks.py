@@ -32,8 +32,7 @@ from .. import (
     most_features,
     refuse_constant_target,
 )
-from .._pairs import is_constant, resolve_pairs
-from .._protocol import Features, RowSums
+from .._protocol import Features, RowSums, is_constant, resolve_pairs
 from . import _kernels as kernels
 
 LARGEST_BATCH = 2**24
