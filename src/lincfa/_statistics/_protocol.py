@@ -253,7 +253,7 @@ class Statistics(Features, ABC):
         """Full matrices of the correlations within each of many small groups.
 
         Several groups are computed together: what this computes in vain, correlations between
-        groups, costs less than a look at the data for each.
+        groups, costs less than reading the data for each.
         """
         start = 0
         while start < len(groups):

@@ -535,6 +535,6 @@ def _costs(chunks: Chunks) -> Costs:
         size = max(_SMALLEST_BLOCK, isqrt(_OPERATIONS * n_features // 2))
         return min(remaining, size, widest)
 
-    # What comes back from a pass is in any order; each look at some columns reads every chunk.
+    # What comes back from a pass is in any order; reading some columns reads every chunk.
     seeds = chunks.batch(n_features)
     return Costs(block_size, seeds, scattered=0.0, candidates=widest, columns=n_features)
