@@ -207,7 +207,6 @@ class _AllPairs(Merging):
         return type(self)(self._rule, r, names, sums, self._blocks)
 
     def current(self) -> CurrentGroups:
-        """Return the groups as they are now."""
         self._compact()
         allowed = None if self._blocks is None else self._blocks[:, None] == self._blocks
         return CurrentGroups(
@@ -228,7 +227,6 @@ class _AllPairs(Merging):
         self._compact()
 
     def merge_down(self, n_groups: int) -> None:
-        """Merge the first pair in order until so many groups are left, or none may merge."""
         if self.count <= n_groups:
             return
         self._compare_all()
@@ -377,24 +375,19 @@ class _CorrelationSums:
         self._sums = sums
 
     def add(self, first: int, second: int) -> None:
-        """Add the sum of the second group to that of the first."""
         self._sums[first] += self._sums[second]
         self._sums[:, first] += self._sums[:, second]
 
     def products(self, group: int, others: list[int]) -> FloatArray:
-        """Products of the sum of a group with those of others."""
         return np.asarray(self._sums[group, others])
 
     def of_pairs(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """Products of the sums of pairs of groups."""
         return np.asarray(self._sums[first, second])
 
     def square(self, groups: IndexArray) -> FloatArray:
-        """Products of the sums of all pairs of some groups."""
         return np.asarray(self._sums[np.ix_(groups, groups)])
 
     def copy(self) -> "_CorrelationSums":
-        """Copy the sums."""
         return _CorrelationSums(self._sums.copy())
 
 
@@ -450,7 +443,6 @@ class _NeighbourPairs(Merging):
         return other
 
     def current(self) -> CurrentGroups:
-        """Return the groups as they are now."""
         alive = np.flatnonzero(self._alive)
         place = {group: number for number, group in enumerate(alive.tolist())}
         allowed = np.zeros((alive.size, alive.size), dtype=np.bool_)
@@ -464,7 +456,6 @@ class _NeighbourPairs(Merging):
         self._merge(1, below=0.0)
 
     def merge_down(self, n_groups: int) -> None:
-        """Merge the first pair in order until so many groups are left, or none may merge."""
         self._merge(n_groups, below=inf)
 
     def _merge(self, n_groups: int, below: float) -> None:

@@ -89,7 +89,8 @@ def group_centroid(statistics: Statistics, rule: Rule) -> Partition:
         group = _FreeGroup(statistics, rule, seed, statistics.sums())
         while group.test_all(seed + 1 + np.flatnonzero(free[seed + 1 :])):
             free[group.members] = False
-        record.append(group.evidence())
+        if len(group.members) > 1:
+            record.append(group.evidence())
     return partition_of(statistics.varying, np.concatenate(record))
 
 
@@ -177,7 +178,8 @@ def group_centroid_connected(
         free[seed] = False
         group = _ConnectedGroup(statistics, rule, seed, correlations.sums())
         group.grow(neighbours, free)
-        record.append(group.evidence())
+        if len(group.members) > 1:
+            record.append(group.evidence())
     return partition_of(statistics.varying, np.concatenate(record))
 
 

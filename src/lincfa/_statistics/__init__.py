@@ -3,12 +3,15 @@
 from ._array import ArrayStatistics, refuse_constant_target, standardize_target
 from ._cache import CachedStatistics, NearbyCorrelations
 from ._moments import Moments, MomentStatistics, check_range
-from ._pairs import NEARLY_COLLINEAR, NEARLY_EXPLAINED, RESOLUTION, PairCorrelations
 from ._protocol import (
     LARGEST_SQUARE,
+    NEARLY_COLLINEAR,
+    NEARLY_EXPLAINED,
+    RESOLUTION,
     Comparison,
     Costs,
     IndexArray,
+    PairCorrelations,
     Statistics,
     Sums,
     most_features,

@@ -13,8 +13,17 @@ from .._data._columns import Columns
 from .._data._training import Training
 from ..theory._arrays import FloatArray
 from ._means import group_variances
-from ._pairs import ROUNDING, PairCorrelations, complete_pairs, is_constant
-from ._protocol import ColumnSum, Comparison, Costs, IndexArray, Statistics
+from ._protocol import (
+    ROUNDING,
+    ColumnSum,
+    Comparison,
+    Costs,
+    IndexArray,
+    PairCorrelations,
+    Statistics,
+    complete_pairs,
+    is_constant,
+)
 from ._tiles import (
     add_symmetric,
     column_squares,

@@ -6,8 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..theory._arrays import FloatArray
-from ._pairs import PairCorrelations
-from ._protocol import ColumnSum, Comparison, IndexArray, RowSums, Statistics, Sums
+from ._protocol import (
+    ColumnSum,
+    Comparison,
+    IndexArray,
+    PairCorrelations,
+    RowSums,
+    Statistics,
+    Sums,
+)
 
 _LARGEST_SHARE = 0.25
 """Share of the kept columns that one question may replace; a larger one is answered by the source,

@@ -11,16 +11,19 @@ from .._data._checks import are_enough
 from .._data._columns import Columns
 from .._data._training import Training
 from ..theory._arrays import FloatArray
-from ._pairs import ROUNDING, PairCorrelations, is_constant, resolve_pairs
 from ._protocol import (
     LARGEST_SQUARE,
+    ROUNDING,
     Comparison,
     Costs,
     Features,
     IndexArray,
+    PairCorrelations,
     RowSums,
     Statistics,
+    is_constant,
     most_features,
+    resolve_pairs,
 )
 from ._tiles import add_symmetric, row_slices
 

@@ -30,8 +30,7 @@ from .. import (
     most_features,
     refuse_constant_target,
 )
-from .._pairs import is_constant, resolve_pairs
-from .._protocol import Features, RowSums
+from .._protocol import Features, RowSums, is_constant, resolve_pairs
 from . import _kernels as kernels
 
 LARGEST_BATCH = 2**24
@@ -495,6 +494,6 @@ def _costs(chunks: Chunks) -> Costs:
         size = max(_SMALLEST_BLOCK, isqrt(_OPERATIONS * n_features // 2))
         return min(remaining, size, widest)
 
-    # What comes back from a pass is in any order; each look at some columns reads every chunk.
+    # What comes back from a pass is in any order; reading some columns reads every chunk.
     seeds = chunks.batch(n_features)
     return Costs(block_size, seeds, scattered=0.0, candidates=widest, columns=n_features)
