@@ -55,7 +55,7 @@ _LAZY = {
     "order_sensitivity": "_order",
     "stability": "_stability",
 }
-_MODULES = ("baselines", "datasets", "paper", "plotting", "report", "structure", "theory")
+_MODULES = ("baselines", "datasets", "plotting", "report", "structure", "theory")
 
 
 def __getattr__(name: str) -> Any:
