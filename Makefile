@@ -12,7 +12,7 @@ help:
 	@echo "make demo   run LinCFA on data it generates, print what came out and write a report"
 	@echo "make test   run the tests"
 	@echo "make examples  predict from fields of climate, against EOF regression, PLS, … (5 minutes)"
-	@echo "make paper  run the paper's experiments and set its figures beside ours (6 minutes)"
+	@echo "make paper  run the paper's experiments and compare with its tables (6 minutes)"
 	@echo "make bench  time and memory against other methods, and how they grow (50 minutes)"
 	@echo "make quality  prediction against PCA, PLS, ridge, … on repeated splits (20 minutes)"
 	@echo "make lint   ruff and strict mypy"
@@ -31,7 +31,7 @@ examples: $(VENV)/.installed-examples
 	OMP_NUM_THREADS=1 $(BIN)/python examples/pacific.py $(ARGS)
 
 paper: $(VENV)/.installed-bench
-	$(BIN)/lincfa paper $(ARGS)
+	$(BIN)/python -m experiments $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.engine $(ARGS)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from lincfa.diagnostics._comparison import Part, regressor
 from rich.console import Console
 from rich.table import Table
 from sklearn.decomposition import PCA
@@ -24,7 +25,6 @@ from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFA, LinCFACV, datasets
 from lincfa.baselines import n_features
-from lincfa.diagnostics._comparison import Part, regressor
 
 PLAIN = "LinCFA"
 CHOSEN = "LinCFACV"

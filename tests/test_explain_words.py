@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from lincfa._model._words import apart, decimals, digits
 
 from lincfa import explain_pair
-from lincfa._model._words import apart, decimals, digits
 from lincfa.datasets import make_correlated, make_spectra
 from reference import draw
 
