@@ -26,7 +26,7 @@ LAYERS = [
     {"_lincfa", "_lincfa_cv", "_model", "_search"},
     {"baselines", "cli", "datasets", "diagnostics", "plotting", "report", "__init__"},
 ]
-LATE = {("_model._base", "report._findings"), ("_model._reader", "report._page")}
+LATE = {("_model._base", "report._findings"), ("_model._base", "report._page")}
 """Methods of convenience, which import from a later layer when they are called."""
 
 OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "xarray", "jinja2", "rich"}

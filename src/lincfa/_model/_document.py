@@ -173,7 +173,7 @@ def _read_connectivity(content: Any, where: str, n_features: int) -> Any:
         return content
     first, second = (_read_array(content[end], np.intp) for end in ("first", "second"))
     size = content["size"]
-    _require(size <= _most_cells(n_features), f"{where} has size {size}.")
+    _require(size <= _MOST_CELLS, f"{where} has size {size}.")
     exist = first.size == second.size and ((first >= 0) & (first < second) & (second < size)).all()
     _require(exist, f"{where} refers to pairs of features that do not exist.")
     ends = np.concatenate([first, second]), np.concatenate([second, first])
@@ -187,14 +187,13 @@ def _write_blocks(blocks: Any) -> Any:
 # Fields
 
 
-def _most_cells(n_features: int) -> int:
-    """Limit the cells of a field: a small file can claim any number of missing ones."""
-    return 2**20 + 10_000 * n_features
+_MOST_CELLS = 2**24
+"""Limit on the cells of a field: a small file can claim any number of missing ones."""
 
 
 def _write_field(field: "Field") -> dict[str, Any]:
     present = np.concatenate([variable.present for variable in field.variables])
-    if present.size > _most_cells(present.sum()):
+    if present.size > _MOST_CELLS:
         raise ValueError(
             f"The field has {present.size} cells, all but {present.sum()} of them missing: too "
             "many to be saved. Select a smaller region before the fit."
@@ -264,7 +263,7 @@ def _read_field(content: Any, where: str, n_features: int) -> "Field":
     samples, parts = content["sample_dim"], content["variables"]
     runs = [part["cells"] for part in parts]
     fits = sum(sum(lengths[::2]) for lengths in runs) == n_features
-    fits = fits and sum(map(sum, runs)) <= _most_cells(n_features)
+    fits = fits and sum(map(sum, runs)) <= _MOST_CELLS
     _require(fits, f"{where} does not have {n_features} cells, or too many missing ones.")
     present = [np.repeat(np.arange(len(lengths)) % 2 == 0, lengths) for lengths in runs]
     sizes: dict[str, int] = {}
