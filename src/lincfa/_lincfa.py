@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
-from ._data._checks import check_in_memory, column_types, warn_of_constant
+from ._data._checks import column_types, warn_of_constant
 from ._data._columns import check_columns
 from ._data._connectivity import read_structure
-from ._data._training import Training, read_training
+from ._data._training import Training, read_in_memory, read_training
 from ._grouping import PATHS, MergePath, Partition, partition_in_order
 from ._grouping._cohesion import add_path_cohesion, cut_cohesion, group_cohesion
 from ._grouping._constraint import Constraint
@@ -256,7 +256,7 @@ class LinCFA(GroupModel):
         stream: Stream | None = getattr(self, "_stream", None)
         if stream is None:
             self._forget()
-        chunk = read_training(
+        chunk = read_in_memory(
             X,
             y,
             sample_weight,
@@ -264,15 +264,12 @@ class LinCFA(GroupModel):
             known=None if stream is None else self._columns,
             min_samples=1,
         )
-        if not isinstance(chunk, Training):
-            check_in_memory(X)
-        assert isinstance(chunk, Training)
         if stream is None:
             self._keep_columns(chunk.columns)
         elif chunk.columns is not self._columns:
             check_columns(self, self._columns, X, chunk.columns.names)
         constraint = self._constraint()  # raises what more rows would not mend
-        chunk.check_finite()
+        chunk.check_finite(new=stream is not None)
         types = column_types(X)
         if stream is None:
             stream = Stream.of(self.n_features_in_, chunk.values.dtype, types)

@@ -54,8 +54,11 @@ class FeatureTable:
     columns: Columns
     samples: "Coordinate | None" = None
 
-    def check_finite(self) -> None:
-        """Raise for NaN or infinity, naming column and row, or cell and sample."""
+    def check_finite(self, *, new: bool = True) -> None:
+        """Raise for NaN or infinity, naming column and row, or cell and sample.
+
+        ``new`` samples follow those of a fit, in which all cells had values.
+        """
         place = first_not_finite(self.values)
         if place is None:
             return
@@ -64,7 +67,6 @@ class FeatureTable:
             raise not_finite_feature(self.values[place], self.columns.describe([column]), row)
         from ._read_field import not_finite_cells
 
-        new = not isinstance(self, Training)
         raise not_finite_cells(self.values, self.columns.field, self.samples, new=new)
 
 
@@ -81,6 +83,10 @@ class Training(FeatureTable):
 
     y: npt.NDArray[np.float64]
     weights: npt.NDArray[np.float64] | None = None
+
+    def check_finite(self, *, new: bool = False) -> None:
+        """Raise for NaN or infinity, naming column and row, or cell and sample."""
+        super().check_finite(new=new)
 
     @property
     def n_samples(self) -> float:

@@ -75,7 +75,7 @@ class PairExplanation:
     def _decision(self) -> str:
         pair = f"As a pair, {self.names[0]!r} and {self.names[1]!r}"
         if self.merges and self.f == 0 and self.correlation == 1:
-            return f"{pair} merge: they coincide, up to their unit and the rounding of the data."
+            return f"{pair} merge: they are equal, up to their units and rounding."
         if self.merges and self.threshold <= -1:
             return (
                 f"{pair} merge: their effects on the target are so similar that any correlation "
@@ -109,7 +109,7 @@ class PairExplanation:
         less, more = distinguishable(digits, self.variance_drop, self.bias_growth)
         f, _ = distinguishable(digits, self.f, self.tolerance)
         noise = {"pair": "", "full": "; noise from the regression on all features"}.get(
-            str(self.noise), "; noise as given"
+            str(self.noise), "; given noise"
         )
         allowed = ""
         if self.merges and not lower:
@@ -134,9 +134,9 @@ class PairExplanation:
             [f"F (pairs merge at F ≤ {self.tolerance:g})", digits(self.f)],
         ]
         for label, value, share in (
-            ("drop of variance", self.variance_drop, self.variance_drop_share),
-            ("growth of bias", self.bias_growth, self.bias_growth_share),
-            ("net gain in mean squared error", self.gain, self.gain_share),
+            ("variance saved", self.variance_drop, self.variance_drop_share),
+            ("squared bias added", self.bias_growth, self.bias_growth_share),
+            ("net reduction of the mean squared error", self.gain, self.gain_share),
         ):
             shares = f"{digits(100 * share)} % of the target's variance"
             rows.append([label, f"{digits(value)} ({shares})"])

@@ -271,7 +271,7 @@ def _draw(random: Any, target: FloatArray) -> npt.NDArray[np.float64]:
 
 
 def _labels(model: LinCFA, constraint: Constraint, resample: Training) -> npt.NDArray[np.int32]:
-    """Group one resample, without a warning of features that happen to be constant in it."""
+    """Group one resample, without a warning about features that are constant in it."""
     statistics = ArrayStatistics.of(resample)
     if not statistics.varying.any():
         return np.full(resample.columns.size, -1, dtype=np.int32)
