@@ -1,4 +1,9 @@
-"""What the paper does not compare with: other settings of the library, and what else there is."""
+"""Methods: Algorithm 1 as the paper ran it, and regressions that the paper does not compare with.
+
+The pseudo-code of Algorithm 1 never asks whether a feature already has a group, so that its groups
+may overlap; the numbers of the paper come from such groups. The text defines a partition, which
+:class:`lincfa.LinCFA` makes. Both have the same seeds (first features), hence as many groups.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,21 +16,62 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lincfa import LinCFA, LinCFACV
+from lincfa import LinCFA, LinCFACV, theory
 from lincfa.baselines import RIDGES, n_features, pls
 
-from .estimates import Estimate, Floats, over_repetitions
+from .simulation import Estimates, Floats, correlations, mean_of_repetitions
+
+Groups = list[npt.NDArray[np.intp]]
+
+
+def merges_by_data(X: Floats, y: Floats) -> npt.NDArray[np.bool_]:
+    """Pairs that merge by their estimates, F ≤ 1, as a matrix of shape (D, D)."""
+    corr = correlations(np.column_stack([X, y])[None])[0]
+    rho, r = corr[:-1, :-1], corr[:-1, -1]
+    return np.asarray(theory.f_statistic(len(y), rho, r[:, None], r) <= 1)
+
+
+def merges_by_weights(X: Floats, weights: Floats, variance: float) -> npt.NDArray[np.bool_]:
+    """Pairs that merge by ``eq:2DasymBuondRed`` with the true weights and noise variance."""
+    rho = correlations(X[None])[0]
+    threshold = theory.threshold_asymptotic(len(X), weights[:, None], weights, variance)
+    return np.asarray(rho >= threshold)
+
+
+def form_groups(merges: npt.NDArray[np.bool_], *, overlapping: bool) -> Groups:
+    """Groups of a seed and the later features that merge with it."""
+    D = len(merges)
+    taken = np.zeros(D, dtype=bool)
+    groups = []
+    for seed in range(D):
+        if taken[seed]:
+            continue
+        joins = merges[seed] & (np.arange(D) > seed)
+        if not overlapping:
+            joins &= ~taken
+        joins[seed] = True
+        taken |= joins
+        groups.append(np.flatnonzero(joins))
+    return groups
+
+
+def group_means(X: npt.NDArray[Any], groups: Groups) -> Floats:
+    """Mean of the features of each group."""
+    return np.column_stack([X[:, group].mean(axis=1) for group in groups])
+
+
+# Beyond the paper --------------------------------------------------------------------------------
 
 FOLDS = 5
 
 
 def folds(ordered: bool = False) -> KFold:
-    """Folds by which a method chooses; pieces of time where samples are in its order."""
+    """Folds for cross-validation; contiguous where the samples are ordered in time."""
     return KFold(FOLDS) if ordered else KFold(FOLDS, shuffle=True, random_state=0)
 
 
 def methods(n: int, D: int, ordered: bool = False) -> dict[str, Any]:
-    """Regressors for n samples of D features; whatever they choose, they choose on these."""
+    """Regressors for n samples of D features, which tune themselves by cross-validation."""
     reductions = {
         "LinCFA, disjoint groups": LinCFA(),
         "LinCFA, tolerance 2": LinCFA(tolerance=2.0),
@@ -45,7 +91,7 @@ def methods(n: int, D: int, ordered: bool = False) -> dict[str, Any]:
 def predict_methods(
     X: npt.NDArray[Any], y: npt.NDArray[Any], X_test: npt.NDArray[Any], ordered: bool = False
 ) -> Iterator[tuple[str, int, npt.NDArray[Any]]]:
-    """Fit every method; give its name, its number of features and its predictions."""
+    """Name, number of features and predictions of every method."""
     n, D = X.shape
     for name, method in methods(n, D, ordered).items():
         model = method.fit(X, y)
@@ -55,7 +101,7 @@ def predict_methods(
 def score_methods(
     X: npt.NDArray[Any], y: npt.NDArray[Any], X_test: npt.NDArray[Any], y_test: npt.NDArray[Any]
 ) -> dict[str, float]:
-    """Give d, R² and MSE of every method on a test set."""
+    """Number of features, R² and MSE of every method on a test set."""
     scores: dict[str, float] = {}
     for name, d, predicted in predict_methods(X, y, X_test):
         scores[f"d {name}"] = d
@@ -66,15 +112,15 @@ def score_methods(
 
 def compare_methods(
     make: Callable[..., tuple[Floats, Floats]], repetitions: int, random: np.random.RandomState
-) -> dict[str, Estimate]:
-    """Means of what every method scores, on training and test sets drawn anew each time."""
+) -> Estimates:
+    """Mean scores of every method, with a new training and test set in each repetition."""
     scores = [
         score_methods(*make(random_state=random), *make(random_state=random))
         for _ in range(repetitions)
     ]
-    return {name: over_repetitions(values) for name, values in gather(scores).items()}
+    return {name: mean_of_repetitions(values) for name, values in stack(scores).items()}
 
 
-def gather(scores: list[dict[str, float]]) -> dict[str, npt.NDArray[np.float64]]:
-    """Turn one dictionary a repetition into one array a quantity."""
+def stack(scores: list[dict[str, float]]) -> dict[str, Floats]:
+    """Turn a dictionary for each repetition into an array for each quantity."""
     return {name: np.array([part[name] for part in scores]) for name in scores[0]}

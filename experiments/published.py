@@ -1,8 +1,6 @@
-"""The figures of the paper's tables, as printed, by the labels of its source."""
+"""The numbers of the paper's tables, as printed, by the labels of its LaTeX source."""
 
-WEIGHTS = {"2dimSyn": (0.2, 0.8), "2dimSynSmall": (0.47, 0.52)}
-NOISES = (0.5, 1.0, 10.0)
-
+# Columns: σ = 0.5, 1 and 10.
 BIVARIATE: dict[str, dict[str, tuple[str, str, str]]] = {
     "2dimSyn": {
         "Theoretical ρ̄": ("0.997217", "0.988867", "-0.113338"),
@@ -44,7 +42,7 @@ BIVARIATE: dict[str, dict[str, tuple[str, str, str]]] = {
     },
 }
 
-# The short tables of the text, rounded anew by the authors: kept as they stand there.
+# The short tables in the text are not always the long ones rounded: both are kept.
 BIVARIATE_SHORT: dict[str, dict[str, tuple[str, str, str]]] = {
     "2dimSyn": {
         "Merges (theoretical)": ("0", "0", "500"),
@@ -106,7 +104,7 @@ DIMENSIONS = {
     "d (empirical)": "15",
 }
 
-# Life Exp, Financial, Climatological I, Climatological II.
+# Columns: Life Exp, Financial, Climatological I and Climatological II.
 REAL: dict[str, tuple[str, str, str, str]] = {
     "samples n": ("1649", "1299", "1038", "981"),
     "d full": ("18", "75", "136", "1991"),
@@ -125,6 +123,6 @@ REAL: dict[str, tuple[str, str, str, str]] = {
 
 
 def with_difference(printed: dict[str, str]) -> dict[str, str]:
-    """Add the difference of two printed errors, which the paper does not print itself."""
+    """Add the difference of the two printed errors, which the paper itself does not give."""
     merged, full = (printed[f"MSE {model}"].split("±")[0] for model in ("merged", "full"))
     return {**printed, "MSE merged − full": f"{merged} − {full}"}

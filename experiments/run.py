@@ -14,17 +14,17 @@ from rich.table import Table as Grid
 
 from lincfa import __version__
 
-from . import bivariate, dimensions, real, samples, trivariate
+from . import bivariate, dimensions, real_data, trivariate
+from .pages import write
 from .simulation import Settings
-from .tables import Table, differences
-from .writing import write
+from .tables import Table
 
 EXPERIMENTS: dict[str, tuple[Callable[..., list[Any]], Callable[..., list[Table]]]] = {
     "bivariate": (bivariate.jobs, bivariate.tables),
     "trivariate": (trivariate.jobs, trivariate.tables),
     "dimensions": (dimensions.jobs, dimensions.tables),
-    "samples": (samples.jobs, samples.tables),
-    "real": (real.jobs, real.tables),
+    "samples": (dimensions.jobs_of_sizes, dimensions.tables_of_sizes),
+    "real": (real_data.jobs, real_data.tables),
 }
 QUICK = 40
 """Repetitions of a quick run."""
@@ -148,11 +148,10 @@ def _print_summary(tables: list[Table], page: Path) -> None:
     for heading in ("reproduced", "differs", "not run", "beyond", "claims that hold"):
         grid.add_column(heading, justify="right")
     for table in tables:
-        held = f"{sum(claim.ours for claim in table.claims)} of {len(table.claims)}"
-        grid.add_row(table.name, *map(str, table.counts().values()), held if table.claims else "")
+        grid.add_row(table.name, *map(str, table.counts().values()), table.claims_that_hold())
     console.print(grid)
     for table in tables:
-        for column, quantity, reason in differences(table):
+        for column, quantity, reason in table.differences():
             console.print(f"{table.name} ({column}), {quantity}: {reason}", soft_wrap=True)
         for reason in table.missing:
             console.print(f"{table.name}: {reason}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What several tests of the experiments share."""
+"""What the tests of the experiments share."""
 
 from contextlib import contextmanager
 
@@ -7,20 +7,21 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("rich")
 
-FEW = ("LinCFA, disjoint groups", "ridge")
-
 
 @pytest.fixture(scope="session")
-def few_methods():
-    """A context with two of the methods beyond the paper, which take most of the time."""
+def only_methods():
+    """A context with some of the methods beyond the paper, which take most of the time.
+
+    In this process alone.
+    """
     from experiments import methods
 
     regressors = methods.methods
 
     @contextmanager
-    def patched():
+    def patched(*names):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(methods, "methods", lambda *args: {k: regressors(*args)[k] for k in FEW})
+            patch.setattr(methods, "methods", lambda *a: {k: regressors(*a)[k] for k in names})
             yield
 
     return patched

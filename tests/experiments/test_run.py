@@ -12,18 +12,17 @@ import pytest
 
 import lincfa
 from experiments import run
-from experiments.estimates import Estimate
 from experiments.run import EXPERIMENTS, main
-from experiments.simulation import Settings
-from experiments.tables import Claim, Table, compare
+from experiments.simulation import Estimate, Settings
+from experiments.tables import Claim, Table, judge
 
 
 @pytest.fixture(scope="module")
-def written(few_methods, tmp_path_factory):
+def written(only_methods, tmp_path_factory):
     """Folder and standard output of a run of two experiments."""
     folder = tmp_path_factory.mktemp("paper") / "made" / "results"
     options = "--experiment trivariate bivariate trivariate --repetitions 10 --seed 3 --workers 1"
-    with few_methods(), redirect_stdout(io.StringIO()) as printed:
+    with only_methods("ridge"), redirect_stdout(io.StringIO()) as printed:
         main([*options.split(), "--output", str(folder)])
     return folder, printed.getvalue()
 
@@ -57,7 +56,7 @@ def estimates(tables):
         (estimate.value, estimate.margin, estimate.spread)
         for table in tables
         for row in table.rows
-        for estimate in (row.ours, row.as_printed)
+        for estimate in (row.ours, row.by_text)
     ]
 
 
@@ -75,7 +74,7 @@ def test_results_depend_on_the_seed_but_not_on_the_workers():
 
 def test_figure_is_written_beside_its_table(monkeypatch, tmp_path, capsys):
     """With two numbers of samples, small ones, instead of ten."""
-    monkeypatch.setattr("experiments.samples.SIZES", (110, 300))
+    monkeypatch.setattr("experiments.dimensions.SIZES", (110, 300))
     options = "--experiment samples --repetitions 10 --workers 1 --output"
     main([*options.split(), str(tmp_path)])
     assert {path.name for path in tmp_path.iterdir()} == {
@@ -138,7 +137,7 @@ def test_wrong_usage(asked, capsys, arguments, message):
 
 
 def test_differences_are_printed_with_their_reason(monkeypatch, capsys, tmp_path):
-    row = compare("d", "x", "3", Estimate(4.0), reasons={("d", "x"): "it is four"})
+    row = judge("d", "x", "3", Estimate(4.0), reasons={("d", "x"): "it is four"})
     table = Table("named", "t", [row], claims=[Claim("s", True, True, "")], missing=["no [data]"])
     monkeypatch.setattr(run, "run", lambda *args: [table])
     main(["--output", str(tmp_path)])
