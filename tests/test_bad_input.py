@@ -32,7 +32,7 @@ def test_nan_and_infinity_name_the_column(table, value, word):
 
 def test_nan_is_found_in_any_block_of_rows(monkeypatch, table):
     X, y = table
-    monkeypatch.setattr("lincfa._data._input._BLOCK_BYTES", 10 * X.shape[1] * 8)
+    monkeypatch.setattr("lincfa._data._checks._BLOCK_BYTES", 10 * X.shape[1] * 8)
     X.iloc[95, 3] = np.nan
     with pytest.raises(ValueError, match=r"column 't3' \(row 95\)"):
         LinCFA().fit(X, y)
@@ -108,7 +108,7 @@ def test_array_of_strings(data):
             LinCFA().fit(text, y)
     objects = X.astype(object)
     objects[5, 3] = "12"
-    with pytest.raises(ValueError, match="must be numeric, but column 3 holds text"):
+    with pytest.raises(ValueError, match="must be numeric, but column 3 contains text"):
         LinCFA().fit(objects, y)
     with pytest.raises(ValueError, match=r"X is of type datetime64\[s\]"):
         LinCFA().fit(np.full(X.shape, np.datetime64("2001-01-01T00:00:00")), y)

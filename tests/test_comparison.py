@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from lincfa.diagnostics._comparison import METHODS, Part, regressor
 from sklearn.cluster import FeatureAgglomeration
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
@@ -25,6 +24,7 @@ from lincfa import Comparison, LinCFA, LinCFACV, compare
 from lincfa._search._folds import default_folds
 from lincfa.baselines import RIDGES
 from lincfa.diagnostics import _progress
+from lincfa.diagnostics._compare import METHODS, TrainingPart
 from reference import draw
 
 QUICK = ["LinCFA", "all features", "PCA"]
@@ -159,18 +159,18 @@ def test_ordered_folds_are_contiguous(planned):
 
 
 def test_ordered_methods_choose_by_contiguous_folds():
-    part = Part(53, 10, ordered=True)
+    part = TrainingPart(53, 10, ordered=True)
     for chosen in (
-        regressor("LinCFACV", part),
-        regressor("PLS", part)[-1],
-        regressor("ridge", part)[-1],
+        METHODS["LinCFACV"](part),
+        METHODS["PLS"](part)[-1],
+        METHODS["ridge"](part)[-1],
     ):
         assert isinstance(chosen.cv, KFold)
         assert not chosen.cv.shuffle
         assert chosen.cv.n_splits == 5
-    assert regressor("ridge", Part(53, 10))[-1].cv is None
-    assert regressor("LinCFACV", Part(53, 10)).cv is None  # its own, shuffled
-    assert isinstance(regressor("PLS", Part(53, 10))[-1].cv, RepeatedKFold)
+    assert METHODS["ridge"](TrainingPart(53, 10))[-1].cv is None
+    assert METHODS["LinCFACV"](TrainingPart(53, 10)).cv is None  # its own, shuffled
+    assert isinstance(METHODS["PLS"](TrainingPart(53, 10))[-1].cv, RepeatedKFold)
     X, y = draw(0, 200)
     found = compare(X, y, ordered=True, cv=3, strategies=["sequential"])
     assert np.isfinite(found.fold_r2).all()

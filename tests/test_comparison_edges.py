@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from lincfa.diagnostics._comparison import METHODS, _methods
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import ShuffleSplit
 
 from lincfa import compare
+from lincfa.diagnostics import _compare
+from lincfa.diagnostics._compare import METHODS
 from reference import draw
 
 QUICK = ["LinCFA", "all features", "PCA"]
@@ -107,25 +108,25 @@ def test_warnings_of_methods_become_notes(monkeypatch):
 
 
 def test_large_data_leave_out_what_would_not_fit():
-    assert _methods.chosen_methods(None, 160, 4000) == (list(METHODS), [])
-    names, notes = _methods.chosen_methods(None, 160, 20_000)
-    assert set(METHODS) - set(names) == set(_methods._SQUARE)
-    assert all(name in notes[0] for name in _methods._SQUARE)
-    names, notes = _methods.chosen_methods(None, 4000, 3000)
+    assert _compare.chosen_methods(None, 160, 4000) == (list(METHODS), [])
+    names, notes = _compare.chosen_methods(None, 160, 20_000)
+    assert set(METHODS) - set(names) == set(_compare._SQUARE)
+    assert all(name in notes[0] for name in _compare._SQUARE)
+    names, notes = _compare.chosen_methods(None, 4000, 3000)
     assert set(METHODS) - set(names) == {"all features", "ridge", "PCA"}
     assert "4000 training samples of 3000 features" in notes[0]
-    assert _methods.chosen_methods(["LinCFA joint"], 160, 20_000) == (["LinCFA joint"], [])
-    assert len(_methods.searched_strategies(None, 1000)[0]) == 4
-    tried, note = _methods.searched_strategies(None, 1001)
+    assert _compare.chosen_methods(["LinCFA joint"], 160, 20_000) == (["LinCFA joint"], [])
+    assert len(_compare.searched_strategies(None, 1000)[0]) == 4
+    tried, note = _compare.searched_strategies(None, 1001)
     assert tried == ("sequential",)
     assert note == "Above 1000 features LinCFACV tries sequential only, to save time."
-    assert _methods.searched_strategies(["joint"], 5000) == (("joint",), "")
+    assert _compare.searched_strategies(["joint"], 5000) == (("joint",), "")
 
 
 def test_what_was_left_out_is_said(monkeypatch, planned):
     X, y = draw(0)
-    monkeypatch.setattr(_methods, "MOST_SQUARE", 5)
-    monkeypatch.setattr(_methods, "MOST_SEARCHED", 5)
+    monkeypatch.setattr(_compare, "MOST_SQUARE", 5)
+    monkeypatch.setattr(_compare, "MOST_SEARCHED", 5)
     found = compare(X, y)
     assert "Left out above 5 features" in str(found)
     assert "Above 5 features LinCFACV tries" in str(found)

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from lincfa._model._words import apart, decimals, digits
 
 from lincfa import LinCFA, explain_pair, theory
+from lincfa._model._display import decimals, digits, distinguishable
 from lincfa.datasets import make_correlated, make_spectra
 from literal_strategies import correlation, full_noise, standardised
 from reference import draw, table
@@ -223,8 +223,8 @@ def test_correlations_near_one_show_what_is_left():
 
 
 def test_equal_numbers_are_not_told_apart():
-    assert apart(digits, 1.0, 1.0) == ("1.00", "1.00")
-    assert apart(digits, 1.0, 1.0 + 1e-12) == ("1.000000000000", "1.000000000001")
+    assert distinguishable(digits, 1.0, 1.0) == ("1.00", "1.00")
+    assert distinguishable(digits, 1.0, 1.0 + 1e-12) == ("1.000000000000", "1.000000000001")
 
 
 # Columns

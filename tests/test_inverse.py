@@ -85,7 +85,7 @@ def test_inverse_takes_frames_of_reduced_features():
         model.inverse_transform(pd.DataFrame(Z, columns=names)[names[::-1]])
     with pytest.raises(ValueError, match="lacks the reduced feature 'mean"):
         model.inverse_transform(pd.DataFrame(Z, columns=names)[names[1:]])
-    with pytest.raises(ValueError, match="'other' is no reduced feature"):
+    with pytest.raises(ValueError, match="'other' is not a reduced feature"):
         model.inverse_transform(pd.DataFrame(Z, columns=["other", *names[1:]]))
 
 

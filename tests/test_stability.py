@@ -166,8 +166,8 @@ def test_names_are_escaped_on_a_page():
     ("features", "message"),
     [
         (["x99"], "There is no feature 'x99'"),
-        ([15], "from 0 to 14"),
-        ([-1], "from 0 to 14"),
+        ([15], "are 0 to 14"),
+        ([-1], "are 0 to 14"),
         (3, "a list of positions or names, or a mask"),
         ([[0, 1], [2, 3]], "a list of positions or names, or a mask"),
         ([1.5], "a list of positions or names, or a mask"),
@@ -182,7 +182,7 @@ def test_features_that_are_none_are_refused(features, message):
 
 def test_only_a_plain_model_is_resampled():
     X, y = draw(0)
-    with pytest.raises(TypeError, match=r"must be a LinCFA, got LinCFACV; .* the reducer_"):
+    with pytest.raises(TypeError, match=r"must be a LinCFA, got LinCFACV; .* its reducer_"):
         stability(X, y, 2, model=LinCFACV())
 
 
