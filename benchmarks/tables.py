@@ -31,9 +31,9 @@ sys.exit(code)
 """
 _READ = """
 import sys
-from lincfa.cli._files import read_table
-table = read_table(sys.argv[1])
-table.numbers(table.numeric())
+import polars as pl
+read = pl.read_csv if sys.argv[1].endswith(".csv") else pl.read_parquet
+read(sys.argv[1]).to_numpy()
 """
 
 
