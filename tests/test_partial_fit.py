@@ -277,7 +277,7 @@ def test_too_few_rows_say_so_and_say_how_to_go_on(rng):
     model = LinCFA().partial_fit(rng.normal(size=(3, 2)), rng.normal(size=3))
     with pytest.raises(NotFittedError, match="has seen 3 rows, which is not enough"):
         model.transform(np.ones((1, 2)))
-    with pytest.raises(NotFittedError, match="Go on with partial_fit"):
+    with pytest.raises(NotFittedError, match="Continue with partial_fit"):
         model.get_feature_names_out()
 
 
