@@ -1,15 +1,23 @@
-"""Chunks to fit on, ways in which they are fitted, and what is counted meanwhile."""
+"""Chunks to fit on, ways in which they are fitted, and what is counted meanwhile.
+
+Constants of the engine that tests make small are patched here and nowhere else.
+"""
 
 import pickle
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 from dask.callbacks import Callback
 
 from lincfa import LinCFA
-from lincfa._statistics._dask import _chunks, _moments, _products, _statistics
+from lincfa._data import _dask
+from lincfa._grouping import _cohesion
+from lincfa._model import _lazy
+from lincfa._statistics._dask import _chunks, _kernels
 from reference import assert_same_fit, field, make
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
@@ -18,20 +26,71 @@ BATCH = 150
 
 
 @contextmanager
-def on_route(route, batch=BATCH, head=8):
+def on_route(route, batch=BATCH, block=8):
     """Batches so small that few features take as many passes as very many do."""
     with ExitStack() as stack:
         if route == "many passes":
-            small = {"LARGEST_BATCH": batch}
-            sizes = {"_SMALLEST_HEAD": head, "_OPERATIONS": 1}
-            for change in (
-                patch.multiple(_chunks, _FEWEST=4, **small),
-                patch.multiple(_statistics, **sizes, **small),
-                patch.multiple(_moments, _SOME_VALUES=50),
-                patch.multiple(_products, _SOME_VALUES=50, _WIDTH=7),
-            ):
-                stack.enter_context(change)
+            sizes = {"LARGEST_BATCH": batch, "_FEWEST": 4, "_SMALLEST_BLOCK": block}
+            stack.enter_context(patch.multiple(_chunks, _OPERATIONS=1, **sizes))
+            stack.enter_context(patch.multiple(_kernels, _SOME_VALUES=50, _WIDTH=7))
         yield
+
+
+def small_groups(most):
+    """Groups above so many members count as large: not all of their pairs are compared."""
+    return patch.object(_cohesion, "COMPARED", most)
+
+
+def small_matrices(most):
+    """Of more features than these, the correlations of all pairs do not fit into memory."""
+    return patch.object(_chunks, "most_features", lambda: most)
+
+
+def no_matrix():
+    """The correlations of all pairs must not be computed."""
+    return patch.object(_chunks.CachedStatistics, "of", side_effect=AssertionError)
+
+
+def small_parts(values):
+    """Chunks of features that come back from reduced ones hold so many values at most."""
+    return patch.object(_lazy, "LARGEST_BATCH", values)
+
+
+@contextmanager
+def answers(module=_chunks):
+    """What comes back from each graph that the statistics compute, or others do."""
+    seen = []
+    plain = module.compute
+
+    def compute(graph):
+        seen.append(plain(graph))
+        return seen[-1]
+
+    with patch.object(module, "compute", compute):
+        yield seen
+
+
+def answers_to_counts():
+    """What comes back where rows are counted."""
+    return answers(_dask)
+
+
+@contextmanager
+def products():
+    """How many correlations each pass is asked for."""
+    asked = []
+    plain = _chunks.Chunks.products
+
+    def counted(self, left, right, *rest, **options):
+        asked.append(left.size * right.size)
+        return plain(self, left, right, *rest, **options)
+
+    with patch.object(_chunks.Chunks, "products", counted):
+        yield asked
+
+
+def lazy_series(values, npartitions=4):
+    return dd.from_pandas(pd.Series(values), npartitions=npartitions)
 
 
 def data(family=field, n=60, D=28, seed=0):

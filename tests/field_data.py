@@ -1,4 +1,4 @@
-"""Fields of xarray, and the tables that they are."""
+"""Xarray fields, and the tables that they are."""
 
 import numpy as np
 import xarray as xr
@@ -6,6 +6,8 @@ import xarray as xr
 N, LAT, LON = 120, 4, 6
 MISSING = [(1, 2), (3, 0), (3, 1)]
 CONSTANT = (2, 5)
+STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
+UNITS = ["standardized", "original"]
 
 
 def signals(seed=0):

@@ -1,5 +1,7 @@
 """A plain reference for the grouping, and data and sources to compare it on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -127,17 +129,11 @@ def make(family, n, D, seed=0):
 # What is compared
 
 
-class Forced:
-    """Statistics with batches of the test's choosing."""
-
-    def __init__(self, statistics, head=None, **forced):
-        self._statistics, self._forced = statistics, forced
-        if head is not None:
-            forced["head_size"] = lambda remaining, seed_share: min(remaining, head)
-
-    def __getattr__(self, name):
-        forced = self._forced
-        return forced[name] if name in forced else getattr(self._statistics, name)
+def with_costs(statistics, block=None, **costs):
+    """The same statistics, asked in batches of the test's choosing."""
+    if block is not None:
+        costs["block_size"] = lambda remaining, seed_share: min(remaining, block)
+    return replace(statistics, costs=replace(statistics.costs, **costs))
 
 
 def from_chunks(X, y, *bounds):

@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import importlib
 import inspect
 import re
 import subprocess
@@ -25,7 +26,7 @@ LAYERS = [
     {"_lincfa", "_lincfa_cv", "_model", "_search"},
     {"baselines", "cli", "datasets", "diagnostics", "plotting", "report", "__init__"},
 ]
-LATE = {("_model._reader", "report._findings"), ("_model._reader", "report._write")}
+LATE = {("_model._base", "report._findings"), ("_model._base", "report._page")}
 """Methods of convenience, which import from a later layer when they are called."""
 
 OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "xarray", "jinja2", "rich"}
@@ -118,6 +119,32 @@ def test_no_modules_import_each_other():
     for module, imported in graph.items():
         graph[module] = {one for one in imported if not module.startswith(f"{one}.")}
     assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_experiments_use_public_names_only():
+    """The experiments of the paper use the library as its users do."""
+    used = set()
+    for path in (PACKAGE.parents[1] / "experiments").glob("*.py"):
+        tree = ast.parse(path.read_text())
+        names = set()  # of the library, by which modules of it are known in this file
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                assert all(name.name.split(".")[0] != "lincfa" for name in node.names), path.name
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lincfa"):
+                names |= {name.name for name in node.names}
+                used |= {(node.module, name.name) for name in node.names}
+        modules = names & {"theory", "datasets", "baselines", "plotting"}
+        used |= {
+            (f"lincfa.{node.value.id}", node.attr)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in modules
+        }
+    assert ("lincfa.theory", "interval_3d") in used
+    for module, name in used:
+        public = [*importlib.import_module(module).__all__]
+        assert name in public or (module == "lincfa" and name in ("datasets", "baselines")), name
 
 
 def test_theory_imports_nothing_of_ours():

@@ -9,8 +9,8 @@ from scipy import sparse
 import literal_strategies as literal
 from graphs import assert_connected, complete, neighbouring, random_graph
 from lincfa import LinCFA, LinCFACV, order_sensitivity, stability
-from lincfa.report._findings import decide_pairs
-from lincfa.report._findings._samples import Samples
+from lincfa.report._groups import collect_pairs
+from lincfa.report._inputs import open_training
 from lincfa.structure import chain_connectivity, grid_connectivity
 from literal_strategies import assert_same_path
 from reference import many_factors, tree
@@ -178,8 +178,8 @@ def test_nearly_merged_are_only_groups_that_may_merge(strategy):
     X, y, blocks = make()
     for rule in ({"blocks": blocks}, {"connectivity": "chain"}):
         model = LinCFA(strategy=strategy, **rule).fit(X, y)
-        pairs = decide_pairs(model, Samples.of_fit(model, X, y))
-        assert "Only groups that may merge" in pairs.note
+        pairs = collect_pairs(model, open_training(model, X, y))
+        assert "Only groups that are allowed to merge" in pairs.note
         names = [f"x{group[0]}" for group in model.groups_]
         if strategy == "agglomerative":
             names = model.get_feature_names_out().tolist()

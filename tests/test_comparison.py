@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from lincfa.diagnostics._comparison import METHODS, Part, regressor
 from sklearn.cluster import FeatureAgglomeration
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
@@ -24,7 +25,6 @@ from lincfa import Comparison, LinCFA, LinCFACV, compare
 from lincfa._search._folds import default_folds
 from lincfa.baselines import RIDGES
 from lincfa.diagnostics import _progress
-from lincfa.diagnostics._comparison import METHODS, Part, regressor
 from reference import draw
 
 QUICK = ["LinCFA", "all features", "PCA"]

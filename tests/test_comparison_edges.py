@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from lincfa.diagnostics._comparison import METHODS, _methods
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import ShuffleSplit
 
 from lincfa import compare
-from lincfa.diagnostics._comparison import METHODS, _methods
 from reference import draw
 
 QUICK = ["LinCFA", "all features", "PCA"]

@@ -18,7 +18,14 @@ distributed = pytest.importorskip("distributed")
 
 from dask_data import assert_equal_models, data, fit, odd_chunks
 
-PATIENCE = {"lincfa.no-workers-timeout": "1s"}
+
+def wait_for(condition):
+    """Wait until something holds, on a busy machine too; it fails after ten minutes."""
+    for _ in range(60_000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("nothing happened")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +41,7 @@ def client(cluster):
     """A client of two workers, however many a test before has left."""
     with distributed.Client(cluster) as client:
         cluster.scale(2)
-        client.wait_for_workers(2, timeout=30)
+        client.wait_for_workers(2)
         yield client
 
 
@@ -58,13 +65,17 @@ def test_schedulers(scheduler, expected):
 # A cluster
 
 
-def test_workers_of_another_version(client, monkeypatch):
+@pytest.mark.parametrize("found", ["lincfa 0.0", "no lincfa"])
+def test_workers_with_another_version_or_none(client, monkeypatch, found):
     """What they were sent might be read wrong, or end them."""
-    monkeypatch.setattr(lincfa, "__version__", "99.0")
+    versions = client.get_versions(packages=["lincfa"])
+    for worker in versions["workers"].values():
+        assert worker["packages"]["lincfa"] == lincfa.__version__
+        worker["packages"]["lincfa"] = None if found == "no lincfa" else "0.0"
+    monkeypatch.setattr(client, "get_versions", lambda packages: versions)
     X, y = data()
-    with pytest.raises(
-        RuntimeError, match=r"worker tcp://.* has lincfa .*; install lincfa 99\.0 on"
-    ):
+    message = f"worker tcp://.* has {found}; install lincfa {lincfa.__version__} on"
+    with pytest.raises(RuntimeError, match=message):
         LinCFA().fit(odd_chunks(X), y)
 
 
@@ -84,10 +95,7 @@ def test_chunks_that_are_on_the_cluster_already(client, expected):
     distributed.wait(lazy)
     before = set(client.who_has())
     assert_equal_models(fit(lazy, y, route="many passes"), expected)
-    deadline = time.monotonic() + 10
-    while set(client.who_has()) - before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert set(client.who_has()) == before
+    wait_for(lambda: set(client.who_has()) == before)
 
 
 def test_faults_come_from_the_cluster_as_they_are(client):
@@ -116,67 +124,78 @@ def test_another_scheduler_is_taken_if_asked_for(client, expected):
 # Workers that die
 
 
-def slow_chunks(X, folder, rows=5):
-    """Chunks that take a moment to read, and leave the process that read them in a file."""
-    path = str(folder / "reads")
+class Gate:
+    """Chunks of which only so many are read until the gate is opened, by any process."""
 
-    def read(block_info=None):
-        top, bottom = block_info[None]["array-location"][0]
-        time.sleep(0.05)
-        with open(path, "a") as file:
-            file.write(f"{os.getpid()}\n")
-        return X[top:bottom]
+    def __init__(self, X, folder, number, rows=5):
+        reads, opened = folder / "reads", folder / "opened"
+        self.reads, self.opened, self.number = reads, opened, number
 
-    chunks = da.core.normalize_chunks((rows, X.shape[1]), X.shape)
-    return da.map_blocks(read, chunks=chunks, meta=np.empty((0, 0))), folder / "reads"
+        def read(block_info=None):
+            top, bottom = block_info[None]["array-location"][0]
+            with open(reads, "a") as file:
+                file.write(f"{os.getpid()}\n")
+            while len(reads.read_text().split()) > number and not opened.exists():
+                time.sleep(0.01)
+            return X[top:bottom]
 
+        chunks = da.core.normalize_chunks((rows, X.shape[1]), X.shape)
+        self.chunks = da.map_blocks(read, chunks=chunks, meta=np.empty((0, 0)))
 
-def after_reads(path, number, action):
-    """Start a thread that acts once so many chunks have been read."""
+    @property
+    def processes(self):
+        """Those that have read chunks, in the order of reading."""
+        return [int(process) for process in self.reads.read_text().split()]
 
-    def wait():
-        while not path.exists() or len(path.read_text().splitlines()) < number:
-            time.sleep(0.01)
-        action([int(process) for process in path.read_text().split()])
+    def when_reached(self, action):
+        """Start a thread that acts once a read has to wait, and opens the gate."""
 
-    thread = threading.Thread(target=wait, daemon=True)
-    thread.start()
-    return thread
+        def act():
+            wait_for(lambda: self.reads.exists() and len(self.processes) > self.number)
+            action()
+            self.opened.touch()
+
+        thread = threading.Thread(target=act, daemon=True)
+        thread.start()
+        return thread
 
 
 def test_a_worker_killed_in_the_middle_of_a_fit(client, expected, tmp_path):
     """What it had is computed again by the others."""
     X, y = data()
-    lazy, path = slow_chunks(X, tmp_path)
+    gate = Gate(X, tmp_path, 16)
     workers = set(client.run(os.getpid).values())
-    killed = []
+    before = []
 
-    def kill(processes):
-        os.kill(processes[-1], signal.SIGKILL)
-        killed.extend(processes)
+    def kill():
+        before.extend(gate.processes)
+        os.kill(before[-1], signal.SIGKILL)
 
-    thread = after_reads(path, 16, kill)
-    chunked = fit(lazy, y, route="many passes")
-    thread.join(10)
+    thread = gate.when_reached(kill)
+    chunked = fit(gate.chunks, y, route="many passes")
+    thread.join()
     assert_equal_models(chunked, expected)
-    reads = path.read_text().split()
-    assert killed[-1] in workers
-    assert len(killed) + 12 < len(reads)  # at least a pass was still to come
-    assert killed[-1] not in [int(process) for process in reads[len(killed) :]]
+    assert before[-1] in workers
+    after = gate.processes[len(before) :]
+    assert len(after) > 12  # at least a pass was still to come
+    assert before[-1] not in after
 
 
 def test_no_workers_left(client, cluster, tmp_path):
     """A fit gives up when the cluster has had none for a while; the next one can succeed."""
     X, y = data()
-    lazy, path = slow_chunks(X, tmp_path)
-    thread = after_reads(path, 4, lambda processes: cluster.scale(0))
-    start = time.monotonic()
-    with dask.config.set(PATIENCE), pytest.raises(RuntimeError, match="no workers for 1 seconds"):
-        fit(lazy, y, route="many passes")
-    assert time.monotonic() - start < 20
-    thread.join(10)
-    assert len(path.read_text().splitlines()) >= 4
-    assert client.futures == {}
+    gate = Gate(X, tmp_path, 4)
+
+    def remove():
+        cluster.scale(0)
+        wait_for(lambda: not client.nthreads())
+
+    thread = gate.when_reached(remove)
+    patience = {"lincfa.no-workers-timeout": "1s"}
+    with dask.config.set(patience), pytest.raises(RuntimeError, match="no workers for 1 seconds"):
+        fit(gate.chunks, y, route="many passes")
+    thread.join()
+    wait_for(lambda: not client.futures)
 
 
 def test_a_task_that_kills_its_workers(client, cluster):

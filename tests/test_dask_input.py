@@ -1,4 +1,4 @@
-"""What dask's collections may hold: types, names, targets and weights; what is refused, and how."""
+"""What dask collections may hold: types, names, targets and weights; and what is refused."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,16 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 bag = pytest.importorskip("dask.bag")
 
-from dask_data import assert_equal_models, data, fit, odd_chunks
+from dask_data import (
+    STRATEGIES,
+    assert_equal_models,
+    counted_chunks,
+    data,
+    fit,
+    lazy_series,
+    odd_chunks,
+    small_groups,
+)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -23,7 +32,7 @@ def assert_as_in_memory(X, lazy, y, route, **parameters):
     model, chunked = LinCFA(**parameters).fit(X, y), fit(lazy, y, route=route, **parameters)
     assert_equal_models(chunked, model)
     assert chunked.n_features_in_ == model.n_features_in_
-    assert list(chunked._names()) == list(model._names())
+    assert chunked.groups_by_name() == model.groups_by_name()
     values, reduced = model.transform(X), chunked.transform(lazy)
     computed = np.asarray(reduced.compute())
     assert computed.dtype == np.asarray(reduced._meta).dtype == np.asarray(values).dtype
@@ -117,14 +126,14 @@ def test_other_collections():
     with pytest.raises(ValueError, match="real numbers, but its type is complex128"):
         LinCFA().fit(lazy + 1j, y)
     for shape in (lazy[:, 0], lazy[None]):
-        with pytest.raises(ValueError, match=f"X should be a 2D array, got a {shape.ndim}D array"):
+        with pytest.raises(ValueError, match=f"X must be a 2D array, got a {shape.ndim}D array"):
             LinCFA().fit(shape, y)
     with pytest.raises(ValueError, match=r"0 feature\(s\)"):
         LinCFA().fit(lazy[:, :0], y)
     with pytest.raises(ValueError, match=r"3 sample\(s\) \(shape=\(3, 28\)\) while a minimum of 4"):
         LinCFA().fit(lazy[:3], y[:3])
     columns = da.from_array(np.arange(28) < 10, chunks=10)
-    with pytest.raises(ValueError, match=r"not known; call X.compute_chunk_sizes\(\)"):
+    with pytest.raises(ValueError, match=r"unknown; call X.compute_chunk_sizes\(\)"):
         LinCFA().fit(lazy[:, columns], y)
 
 
@@ -137,7 +146,7 @@ def test_xarray(route):
     assert_equal_models(fit(lazy, target, route=route), model)
     assert isinstance(model.transform(lazy), da.Array)
     np.testing.assert_allclose(model.transform(lazy), model.transform(X), rtol=1e-11, atol=1e-11)
-    with pytest.raises(ValueError, match="fitted to a table, and this is a field"):
+    with pytest.raises(ValueError, match="fitted to a table, and this is an xarray field"):
         model.transform(lazy.to_dataset(name="field"))
 
 
@@ -161,24 +170,19 @@ def test_names(names, route):
     frame = pd.DataFrame(X, columns=NAMES[names])
     lazy = dd.from_pandas(frame, npartitions=3)
     model = assert_as_in_memory(frame, lazy, y, route)
-    expected = LinCFA().fit(frame, y)
-    assert list(model.get_feature_names_out()) == list(expected.get_feature_names_out())
-    assert list(model.transform(lazy).columns) == list(expected.get_feature_names_out())
+    assert list(model.transform(lazy).columns) == list(model.get_feature_names_out())
     if names != "numbers":  # which are no names
         with pytest.raises(ValueError, match=r"in the same order"):
             model.transform(lazy[list(frame.columns[::-1])])
-
-
-def test_names_twice():
-    frame = table(data()[0]).rename(columns={"t1": "t0"})
-    with pytest.raises(ValueError, match=r"unique, but X repeats 't0' \(2 times\)"):
-        LinCFA().fit(dd.from_pandas(frame, npartitions=2), data()[1])
 
 
 def test_new_data_have_the_columns_of_the_fit():
     X, y = data()
     frame = table(X)
     model, lazy = LinCFA().fit(frame, y), dd.from_pandas(frame, npartitions=3)
+    twice = dd.from_pandas(frame.rename(columns={"t1": "t0"}), npartitions=2)
+    with pytest.raises(ValueError, match=r"unique, but X repeats 't0' \(2 times\)"):
+        LinCFA().fit(twice, y)
     with pytest.raises(ValueError, match="unseen at fit time"):
         model.transform(lazy.rename(columns={"t3": "other"}))
     with pytest.raises(ValueError, match="X has 5 features, but LinCFA is expecting 28"):
@@ -186,7 +190,7 @@ def test_new_data_have_the_columns_of_the_fit():
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.transform(odd_chunks(X))
     reduced = model.transform(lazy)
-    with pytest.raises(ValueError, match="The column 'other' is no reduced feature"):
+    with pytest.raises(ValueError, match="Column 'other' is not a reduced feature"):
         model.inverse_transform(reduced.rename(columns={reduced.columns[0]: "other"}))
     with pytest.raises(ValueError, match="X has 28 columns, but there are"):
         model.inverse_transform(odd_chunks(X))
@@ -273,3 +277,132 @@ def test_columns_of_a_folder_of_files(tmp_path):
     search = LinCFACV(tolerances=(1.0,), cv=3).fit(lazy[features], lazy["y"])
     expected = LinCFACV(tolerances=(1.0,), cv=3).fit(table[features], y).predict(table[features])
     np.testing.assert_allclose(search.predict(lazy[features]).compute(), expected, rtol=1e-9)
+
+
+# Targets and weights
+
+
+TARGETS = {
+    "list": list,
+    "array": np.asarray,
+    "series": pd.Series,
+    "chunks": lambda y: da.from_array(y, chunks=17),
+    "chunks of one": lambda y: da.from_array(y, chunks=1),
+    "one chunk": lambda y: da.from_array(y, chunks=60),
+    "lazy series": lazy_series,
+    "nullable": lambda y: lazy_series(pd.array(y, dtype="Float64")),
+    "of unknown length": lambda y: lazy_series(y).values,
+    "float32": lambda y: da.from_array(y.astype(np.float32), chunks=11),
+    "whole": lambda y: da.from_array(y.astype(int), chunks=17),
+    "boolean": lambda y: da.from_array(y > 0, chunks=17),
+}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_targets(kind):
+    X, y = data()
+    y = y.astype(np.float32).astype(float)
+    if kind in ("whole", "boolean"):
+        y = np.sign(y).clip(0)
+    model = LinCFA().fit(X, y)
+    for lazy in (odd_chunks(X), dd.from_pandas(pd.DataFrame(X), npartitions=3)):
+        assert_equal_models(fit(lazy, TARGETS[kind](y)), model)
+
+
+WRONG_TARGETS = {
+    "short": (lambda y: y[:-1], "inconsistent numbers of samples: 60 and 59"),
+    "short and lazy": (lambda y: lazy_series(y[:-1]), "inconsistent numbers of samples: 60 and 59"),
+    "constant": (np.ones_like, "The target y is constant .all values are 1."),
+    "constant and lazy": (lambda y: da.full(60, 3.5, chunks=17), "constant .all values are 3.5."),
+    "text": (lambda y: ["a"] * 60, "The target y is not numeric"),
+    "lazy text": (lambda y: lazy_series(["a"] * 60), "The target y is not numeric"),
+    "chunks of text": (lambda y: da.full(60, "a", chunks=17), "y must be real numbers"),
+    "complex": (lambda y: da.from_array(y + 1j, chunks=17), "y must be real numbers"),
+    "table": (
+        lambda y: da.from_array(y[:, None], chunks=17),
+        "y must be a 1D array, got a 2D array",
+    ),
+    "frame": (lambda y: lazy_series(y).to_frame(), "must be a series, got a dataframe"),
+    "nothing": (lambda y: None, "the target y is None"),
+    "number": (lambda y: 3.0, "y should be a 1d array"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_TARGETS)
+def test_targets_that_are_refused(name, route):
+    change, said = WRONG_TARGETS[name]
+    X, y = data()
+    with pytest.raises(ValueError, match=said):
+        fit(odd_chunks(X), change(y), route=route)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(("value", "said"), [(np.nan, "NaN"), (-np.inf, "infinity")])
+def test_targets_that_are_not_finite(route, lazy, value, said):
+    X, y = data()
+    y[[33, 50]] = value
+    y = da.from_array(y, chunks=17) if lazy else y
+    with pytest.raises(ValueError, match=rf"Input y contains {said} \(row 33\)"):
+        fit(odd_chunks(X), y, route=route)
+
+
+@pytest.mark.parametrize(("chunks", "lazy"), [((20, 28), False), (((0, 1, 29, 30), (7, 21)), True)])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_weights(route, strategy, chunks, lazy):
+    """Rows of weight 0 do not count: they may hold anything, and a lazy target nothing."""
+    X, y = data()
+    weights = np.arange(60) % 3 * 0.5
+    weights[:25] = 1.0
+    weights[:3] = 0.0  # all of a chunk
+    parameters = {"strategy": strategy, "units": "original"}
+    with small_groups(3):
+        model = LinCFA(**parameters).fit(X, y, weights)
+        gone = np.flatnonzero(weights == 0)
+        X[gone] = np.array([np.nan, np.inf, -np.inf, 1e308])[gone % 4][:, None]
+        chunked = da.from_array(X, chunks=X.shape).rechunk(chunks)
+        if lazy:
+            y[gone] = np.nan
+            y, weights = da.from_array(y, chunks=11), lazy_series(weights)
+        assert_equal_models(fit(chunked, y, weights, route=route, **parameters), model)
+
+
+def test_whole_weights_repeat_rows(route):
+    X, y = data()
+    counts = np.arange(60) % 3
+    model = LinCFA().fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    for weights in (counts.tolist(), da.from_array(counts, chunks=13)):
+        assert_equal_models(fit(odd_chunks(X), y, weights, route=route), model)
+    doubled = fit(odd_chunks(X), y, 2.0, route=route)
+    assert_equal_models(doubled, LinCFA().fit(X, y, np.full(60, 2.0)))
+
+
+WRONG_WEIGHTS = {
+    "negative": (lambda w: np.where(np.arange(60) == 33, -1.0, w), "but is -1.0 in row 33"),
+    "missing": (lambda w: np.where(np.arange(60) == 33, np.nan, w), "but is nan in row 33"),
+    "infinite": (lambda w: np.where(np.arange(60) == 33, np.inf, w), "but is inf in row 33"),
+    "zero": (np.zeros_like, "All of sample_weight is zero"),
+    "small": (lambda w: w / 100, "adds up to 0.6 of them"),
+    "huge": (lambda w: w * 1e307, "more than float64 can hold"),
+    "short": (lambda w: w[:-1], r"got \(59,\)|60 and 59"),
+    "text": (lambda w: np.full(60, "a"), "must be real numbers"),
+}
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("name", WRONG_WEIGHTS)
+def test_weights_that_are_refused(name, lazy, route):
+    change, said = WRONG_WEIGHTS[name]
+    X, y = data()
+    weights = change(np.ones(60))
+    weights = da.from_array(weights, chunks=17) if lazy else weights
+    with pytest.raises(ValueError, match=said):
+        fit(odd_chunks(X), y, weights, route=route)
+
+
+def test_lengths_are_compared_before_anything_is_read():
+    X, y = data()
+    lazy, reads = counted_chunks(X, (20, 15))
+    for wrong in ({"y": y[:-1]}, {"y": y, "sample_weight": da.ones(59)}):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            LinCFA().fit(lazy, **wrong)
+    assert reads == []

@@ -2,15 +2,12 @@
 
 import pickle
 from collections import Counter
-from contextlib import contextmanager
 from math import ceil
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from lincfa import LinCFA
-from lincfa._grouping._cohesion import _groups
 from reference import make, noise_only
 
 dask = pytest.importorskip("dask")
@@ -22,14 +19,18 @@ from dask_data import (
     ROUTES,
     STRATEGIES,
     Watch,
+    answers,
+    answers_to_counts,
     assert_equal_models,
     counted_chunks,
     data,
     fit,
     odd_chunks,
     on_route,
+    products,
+    small_groups,
+    small_parts,
 )
-from lincfa._statistics._dask import _chunks, _input, _lazily
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -97,7 +98,7 @@ def test_passes_of_the_sequential_strategy(tolerance, units):
     """
     X, y = make(noise_only, 60, 48)
     options = {"route": "many passes", "tolerance": tolerance, "units": units}
-    with patch.object(_groups, "COMPARED", 4):
+    with small_groups(4):
         least, most, model = times_read(X, y, **options)
     assert least == most
     heads = ceil(48 / 8)
@@ -112,14 +113,7 @@ def test_passes_of_the_sequential_strategy(tolerance, units):
 def test_correlations_that_come_back():
     """About half of all, also where every feature is a seed; far fewer where one takes all."""
     X, y = make(noise_only, 60, 48)
-    asked = []
-    plain = _chunks.Chunks.products
-
-    def products(self, left, right, *rest, **options):
-        asked.append(left.size * right.size)
-        return plain(self, left, right, *rest, **options)
-
-    with patch.object(_chunks.Chunks, "products", products):
+    with products() as asked:
         for tolerance, share in ((0.02, 0.75), (1e4, 0.35)):
             asked.clear()
             fit(da.from_array(X, chunks=(30, 48)), y, route="many passes", tolerance=tolerance)
@@ -140,7 +134,7 @@ def test_several_column_chunks_are_read_twice_at_most():
     """What a chunk needs of its neighbours is read again, or all would have to stay in memory."""
     X, y = make(noise_only, 60, 48)
     lazy, reads = counted_chunks(X, (20, 16))
-    with graphs() as passes:
+    with answers() as passes:
         fit(lazy, y, route="many passes", strategy="agglomerative")
     assert len(passes) < max(Counter(reads).values()) <= 2 * len(passes)
     assert len(passes) == 1 + 2 * strips(48, BATCH, rows=20)
@@ -161,25 +155,10 @@ def test_rows_are_counted_by_one_column():
 # Graphs
 
 
-@contextmanager
-def graphs():
-    """What is computed: the graphs of one fit, and what comes back from each."""
-    seen = []
-    plain = _chunks.compute
-
-    def compute(graph):
-        result = plain(graph)
-        seen.append(result)
-        return result
-
-    with patch.object(_chunks, "compute", compute):
-        yield seen
-
-
 def tasks(D, rows, columns, tolerance=1.0, weights=None, **options):
     """Tasks of the largest graph of a fit, and the number of its groups."""
     X, y = data(D=D)
-    with Watch() as watch, patch.object(_groups, "COMPARED", 4):
+    with Watch() as watch, small_groups(4):
         lazy = da.from_array(X, chunks=(60 // rows, D // columns))
         model = fit(lazy, y, weights, tolerance=tolerance, **options)
     return max(watch.tasks), model.n_groups_
@@ -225,7 +204,7 @@ def test_no_task_and_no_answer_is_larger_than_a_batch_or_a_chunk(strategy, chunk
     X, y = make(noise_only, 200, 48)
     limit = 8 * max(BATCH * 1.3, 5 * 49) + 1500  # of five moments of each column; and its wrapping
     chunk = 8 * chunks[0] * chunks[1] + 1500
-    with graphs() as answers, Watch() as watch, patch.object(_groups, "COMPARED", 4):
+    with answers() as found, Watch() as watch, small_groups(4):
         fit(
             da.from_array(X, chunks=chunks),
             y,
@@ -233,19 +212,17 @@ def test_no_task_and_no_answer_is_larger_than_a_batch_or_a_chunk(strategy, chunk
             strategy=strategy,
             units="original",
         )
-    assert len(answers) > 3
-    assert max(len(pickle.dumps(answer)) for answer in answers) <= limit
+    assert len(found) > 3
+    assert max(len(pickle.dumps(answer)) for answer in found) <= limit
     assert watch.largest <= max(limit, chunk)
     assert 20 * limit < X.nbytes
 
 
 def test_counting_rows_brings_back_numbers_only():
-    X, y = data()
-    answers = []
-    plain = _input.compute
-    with patch.object(_input, "compute", lambda graph: answers.append(plain(graph)) or answers[-1]):
-        fit(dd.from_pandas(dask.compute(dd.from_array(odd_chunks(X).rechunk((15, 28))))[0], 4), y)
-    assert answers == [[[15, 15, 15, 15]]]
+    frame = dd.from_array(da.from_array(data()[0], chunks=(15, 28))).clear_divisions()
+    with answers_to_counts() as found:
+        fit(frame, data()[1])
+    assert found == [[[15, 15, 15, 15]]]
 
 
 def test_batches_have_a_least_number_of_features():
@@ -263,7 +240,7 @@ def test_long_rows_come_back_in_parts():
     reduced = model.transform(X)
     for lazy in (da.from_array(reduced, chunks=((0, 1, 29, 30), -1)), da.from_array(reduced)):
         whole = model.inverse_transform(lazy)
-        with patch.object(_lazily, "LARGEST_BATCH", 200):
+        with small_parts(200):
             parts = model.inverse_transform(lazy)
         assert parts.chunks[0] == lazy.chunks[0]
         assert len(whole.chunks[1]) == 1

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from lincfa._model._words import apart, decimals, digits
 
 from lincfa import LinCFA, explain_pair, theory
+from lincfa.datasets import make_correlated, make_spectra
 from literal_strategies import correlation, full_noise, standardised
-from reference import table
+from reference import draw, table
 
 SIGNS = np.array([[(-1.0) ** (i >> k) for k in range(3)] for i in range(8)])
 COSTS = ["variance_drop", "bias_growth", "gain"]
@@ -80,85 +82,152 @@ def test_figures_by_hand():
     np.testing.assert_allclose([getattr(pair, name) for name in FIGURES], expected, rtol=1e-12)
 
 
-def test_a_merged_pair_in_words():
-    assert words(b=0.4) == (
-        "As a pair, 'warm' and 'cold' merge: they are correlated by 0.800, and for effects on the "
-        "target that differ as theirs do, 0.750 is enough. Their mean in place of both lowers the "
-        "mean squared error by an estimated 0.0457, 0.775 % of the target's variance: 0.229 less "
-        "because one weight is estimated instead of two, 0.183 more because both get the same "
-        "weight (F = 0.800; up to 1 merges)."
-    )
+# In words
 
 
-def test_a_rejected_pair_in_words():
-    assert words(b=1.0) == (
-        "As a pair, 'warm' and 'cold' stay apart: they are correlated by 0.800, but for effects on "
-        "the target that differ as theirs do, it takes 0.960. Their mean in place of both would "
-        "raise the mean squared error by an estimated 0.914, 13.3 % of the target's variance: "
-        "0.229 less because one weight is estimated instead of two, 1.14 more because both get "
-        "the same weight (F = 5.00; up to 1 merges)."
-    )
+DECISIONS = {
+    "merged": (
+        {"b": 0.4},
+        "merge: their correlation is 0.800; given how much their effects on the target differ, "
+        "0.750 is enough. Replacing both by their mean lowers the mean squared error by an "
+        "estimated 0.0457, or 0.775 % of the target's variance: 0.229 less because one weight is "
+        "estimated instead of two, 0.183 more because both get the same weight (F = 0.800; pairs "
+        "merge at F ≤ 1).",
+    ),
+    "rejected": (
+        {"b": 1.0},
+        "stay apart: their correlation is 0.800; given how much their effects on the target "
+        "differ, 0.960 is required. Replacing both by their mean would raise the mean squared "
+        "error by an estimated 0.914, or 13.3 % of the target's variance: 0.229 less because one "
+        "weight is estimated instead of two, 1.14 more because both get the same weight (F = 5.00; "
+        "pairs merge at F ≤ 1).",
+    ),
+    "any correlation": (
+        {"b": 0.05},
+        "merge: their effects on the target are so similar that any correlation is enough; theirs "
+        "is 0.800. ",
+    ),
+    "smallest correlation": (
+        {"min_correlation": 0.9},
+        "stay apart: their correlation is 0.800, and min_correlation requires 0.900. Replacing "
+        "both by their mean would lower the mean squared error by an estimated 0.0457",
+    ),
+    "just allowed": ({"min_correlation": 0.8 - 1e-9}, "merge: "),
+    "no noise": (
+        {"c": 0.0},
+        "stay apart: together they explain the target completely. Replacing both by their mean "
+        "would raise the mean squared error",
+    ),
+    "a loss that is allowed": (
+        {"b": 0.6, "tolerance": "unbiased"},
+        "merge: their correlation is 0.800; given how much their effects on the target differ, "
+        "0.778 is enough. Replacing both by their mean raises the mean squared error by an "
+        "estimated 0.183, or 2.99 % of the target's variance, which a tolerance of 2 allows: 0.229 "
+        "less because one weight is estimated instead of two, 0.411 more because both get the same "
+        "weight (F = 1.80; pairs merge at F ≤ 2).",
+    ),
+    "a gain that is not enough": (
+        {"tolerance": 0.5},
+        "stay apart: their correlation is 0.800; given how much their effects on the target "
+        "differ, 0.875 is required. Replacing both by their mean would lower the mean squared",
+    ),
+}
 
 
-def test_other_decisions_in_words():
-    pair = "As a pair, 'warm' and 'cold'"
-    merge, apart = f"{pair} merge: ", f"{pair} stay apart: "
-    assert words(b=0.05).startswith(
-        f"{merge}their effects on the target are so alike that any correlation would do; theirs is"
-        " 0.800. "
-    )
-    assert words(min_correlation=0.9).startswith(
-        f"{apart}they are correlated by 0.800, and the smallest correlation allowed is 0.900. "
-        "Their mean in place of both would lower the mean squared error by an estimated 0.0457"
-    )
-    assert words(min_correlation=0.8 - 1e-9).startswith(merge)
-    assert words(c=0.0).startswith(
-        f"{apart}between them they leave nothing of the target unexplained. Their mean in place of "
-        "both would raise the mean squared error"
-    )
-    above = words(b=0.6, tolerance="unbiased")
-    assert above.startswith(merge)
-    assert (
-        "Their mean in place of both raises the mean squared error by an estimated 0.183" in above
-    )
-    assert above.endswith("(F = 1.80; up to 2 merges).")
-    below = words(b=0.4, tolerance=0.5)
-    assert below.startswith(apart)
-    assert "it takes 0.875. Their mean in place of both would lower the mean squared" in below
-    assert below.endswith("(F = 0.800; up to 0.5 merges).")
+@pytest.mark.parametrize("case", DECISIONS)
+def test_decisions_in_words(case):
+    parameters, expected = DECISIONS[case]
+    assert words(**parameters).startswith(f"As a pair, 'warm' and 'cold' {expected}")
 
 
-def test_features_that_coincide_in_words(data):
+def test_equal_features_in_words(data):
     X, y = data
-    said = explain_pair(np.column_stack([X[:, 0], 1.8 * X[:, 0] + 32]), y, 0, 1)
-    assert (said.f, said.bias_growth, said.correlation, said.threshold) == (0, 0, 1, -np.inf)
-    assert str(said).startswith(
-        "As a pair, 'x0' and 'x1' merge: they coincide, up to their unit and the rounding of "
-        "the data. Their mean in place of both lowers"
+    pair = explain_pair(np.column_stack([X[:, 0], 1.8 * X[:, 0] + 32]), y, 0, 1)
+    assert (pair.f, pair.bias_growth, pair.correlation, pair.threshold) == (0, 0, 1, -np.inf)
+    start = "As a pair, 'x0' and 'x1' merge: they are equal, up to their units and rounding. "
+    assert str(pair).startswith(start + "Replacing both by their mean lowers")
+    assert str(pair).endswith(
+        "0 more because both get the same weight (F = 0; pairs merge at F ≤ 1)."
     )
-    assert "0 more because both get the same weight (F = 0; up to 1 merges)." in str(said)
 
 
 def test_known_noise_does_not_make_a_pair_explain_all(data):
     X, y = data
-    said = explain_pair(X, y, 0, 4, noise=1e-30)
-    assert said.threshold == 1
-    assert "leave nothing of the target unexplained" not in str(said)
+    pair = explain_pair(X, y, 0, 4, noise=1e-30)
+    assert pair.threshold == 1
+    assert "explain the target completely" not in str(pair)
 
 
-def test_nearly_equal_features_show_their_digits(data):
+def test_numbers_that_decide_are_told_apart(data):
+    """To three digits these would contradict the decision."""
+    text = str(explain_pair(*make_correlated(80, 40, random_state=0), 17, 21))
+    for part in ("stay apart", "1.6077 less", "1.6084 more", "F = 1.0004; pairs merge at F ≤ 1"):
+        assert part in text
+    text = str(explain_pair(*make_spectra(80, 40, random_state=0), 1, 4, tolerance="unbiased"))
+    assert "correlation is 0.99248;" in text
+    assert "0.99252 is required" in text
     X, y = data
     twins = np.column_stack([X[:, 0], X[:, 0] + 1e-4 * X[:, 4]])
-    said = explain_pair(twins, y, 0, 1)
-    assert f"correlated by {correlation(*twins.T):.10f}, but" in str(said)
-    assert f"it takes {said.threshold:.12f}. " in str(said)
+    pair = explain_pair(twins, y, 0, 1)
+    assert f"correlation is {correlation(*twins.T):.10f};" in str(pair)
+    assert f"{pair.threshold:.12f} is required. " in str(pair)
+    text = str(explain_pair(np.column_stack([X[:, 0], -X[:, 1]]), y, 0, 1))
+    assert "correlation is −0.9" in text
+    assert "-0." not in text
 
 
-def test_negative_correlations_have_a_minus_sign(data):
-    X, y = data
-    said = str(explain_pair(np.column_stack([X[:, 0], -X[:, 1]]), y, 0, 1))
-    assert "correlated by −0.9" in said
-    assert "-0." not in said
+def test_the_larger_of_two_limits_is_named():
+    X, y = make_correlated(200, 30, random_state=0)
+    pair = explain_pair(X, y, 0, 1, min_correlation=0.98)
+    assert pair.threshold < 0.98
+    assert "0.980 is required" in str(pair)
+    assert ">0.980</td>" in pair._repr_html_()
+    allowed = explain_pair(X, y, 0, 4, min_correlation=0.95)
+    assert "min_correlation requires 0.950" in str(allowed)
+    assert ">0.950</td>" in allowed._repr_html_()
+    assert ">any</td>" in explain_pair(X, y, 6, 11)._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("noise", "end"),
+    [("pair", ""), ("full", "; noise from the regression on all features"), (3.0, "; given noise")],
+)
+def test_the_noise_is_named(noise, end):
+    pair = explain_pair(*draw(0), 0, 1, noise=noise)
+    assert str(pair).endswith(f"pairs merge at F ≤ 1{end}).")
+    assert pair.noise == noise
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.07598, "0.0760"),
+        (-0.5, "−0.500"),
+        (999.6, "1000"),
+        (1234.5, "1234"),
+        (0.00123456, "0.00123"),
+        (1.5e-7, "1.5e-07"),
+        (2.34567e9, "2.35e+09"),
+        (np.inf, "inf"),
+    ],
+)
+def test_digits(value, text):
+    assert digits(value) == text
+
+
+def test_correlations_near_one_show_what_is_left():
+    assert [decimals(r) for r in (0.5, 0.994, 0.99987, -0.99987, 1.0)] == [
+        *("0.500", "0.9940", "0.99987", "−0.99987", "1.00")
+    ]
+
+
+def test_equal_numbers_are_not_told_apart():
+    assert apart(digits, 1.0, 1.0) == ("1.00", "1.00")
+    assert apart(digits, 1.0, 1.0 + 1e-12) == ("1.000000000000", "1.000000000001")
+
+
+# Columns
 
 
 def test_columns_by_name_by_position_and_mixed(data):
@@ -183,6 +252,11 @@ def test_names_that_are_numbers(data):
     said = explain_pair(wavelengths, y, 1552.0, 8)
     assert said.names == ("1552.0", "1554.5")
     assert said.f == pytest.approx(explain_pair(X, y, 3, 8).f, rel=1e-12)
+    for a, b in [("1552.0", "1554.5"), (3, 8), (np.float64(1552), 1554.5)]:  # or as displayed
+        assert explain_pair(wavelengths, y, a, b) == said
+    with pytest.raises(ValueError, match=r"no column 1552.25; did you mean 1552.0 or"):
+        explain_pair(wavelengths, y, 1552.25, 0)
+    assert explain_pair(X, y, "x0", "x3") == explain_pair(X, y, 0, 3)
     backwards = pd.DataFrame(X, columns=range(11, -1, -1))
     assert explain_pair(backwards, y, 2, 0).names == ("2", "0")
     expected = pytest.approx(explain_pair(X, y, 9, 11).f, rel=1e-12)
@@ -207,16 +281,6 @@ def test_full_noise_takes_the_columns_asked_for(data):
     assert said.variance_drop == pytest.approx(full_noise(X, y) / 99, rel=1e-10)
 
 
-def test_weights_count_samples(data, rng):
-    X, y = data
-    times = rng.integers(0, 4, size=100)
-    weighted = explain_pair(X, y, 0, 1, sample_weight=times)
-    repeated = explain_pair(np.repeat(X, times, axis=0), np.repeat(y, times), 0, 1)
-    assert weighted.n_samples == times.sum()
-    for name in FIGURES:
-        assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), rel=1e-9)
-
-
 def test_page():
     page = explain_pair(*by_hand(1.0), "warm", "cold")._repr_html_()
     assert ">warm and cold stay apart</caption>" in page
@@ -237,6 +301,11 @@ def test_page_escapes_names():
     assert "<script>" not in page
     assert "a & b" not in page
     assert page.count("&lt;script&gt;") == 3
+    X.columns = ["", "long " * 100]
+    page = explain_pair(X, y, 0, 1)._repr_html_()
+    rows = page[page.index("<table>") :]
+    assert "correlation of &#x27;&#x27; with the target" in rows
+    assert len(rows) < 2000
 
 
 def test_wrong_columns(data):
@@ -255,6 +324,12 @@ def test_wrong_columns(data):
             explain_pair(table(X), y, a, b)
     with pytest.raises(ValueError, match=r"X has no column names; give the position .* 't1'"):
         explain_pair(X, y, 0, "t1")
+    with pytest.raises(TypeError, match=r"lazy frame.*collect\(\)"):
+        explain_pair(pl.DataFrame(table(X)).lazy(), y, "t1", "t2")
+    with pytest.raises(ValueError, match=r"repeats 't1' \(2 times\)"):
+        explain_pair(table(X).rename(columns={"t3": "t1"}), y, "t1", "t2")
+    with pytest.raises(ValueError, match="by its name or its position"):
+        explain_pair(table(X), y, np.array([0, 1]), 1)
 
 
 @pytest.mark.parametrize("noise", ["pair", "full", 0.9])

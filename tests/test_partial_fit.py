@@ -76,7 +76,7 @@ def test_lists_and_integers():
 
 def test_more_columns_than_a_head(monkeypatch):
     """So that the comoments are asked for rows of seeds too, in several batches."""
-    monkeypatch.setattr(_moments, "_HEAD", 50)
+    monkeypatch.setattr(_moments, "_BLOCK", 50)
     X, y = make_correlated(100, 400, random_state=0)
     field, target, _ = make_field(80, (15, 20), random_state=0)
     for values, goal, tolerance in ((X, y, 0.05), (field, target, 1.0)):

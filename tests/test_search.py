@@ -1,14 +1,19 @@
-"""LinCFACV against a plain loop over folds and combinations."""
+"""LinCFACV: against a plain loop over folds, as an estimator, and on bad input."""
 
+import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.metrics import get_scorer
-from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
+from sklearn.metrics import get_scorer, r2_score
+from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFA, LinCFACV
 from lincfa._lincfa_cv import TOLERANCES
@@ -150,9 +155,7 @@ def test_kept_correlations_change_nothing(monkeypatch, kind):
         X = X.astype(np.float32)
     model = LinCFACV(**QUICK).fit(X, y)
     monkeypatch.setattr("lincfa._search._samples._MOST_CACHED", 0)
-    monkeypatch.setattr(
-        "lincfa._search._samples.CachedStatistics", None
-    )  # it is not asked for any more
+    monkeypatch.setattr("lincfa._search._samples.CachedStatistics", None)  # not used any more
     uncached = LinCFACV(**QUICK).fit(X, y)
     combinations = [(s, t) for s in STRATEGIES for t in QUICK["tolerances"]]
     scores, sizes, _ = plain_scores(
@@ -196,13 +199,13 @@ def test_default_tolerances(tree):
 def test_statistics_are_computed_once_per_fold_and_of_its_training_rows(monkeypatch, tree):
     X, y = tree
     seen = []
-    compute = ArrayStatistics.from_data.__func__
+    compute = ArrayStatistics.of.__func__
 
-    def spy(cls, X, y, *rest, **weights):
-        seen.append((X.copy(), y.copy()))
-        return compute(cls, X, y, *rest, **weights)
+    def spy(cls, training):
+        seen.append((training.values.copy(), training.y.copy()))
+        return compute(cls, training)
 
-    monkeypatch.setattr(ArrayStatistics, "from_data", classmethod(spy))
+    monkeypatch.setattr(ArrayStatistics, "of", classmethod(spy))
     LinCFACV(tolerances=(0.5, 1.0, 4.0), cv=3).fit(X, y)
     training = [train for train, _ in KFold(3).split(X)] + [np.arange(50)]  # the last: the refit
     assert len(seen) == len(training)
@@ -231,21 +234,18 @@ def test_held_out_rows_have_no_part_in_the_models_of_a_fold(tree):
         np.testing.assert_array_equal(before, after)
 
 
-def test_processes_change_nothing(tree, fitted):
-    parallel = LinCFACV(**QUICK, n_jobs=2).fit(*tree)
-    assert parallel.cv_results_.keys() == fitted.cv_results_.keys()
-    for name, values in fitted.cv_results_.items():
-        np.testing.assert_array_equal(parallel.cv_results_[name], values)
-    np.testing.assert_array_equal(parallel.predict(tree[0]), fitted.predict(tree[0]))
-
-
-def test_estimator_and_data_are_left_alone(tree):
+def test_processes_change_nothing_and_data_are_left_alone(tree, fitted):
     X, y = tree
     estimator, before = Ridge(), (X.copy(), y.copy())
     LinCFACV(**QUICK, estimator=estimator).fit(X, y)
     assert not hasattr(estimator, "coef_")
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(y, before[1])
+    parallel = LinCFACV(**QUICK, n_jobs=2).fit(*tree)
+    assert parallel.cv_results_.keys() == fitted.cv_results_.keys()
+    for name, values in fitted.cv_results_.items():
+        np.testing.assert_array_equal(parallel.cv_results_[name], values)
+    np.testing.assert_array_equal(parallel.predict(tree[0]), fitted.predict(tree[0]))
 
 
 def test_constant_columns_warn_once(tree):
@@ -254,7 +254,7 @@ def test_constant_columns_warn_once(tree):
     X[:, -1] = np.arange(50) < 16  # constant in the training part of the first fold
     with pytest.warns(UserWarning, match=r"constant features.*columns 4, 10\.") as caught:
         model = LinCFACV(**QUICK).fit(X, y)
-    assert len(caught) == 1
+    assert [warning.filename for warning in caught] == [__file__]
     assert np.flatnonzero(model.labels_ < 0).tolist() == [4, 10]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -264,8 +264,196 @@ def test_constant_columns_warn_once(tree):
     np.testing.assert_allclose(model.cv_results_["mean_test_score"][-1], scores.mean(), rtol=1e-9)
 
 
-def test_the_warning_of_constant_columns_points_at_the_caller(tree):
+# As an estimator
+
+
+@pytest.mark.parametrize(("output", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_frames(tree, fitted, output, frame):
     X, y = tree
-    with pytest.warns(UserWarning, match=r"constant features.*column 0\.") as caught:
-        LinCFACV(**QUICK).fit(np.insert(X, 0, 7.0, axis=1), y)
-    assert [warning.filename for warning in caught] == [__file__]
+    names = [f"cell {i}" for i in range(20)]
+    table = frame(dict(zip(names, X.T, strict=True)))
+    model = LinCFACV(**QUICK).set_output(transform=output).fit(table, pd.Series(y))
+    assert model.feature_names_in_.tolist() == model.reducer_.feature_names_in_.tolist() == names
+    reduced = model.transform(table)
+    assert isinstance(reduced, frame)
+    expected = model.reducer_.get_feature_names_out().tolist()
+    assert list(reduced.columns) == model.get_feature_names_out().tolist() == expected
+    firsts = [f"cell {group[0]}" for group in model.groups_]
+    assert all(first in name for first, name in zip(firsts, expected, strict=True))
+    np.testing.assert_allclose(reduced.to_numpy(), fitted.transform(X), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(model.predict(table), fitted.predict(X))
+    with pytest.raises(ValueError, match="order"):
+        model.predict(table[names[::-1]])
+
+
+def test_target_as_one_column_warns_once(tree, fitted):
+    X, y = tree
+    with pytest.warns(DataConversionWarning, match="column-vector y") as caught:
+        model = LinCFACV(**QUICK).fit(X, y[:, None])
+    assert len(caught) == 1
+    np.testing.assert_array_equal(model.predict(X), fitted.predict(X))
+
+
+def test_regressor_and_transformer(tree, fitted):
+    X, y = tree
+    assert is_regressor(fitted)
+    assert fitted.__sklearn_tags__().transformer_tags is not None
+    reduced = fitted.transform(X)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.estimator_.predict(reduced))
+    assert fitted.score(X, y) == pytest.approx(r2_score(y, fitted.predict(X)))
+    np.testing.assert_array_equal(clone(fitted).fit_transform(X, y), reduced)
+
+    last = make_pipeline(StandardScaler(), LinCFACV(**QUICK)).fit(X, y)
+    np.testing.assert_allclose(last.predict(X), fitted.predict(X))  # the scale of X is no matter
+    assert last.score(X, y) == pytest.approx(fitted.score(X, y))
+    middle = make_pipeline(LinCFACV(**QUICK), Ridge(3.0)).fit(X, y)
+    np.testing.assert_allclose(middle.predict(X), Ridge(3.0).fit(reduced, y).predict(reduced))
+
+
+def test_clone_parameters_and_pickle(tree, fitted):
+    assert clone(fitted).get_params() == fitted.get_params()
+    changed = clone(fitted).set_params(rule="one_standard_error", max_groups=None)
+    assert changed.get_params()["rule"] == "one_standard_error"
+    nested = LinCFACV(estimator=Ridge(2.0)).set_params(estimator__alpha=5.0)
+    assert nested.estimator.alpha == 5.0
+    copy = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copy.predict(tree[0]), fitted.predict(tree[0]))
+    # Rows are not kept: what is pickled does not grow with them.
+    X, y = (np.concatenate([part] * 40) for part in tree)
+    assert len(pickle.dumps(LinCFACV(**QUICK).fit(X, y))) < X.nbytes / 4
+
+
+def test_grid_search_over_the_search(tree):
+    X, y = tree
+    grid = {"max_groups": [0.9, None], "rule": ["best", "one_standard_error"]}
+    search = GridSearchCV(LinCFACV(strategies=["sequential"], **QUICK), grid, cv=2).fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_.predict(X).shape == (50,)
+
+
+def test_results_make_a_table(fitted):
+    table = pd.DataFrame(fitted.cv_results_)
+    assert table.shape == (8, 10)
+    assert table["eligible"].dtype == bool
+    assert table.loc[table["eligible"], "mean_test_score"].max() == fitted.best_score_
+    assert table.loc[fitted.best_index_, "strategy"] == fitted.strategy_
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"tolerances": []}, r"tolerances must be a list with at least one entry, got \[\]"),
+        ({"tolerances": 1.0}, "tolerances must be a list with at least one entry, got 1.0"),
+        ({"tolerances": "unbiased"}, "tolerances must be a list .*, got 'unbiased'"),
+        ({"tolerances": [1.0, -2.0]}, "each of tolerances must be a positive number .* got -2.0"),
+        ({"tolerances": [None]}, "each of tolerances must be a positive number .* got None"),
+        ({"strategies": ()}, r"strategies must be a list with at least one entry, got \(\)"),
+        ({"strategies": "joint"}, "strategies must be a list .*, got 'joint'"),
+        ({"strategies": ["joint", "greedy"]}, "strategy must be one of .*, got 'greedy'"),
+        ({"max_groups": 0}, "max_groups must be None or a share of the samples, .* got 0"),
+        ({"max_groups": "few"}, "max_groups must be None or a share of the samples, .* got 'few'"),
+        ({"max_groups": 5}, "max_groups must be None or a share of the samples, .* got 5"),
+        ({"rule": "1se"}, r"rule must be one of \['best', 'one_standard_error'\], got '1se'"),
+        ({"units": "kelvin"}, "units must be one of .*, got 'kelvin'"),
+        ({"noise": 0.0}, "noise must be 'pair', 'full' or a positive number, got 0.0"),
+        ({"min_correlation": 2}, "min_correlation must be None or a number from -1 to 1, got 2"),
+        ({"scoring": "accuraccy"}, "scoring"),
+        ({"cv": 1}, "n_splits=2 or more"),
+        ({"cv": [(np.arange(3), np.arange(3, 50))]}, "A fold has 3 training samples.* at least 4"),
+        # The same fold as masks, which scikit-learn's own searches understand too.
+        (
+            {"cv": [(np.arange(50) < 3, np.arange(50) >= 3)]},
+            "A fold has 3 training samples.* at least 4",
+        ),
+        ({"cv": []}, "fold"),
+    ],
+    ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
+)
+def test_bad_parameters(tree, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        LinCFACV(**QUICK | parameters).fit(*tree)
+
+
+@pytest.mark.parametrize("make", [list, tuple, np.array, pd.Series], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("length", [1, 2])
+def test_any_sequence_will_do(tree, make, length):
+    """Also an array with a single entry, as ``np.logspace`` of one or a filtered table gives."""
+    strategies, tolerances = ["joint", "centroid"][:length], [1.0, 4.0][:length]
+    model = LinCFACV(strategies=make(strategies), tolerances=make(tolerances), cv=2).fit(*tree)
+    assert model.cv_results_["strategy"].tolist() == np.repeat(strategies, length).tolist()
+    assert model.cv_results_["tolerance"].tolist() == tolerances * length
+
+
+def test_too_few_samples(tree):
+    X, y = tree
+    with pytest.raises(ValueError, match=r"3 sample.* minimum of 4 is required by LinCFACV"):
+        LinCFACV().fit(X[:3], y[:3])
+    with pytest.raises(ValueError, match="Cross-validation needs at least 6 samples, got 5"):
+        LinCFACV().fit(X[:5], y[:5])
+    with pytest.raises(ValueError, match=r"A fold has 3 training samples.*; use fewer folds"):
+        LinCFACV(cv=2).fit(X[:6], y[:6])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_columns_that_are_not_finite_are_named(tree, value):
+    X, y = tree
+    table = pd.DataFrame(X).add_prefix("t")
+    table.iloc[41, 7] = value
+    with pytest.raises(ValueError, match=r"column 't7' \(row 41\)"):
+        LinCFACV(**QUICK).fit(table, y)
+    model = LinCFACV(**QUICK).fit(table.replace([value], 0.0), y)
+    with pytest.raises(ValueError, match="column 't7'"):
+        model.predict(table)
+
+
+def test_what_is_constant_and_scores_that_are_not_finite(tree):
+    """Messages speak of folds where the data as a whole do vary."""
+    X, y = tree
+    model = LinCFACV(**QUICK)
+    first = np.arange(50) < 5
+    rare = np.where(first[:, None], X[:, :2], 0.0)
+    for values, target, message in (
+        (X, np.full(50, 2.0), r"^The target y is constant \(all values are 2\)"),
+        (X, np.where(first, 3.0, 0.0), "In a fold with 33 .*: The target y is constant"),
+        (rare, y, r"In a fold with 33 .*: every column of X is constant"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(values, target)
+    with pytest.raises(ValueError, match="scores are not finite; use another scoring or fewer"):
+        LinCFACV(**QUICK, scoring=lambda model, X, y: np.nan).fit(*tree)
+
+
+def test_before_fit_and_with_other_columns(tree, fitted):
+    X, y = tree
+    model = LinCFACV()
+    for use in (model.predict, model.transform, lambda X: model.score(X, y)):
+        with pytest.raises(NotFittedError):
+            use(X)
+    with pytest.raises(NotFittedError):
+        model.get_feature_names_out()
+    for use in (fitted.predict, fitted.transform):
+        with pytest.raises(ValueError, match="X has 19 features, but LinCFACV is expecting 20"):
+            use(X[:, :-1])
+
+
+@pytest.mark.parametrize("scoring", ["r2", lambda model, X, y: np.nan], ids=["target", "scores"])
+def test_after_a_fit_that_failed(tree, scoring):
+    """Nothing of an earlier fit is left to be mixed with the columns of the failed one."""
+    X, y = tree
+    model = LinCFACV(**QUICK).fit(X, y)
+    with pytest.raises(ValueError, match=r"constant|finite"):
+        model.set_params(scoring=scoring).fit(X[:, :3], np.ones(50) if scoring == "r2" else y)
+    for use in (model.transform, model.predict):
+        with pytest.raises(NotFittedError):
+            use(X[:, :3])
+
+
+def test_folds_that_are_used_up(tree):
+    """A generator of splits is empty at the second fit."""
+    X, y = tree
+    model = LinCFACV(tolerances=(1.0,), cv=KFold(3).split(X)).fit(X, y)
+    with pytest.raises(ValueError, match="fold"):
+        model.fit(X, y)

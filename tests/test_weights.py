@@ -12,9 +12,18 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 from lincfa import LinCFA, LinCFACV, explain_pair, theory
-from lincfa._statistics import _array, _means, _moments
-from lincfa._statistics import _tiles as _blocks
-from reference import draw, duplicates, explained, field, make, mirrored, noise_only, tree
+from lincfa._statistics import _array, _means, _moments, _tiles
+from reference import (
+    assert_same_fit,
+    draw,
+    duplicates,
+    explained,
+    field,
+    make,
+    mirrored,
+    noise_only,
+    tree,
+)
 
 SPLITS = [(np.arange(20, 60), np.arange(20)), (np.arange(35), np.arange(35, 60))]
 COUNTS = np.random.default_rng(0).integers(0, 4, size=60)
@@ -127,8 +136,8 @@ def test_every_tile_has_its_own_weights(monkeypatch, strategy):
     rows, columns = np.ascontiguousarray(X), np.asfortranarray(X)
     fits = [(LinCFA.fit, rows), (LinCFA.fit, columns), (LinCFA.partial_fit, rows)]
     whole = [fit(LinCFA(strategy=strategy), values, y, FRACTIONS) for fit, values in fits]
-    monkeypatch.setattr(_blocks, "TILE_VALUES", 40)
-    monkeypatch.setattr(_blocks, "_COLUMN_LENGTH", 40)
+    monkeypatch.setattr(_tiles, "TILE_VALUES", 40)
+    monkeypatch.setattr(_tiles, "_COLUMN_LENGTH", 40)
     monkeypatch.setattr(_array, "_SQUARE_VALUES", 40)
     monkeypatch.setattr(_means, "_ROW_VALUES", 40)
     monkeypatch.setattr(_moments, "_CHUNK_VALUES", 40)
@@ -151,6 +160,52 @@ def test_rows_without_weight_are_dropped_rows(strategy, outlier):
     for fit, order in ((LinCFA.fit, "C"), (LinCFA.fit, "F"), (LinCFA.partial_fit, "C")):
         model = fit(LinCFA(strategy=strategy), np.asarray(X, order=order), y, weights)
         assert_equal_fits(model, other)
+
+
+@pytest.mark.parametrize("value", [1e307, -1e307, np.nan, np.inf])
+@every_strategy
+def test_rows_without_weight_may_hold_anything(strategy, value):
+    """Zero times infinity is no zero: such rows have to be left out, not multiplied."""
+    X, y = draw(0)
+    X, y = 0.01 * X, 0.01 * y
+    weights = np.ones(60)
+    weights[[5, 17]] = 0
+    kept = weights > 0
+    expected = LinCFA(strategy=strategy).fit(X[kept], y[kept])
+    X[[5, 17]] = value
+    if np.isfinite(value):
+        y[5] = value
+    model = LinCFA(strategy=strategy).fit(X, y, weights)
+    assert_same_fit(model, expected, rtol=0)
+    pair = explain_pair(X, y, 0, 1, sample_weight=weights)
+    assert pair.f == pytest.approx(explain_pair(X[kept], y[kept], 0, 1).f, rel=1e-9)
+
+
+def test_few_rows_that_count_for_many():
+    """Three different rows, each twice, are six samples."""
+    X, y = draw(0)
+    rows = [0, 1, 2]
+    doubled = LinCFA().fit(np.repeat(X[rows], 2, axis=0), np.repeat(y[rows], 2))
+    for model in (
+        LinCFA().fit(X[rows], y[rows], [2, 2, 2]),
+        LinCFA().fit(X[rows], y[rows], 2),
+        LinCFA().partial_fit(X[rows], y[rows], [2, 2, 2]),
+    ):
+        assert model.n_samples_ == 6
+        np.testing.assert_array_equal(model.labels_, doubled.labels_)
+    with pytest.raises(ValueError, match="minimum of 4 is required"):
+        LinCFA().fit(X[rows], y[rows])
+    for ones in (1, [1, 1, 1]):
+        with pytest.raises(ValueError, match="adds up to 3 of them"):
+            LinCFA().fit(X[rows], y[rows], ones)
+
+    # Weights that add up to four but for rounding.
+    weights = np.full(6, 4 / 6)
+    assert weights.sum() < 4
+    model = LinCFA()
+    for row in range(6):
+        model.partial_fit(X[[row]], y[[row]], weights[[row]])
+    np.testing.assert_array_equal(model.labels_, LinCFA().fit(X[:6], y[:6], weights).labels_)
 
 
 @pytest.mark.parametrize("fit", [LinCFA.fit, LinCFA.partial_fit])
@@ -290,13 +345,49 @@ def test_weights_reach_the_estimator_and_the_scorer():
     assert seen[5:] == [None] * 5
 
 
+def test_folds_leave_out_rows_without_weight():
+    """Of the fold's training rows and of its held-out rows."""
+    X, y = draw(0)
+    weights = np.ones(60)
+    weights[[3, 30, 31]] = 0
+    seen = []
+
+    class Spy(LinearRegression):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(len(y))
+            return super().fit(X, y, sample_weight)
+
+        def predict(self, X):
+            seen.append(len(X))
+            return super().predict(X)
+
+    search = LinCFACV(strategies=["sequential"], tolerances=(0.5, 4.0), cv=3, estimator=Spy())
+    search.fit(X, y, sample_weight=weights)
+    assert set(seen) == {38, 39, 37, 19, 18, 20, 60}
+
+
 def test_search_refuses_what_takes_no_weights_and_folds_that_weigh_too_little():
     X, y = draw(11)
     model = LinCFACV(estimator=KNeighborsRegressor(), cv=SPLITS).fit(X, y, sample_weight=1)
     with pytest.raises(ValueError, match=r"KNeighborsRegressor\(\) does not take sample_weight"):
         model.fit(X, y, sample_weight=FRACTIONS)
-    with pytest.raises(ValueError, match=r"In a fold with 35 .* adds up to 3\.5 of them"):
-        LinCFACV(cv=SPLITS).fit(X, y, sample_weight=np.repeat([0.1, 2.0], [35, 25]))
+    for parts, message in (
+        ([0.1, 2.0], r"In a fold with 35 .* adds up to 3\.5 of them"),
+        ([0.0, 1.0], "sample_weight is zero"),
+        ([1.0, 0.0], "the held-out samples have no weight"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            LinCFACV(cv=SPLITS[1:]).fit(X, y, sample_weight=np.repeat(parts, [35, 25]))
+
+    def fails(model, X, y, sample_weight):
+        raise TypeError("not today")
+
+    with pytest.raises(TypeError, match="not today"):
+        LinCFACV(cv=SPLITS, scoring=fails).fit(X, y, sample_weight=FRACTIONS)
+    for scoring in ("neg_max_error", lambda model, X, y: 0.0):
+        search = LinCFACV(tolerances=(0.5, 4.0), cv=SPLITS, scoring=scoring).fit(X, y)
+        with pytest.raises(ValueError, match=r"The scoring .* does not take sample_weight"):
+            search.fit(X, y, sample_weight=FRACTIONS)
 
 
 # What is refused, and what passes weights on
@@ -310,7 +401,12 @@ def test_search_refuses_what_takes_no_weights_and_folds_that_weigh_too_little():
         ([1.0] * 7 + [-0.5] * 13, r"not negative, but is -0\.5 in row 7"),
         ([1.0] * 7 + [np.nan] * 13, "finite .* but is nan in row 7"),
         ([1.0] * 7 + [np.inf] * 13, "finite .* but is inf in row 7"),
-        (["much"] * 20, "sample_weight must be real numbers, got"),
+        (["2"] * 20, "sample_weight must be real numbers, got"),
+        (np.array(["2"] * 20, dtype=object), "must be real numbers, got"),
+        (np.full(20, 1 + 0j), "must be real numbers, got"),
+        (np.full(20, np.datetime64("2020-01-01")), "must be real numbers, got"),
+        (np.ma.masked_array(np.ones(20), [True] + [False] * 19), "masked values"),
+        (np.full(20, 1e308), "adds up to more than float64 can hold"),
         (np.zeros(20), "All of sample_weight is zero"),
         (np.full(20, 0.19), r"adds up to 3\.8 of them; a minimum of 4 .* multiply them by len"),
     ],
@@ -330,3 +426,5 @@ def test_pipeline_passes_weights_on():
     X, y = draw(14)
     model = make_pipeline(LinCFA(), LinearRegression()).fit(X, y, lincfa__sample_weight=COUNTS)
     assert_equal_fits(model[0], LinCFA().fit(*repeated(X, y, COUNTS)))
+    objects = np.array([2] * 60, dtype=object)  # which are numbers
+    assert LinCFA().fit(X, y, objects).n_samples_ == 120

@@ -55,7 +55,7 @@ _LAZY = {
     "order_sensitivity": "diagnostics._order",
     "stability": "diagnostics._stability",
 }
-_MODULES = ("baselines", "datasets", "paper", "plotting", "structure", "theory")
+_MODULES = ("baselines", "datasets", "plotting", "structure", "theory")
 
 
 def __getattr__(name: str) -> Any:

@@ -9,16 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
-from ._data._checks import check_in_memory, column_types, warn_of_constant
-from ._data._columns import Columns, check_columns
+from ._data._checks import column_types, warn_of_constant
+from ._data._columns import check_columns
 from ._data._connectivity import read_structure
-from ._data._training import Training, read_training
+from ._data._training import Training, read_in_memory, read_training
 from ._grouping import PATHS, MergePath, Partition, partition_in_order
 from ._grouping._cohesion import add_path_cohesion, cut_cohesion, group_cohesion
 from ._grouping._constraint import Constraint
 from ._model._base import GroupModel
-from ._model._document import describe, envelope
-from ._model._files import write_atomically
+from ._model._document import save_model
 from ._model._parameters import (
     check_merging,
     check_n_groups,
@@ -27,8 +26,7 @@ from ._model._parameters import (
     check_tolerance,
 )
 from ._model._streaming import Stream
-from ._rule._criterion import Criterion, tolerance_value
-from ._rule._evidence import complete
+from ._rule import Rule, complete, tolerance_value
 from ._statistics import MomentStatistics, Statistics, statistics_of
 from .theory._arrays import FloatArray
 
@@ -213,7 +211,7 @@ class LinCFA(GroupModel):
     def _fit(self, training: "Training | ChunkedTraining") -> Self:
         """Learn the groups from data that have been opened and checked."""
         self._keep_columns(training.columns)
-        constraint = self._constraint(training.columns)
+        constraint = self._constraint()
         statistics = statistics_of(
             training,
             # For each group anew, correlations with its mean are needed.
@@ -223,8 +221,9 @@ class LinCFA(GroupModel):
         self._group(statistics, constraint)
         return self
 
-    def _constraint(self, columns: Columns) -> Constraint:
-        return Constraint(*read_structure(self.connectivity, self.blocks, columns))
+    def _constraint(self) -> Constraint:
+        """Which of the features may merge."""
+        return Constraint(*read_structure(self.connectivity, self.blocks, self._columns))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups of all rows seen so far, chunk by chunk.
@@ -257,7 +256,7 @@ class LinCFA(GroupModel):
         stream: Stream | None = getattr(self, "_stream", None)
         if stream is None:
             self._forget()
-        chunk = read_training(
+        chunk = read_in_memory(
             X,
             y,
             sample_weight,
@@ -265,15 +264,12 @@ class LinCFA(GroupModel):
             known=None if stream is None else self._columns,
             min_samples=1,
         )
-        if not isinstance(chunk, Training):
-            check_in_memory(X)
-        assert isinstance(chunk, Training)
         if stream is None:
             self._keep_columns(chunk.columns)
         elif chunk.columns is not self._columns:
             check_columns(self, self._columns, X, chunk.columns.names)
-        constraint = self._constraint(self._columns)  # raises what more rows would not mend
-        chunk.check_finite()
+        constraint = self._constraint()  # raises what more rows would not mend
+        chunk.check_finite(new=stream is not None)
         types = column_types(X)
         if stream is None:
             stream = Stream.of(self.n_features_in_, chunk.values.dtype, types)
@@ -318,11 +314,11 @@ class LinCFA(GroupModel):
         self, statistics: Statistics, constraint: Constraint
     ) -> tuple[Partition, MergePath | None]:
         """Group by the strategy, which may also return a path of merges."""
-        criterion = Criterion.of(statistics, self.tolerance, self.noise, self.min_correlation)
+        rule = Rule.of(statistics, self.tolerance, self.noise, self.min_correlation)
         if self.strategy in PATHS:
-            path = PATHS[self.strategy](statistics, criterion, constraint)
-            return self._cut(path, criterion.tolerance), path
-        return partition_in_order(self.strategy, statistics, criterion, constraint), None
+            path = PATHS[self.strategy](statistics, rule, constraint)
+            return self._cut(path, rule.tolerance), path
+        return partition_in_order(self.strategy, statistics, rule, constraint), None
 
     def cut(
         self,
@@ -436,11 +432,11 @@ class LinCFA(GroupModel):
         self._check_parameters()
         if (self.strategy in PATHS) != hasattr(self, "merge_path_"):
             raise ValueError("The strategy was changed after the fit; fit again before saving.")
-        if not self._constraint(self._columns).allows(self.labels_):
+        if not self._constraint().allows(self.labels_):
             raise ValueError(
                 "connectivity or blocks were changed after the fit; fit again before saving."
             )
-        write_atomically(path, envelope(describe(self)))
+        save_model(self, path)
 
     def _check_is_fitted(self) -> None:
         stream: Stream | None = getattr(self, "_stream", None)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ._data._checks import check_total_weight, is_dask, is_field
 from ._data._connectivity import read_structure
-from ._data._training import FeatureTable, Training, read_training
+from ._data._training import FeatureTable, Training, match_samples, read_training
 from ._grouping._constraint import Constraint
 from ._lincfa import LinCFA
 from ._model._base import GroupModel
@@ -24,7 +24,7 @@ from ._model._parameters import (
     check_tolerance,
     listed,
 )
-from ._rule._criterion import tolerance_value
+from ._rule import tolerance_value
 from ._search._choice import choose, tabulate
 from ._search._folds import Candidates, fit_weighted, score_fold, splits
 from ._search._samples import samples_of
@@ -213,7 +213,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             [tolerance_value(tolerance) for tolerance in tolerances],
             self.noise,
             self.min_correlation,
-            Constraint(*read_structure(self.connectivity, self.blocks, training.columns)),
+            Constraint(*read_structure(self.connectivity, self.blocks, self._columns)),
             self.units,
             estimator,
             check_scoring(estimator, scoring=self.scoring),
@@ -278,7 +278,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         """
         table = self._read_new(X)
         predicted = self._predict(table)
-        if not (is_field(X) and table.samples is not None):
+        if table.samples is None:
             return predicted
         from ._data._write_field import along
 
@@ -307,14 +307,9 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         """
         table = self._read_new(X)
         predicted = self._predict(table)
-        lazy = is_dask(predicted)
-        if is_field(X) and table.samples is not None:
-            from ._data._read_field import along_samples
-
-            dim = self.field_.sample_dim
-            y = along_samples(y, X, dim, "the target y", lazy=lazy)
-            sample_weight = along_samples(sample_weight, X, dim, "sample_weight", lazy=lazy)
-        if lazy:
+        y = match_samples(table, X, y, "the target y")
+        sample_weight = match_samples(table, X, sample_weight, "sample_weight")
+        if is_dask(predicted):
             from ._data._dask import compute
 
             # One after the other: dask does not like arrays and dataframes in one graph.

@@ -199,8 +199,8 @@ def test_a_store_as_parquet_and_back(done, field):
 def test_a_report_without_the_features(done, parts):
     done("reduce", parts, *OPTIONS, "--quiet")
     page = Path("report.html").read_text(encoding="utf-8")
-    assert "All features were not at hand; the scores are those of the reduced ones." in page
-    assert "difference of R²" not in page
+    assert "Only the reduced features were scored: the full data were not in memory." in page
+    assert "difference in R²" not in page
     done("reduce", parts, *OPTIONS, "--report", "report.json", "--force", "--quiet")
     told = json.loads(Path("report.json").read_text(encoding="utf-8"))
     in_memory(done)

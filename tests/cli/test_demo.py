@@ -8,7 +8,7 @@ import pytest
 import lincfa
 from lincfa.cli._demo_data import run_demo
 
-COMMANDS = ("reduce", "apply", "explain", "compare", "demo", "paper")
+COMMANDS = ("reduce", "apply", "explain", "compare", "demo")
 
 
 def test_demo(run, files, tmp_path):

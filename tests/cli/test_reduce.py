@@ -162,7 +162,7 @@ def test_scores_are_of_the_rows_held_out(done, data, samples, options, split):
     report = json.loads(Path("r.json").read_text(encoding="utf-8"))
     for name in ("scores", "headline", "n_groups", "settings", "data", "notes", "n_samples"):
         assert told[name] == report[name]
-    assert ("runs of 3 consecutive" in told["scores"]["how"]) == ("time" in options)
+    assert ("blocks of 3 consecutive" in told["scores"]["how"]) == ("time" in options)
     groups = [(group["name"], group["features"]) for group in told["groups"]]
     assert dict(groups) == model.groups_by_name()
     assert told["written"] == {

@@ -323,7 +323,7 @@ class ConstantFeaturesWarning(UserWarning):
 
 
 def warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> None:
-    """Warn of the features that a fit leaves out."""
+    """Warn about the features that a fit leaves out."""
     constant = np.flatnonzero(~varying)
     if constant.size:
         warnings.warn(

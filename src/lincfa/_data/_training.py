@@ -54,8 +54,11 @@ class FeatureTable:
     columns: Columns
     samples: "Coordinate | None" = None
 
-    def check_finite(self) -> None:
-        """Raise for NaN or infinity, naming column and row, or cell and sample."""
+    def check_finite(self, *, new: bool = True) -> None:
+        """Raise for NaN or infinity, naming column and row, or cell and sample.
+
+        ``new`` samples follow those of a fit, in which all cells had values.
+        """
         place = first_not_finite(self.values)
         if place is None:
             return
@@ -64,7 +67,6 @@ class FeatureTable:
             raise not_finite_feature(self.values[place], self.columns.describe([column]), row)
         from ._read_field import not_finite_cells
 
-        new = not isinstance(self, Training)
         raise not_finite_cells(self.values, self.columns.field, self.samples, new=new)
 
 
@@ -81,6 +83,10 @@ class Training(FeatureTable):
 
     y: npt.NDArray[np.float64]
     weights: npt.NDArray[np.float64] | None = None
+
+    def check_finite(self, *, new: bool = False) -> None:
+        """Raise for NaN or infinity, naming column and row, or cell and sample."""
+        super().check_finite(new=new)
 
     @property
     def n_samples(self) -> float:
@@ -197,6 +203,16 @@ def read_new(X: Any, known: Columns, estimator: Any) -> FeatureTable:
         columns = Columns(values.shape[1], column_names(X), known.field)
     check_columns(estimator, known, X, columns.names)
     return FeatureTable(values=values, columns=columns)
+
+
+def match_samples(table: FeatureTable, X: Any, values: Any, what: str) -> Any:
+    """Return a target or weights of new samples; for a field they are checked against these."""
+    if table.samples is None:
+        return values
+    from ._read_field import along_samples
+
+    dim = table.samples.name
+    return along_samples(values, X, dim, what, lazy=is_dask(table.values))
 
 
 def _is_known_field(X: Any, known: Columns) -> bool:

@@ -12,7 +12,7 @@ from sklearn.model_selection import RepeatedKFold, check_cv
 from .._data._checks import MIN_SAMPLES, check_total_weight, is_dask
 from .._grouping import PATHS, partition_in_order
 from .._grouping._constraint import Constraint
-from .._rule._criterion import Criterion
+from .._rule import Rule
 from .._statistics import IndexArray, Statistics
 from ._samples import ArraySamples, ChunkedSamples, Fold, Grouping, Outcomes
 
@@ -132,19 +132,15 @@ def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Outcomes) -> flo
 def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping]:
     """Yield labels and number of groups of each combination, from the same statistics."""
     # Once: the noise may need a regression on all features.
-    first = Criterion.of(
-        statistics, noise=candidates.noise, min_correlation=candidates.min_correlation
-    )
-    criteria = [replace(first, tolerance=tolerance) for tolerance in candidates.tolerances]
+    first = Rule.of(statistics, noise=candidates.noise, min_correlation=candidates.min_correlation)
+    rules = [replace(first, tolerance=tolerance) for tolerance in candidates.tolerances]
     for strategy in candidates.strategies:
         if strategy in PATHS:
             path = PATHS[strategy](statistics, first, candidates.constraint)
-            for criterion in criteria:
-                size = path.n_groups(criterion.tolerance)
+            for rule in rules:
+                size = path.n_groups(rule.tolerance)
                 yield path.partition(size).labels, size
         else:
-            for criterion in criteria:
-                partition = partition_in_order(
-                    strategy, statistics, criterion, candidates.constraint
-                )
+            for rule in rules:
+                partition = partition_in_order(strategy, statistics, rule, candidates.constraint)
                 yield partition.labels, len(partition.groups)

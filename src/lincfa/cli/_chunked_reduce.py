@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._model._files import replacing_all
-from ..report._findings import Findings, Scores, find_reduced, find_reduced_scores, fit_to_reduced
-from ..report._write import report_text
+from ..report._findings import Findings, collect_findings
+from ..report._page import report_text
+from ..report._scores import HeldOutScores, fit_on_reduced, score_on_reduced
 from ._chunked import check_chunked_outputs, complete_rows_of, write_reduced_chunks
 from ._columns import assign_roles, check_target, find_columns
 from ._computing import Counting, computing
@@ -108,31 +109,31 @@ class ChunkedReduction(Reduced):
         """Number of rows to learn from."""
         return self.train.size
 
-    def score(self, options: argparse.Namespace) -> tuple[Any, Scores | None]:
+    def score(self, options: argparse.Namespace) -> tuple[Any, HeldOutScores | None]:
         """Give a regression on the reduced features, and its scores; None for what is not asked."""
         scored = self.test.size and np.ptp(self.y[self.test]) > 0
         if not scored and options.no_report:
             return None, None
         reduced = np.concatenate(compute_all(self.reduced))
-        fitted = fit_to_reduced(self.model, reduced[self.train], self.y[self.train])
+        fitted = fit_on_reduced(self.model, reduced[self.train], self.y[self.train])
         if not scored:
             return fitted, None
         ordered = options.split == "time"
         X_test, y_test = reduced[self.test], self.y[self.test]
-        return fitted, find_reduced_scores(self.model, fitted, X_test, y_test, ordered=ordered)
+        return fitted, score_on_reduced(self.model, fitted, X_test, y_test, ordered=ordered)
 
     def data(self, options: argparse.Namespace) -> dict[str, str | int]:
         """Describe the table."""
         return self.describe(self.look.source, self.n_samples, self.how, options)
 
     def findings(
-        self, fitted: Any, scores: Scores | None, options: argparse.Namespace, talk: Talk
+        self, fitted: Any, scores: HeldOutScores | None, options: argparse.Namespace, talk: Talk
     ) -> Findings:
         """Gather what a report tells."""
-        return find_reduced(
+        return collect_findings(
             self.model,
-            fitted,
-            scores,
+            regression=fitted,
+            scores=scores,
             title=f"{Path(self.look.source).name}, target {self.target}",
             data=self.data(options),
             recipe=shlex.join(["lincfa", *options.arguments]),

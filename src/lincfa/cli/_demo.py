@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     talk = Talk()
     from rich.table import Table
 
-    from ..report._write import write_report
+    from ..report._page import write_report
     from ._demo_data import field_findings, paper_table, run_demo
     from ._outputs import check_outputs, write_frame
 

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from .._lincfa import LinCFA
 from ..datasets import make_correlated, make_field
-from ..report._findings import Findings, find
+from ..report._findings import Findings, collect_findings
 from ..theory._arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Row:
+class DemoScore:
     """Linear regression on one choice of features, scored on held-out samples."""
 
     features: str
@@ -56,7 +56,7 @@ class Experiment:
     n_train: int
     n_test: int
     n_features: int
-    rows: list[Row]
+    rows: list[DemoScore]
 
 
 def _field(seed: int) -> tuple[FloatArray, FloatArray]:
@@ -90,7 +90,7 @@ def run_demo(draws: int, seed: int) -> Iterator[Experiment]:
                 )
                 scores.setdefault(name, []).append(score)
         rows = [
-            Row(name, *(Figure.of(list(values)) for values in zip(*per_draw, strict=True)))
+            DemoScore(name, *(Figure.of(list(values)) for values in zip(*per_draw, strict=True)))
             for name, per_draw in scores.items()
         ]
         yield Experiment(title, len(y_train), len(y_test), X.shape[1], rows)
@@ -106,7 +106,7 @@ def _reductions() -> dict[str, list[Any]]:
 
 
 def field_findings(seed: int) -> Findings:
-    """Fit the field of one draw, and gather what a report tells of it."""
+    """Fit the field of one draw, and collect the findings of its report."""
     import polars as pl
 
     X, y = _field(seed)
@@ -114,7 +114,7 @@ def field_findings(seed: int) -> Findings:
     field = pl.DataFrame(X, schema=names, orient="row")
     X_train, X_test, y_train, y_test = train_test_split(field, y, test_size=0.5, shuffle=False)
     model = LinCFA(strategy="agglomerative").fit(X_train, y_train)
-    return find(
+    return collect_findings(
         model,
         X=X_train,
         y=y_train,

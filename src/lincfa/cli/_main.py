@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import __version__
-from . import _apply, _compare, _demo, _explain, _paper, _reduce
+from . import _apply, _compare, _demo, _explain, _reduce
 from ._arguments import Parser
 
 _EXAMPLES = """\
@@ -95,6 +95,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"lincfa {__version__}")
     commands: Any = parser.add_subparsers(title="commands", required=True, metavar="command")
-    for command in (_reduce, _apply, _explain, _compare, _demo, _paper):
+    for command in (_reduce, _apply, _explain, _compare, _demo):
         command.add(commands)
     return parser

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from .._data._names import describe_columns
 from .._model._files import replacing_all
-from ..report._findings import Findings, Scores, find, find_scores, plain, settings_of, versions
-from ..report._write import report_text
+from ..report._findings import Findings, collect_findings, plain, settings_of, versions
+from ..report._page import report_text
+from ..report._scores import HeldOutScores, score_model
 from ._columns import Roles
 from ._files import TableFile, form_of
 from ._outputs import blaming, write_reduced
@@ -56,7 +57,7 @@ class Reduced:
             "file": source,
             **fingerprint(options.data),
             "target": self.target,
-            "samples of the fit": n_samples,
+            "training samples": n_samples,
             "rows": complete,
             "rows left out": self.rows.size - complete,
             "held out for the scores": how,
@@ -81,7 +82,7 @@ class Reduction(Reduced):
 
     def findings(self, options: argparse.Namespace, talk: Talk) -> Findings:
         """Score the model and gather what a report tells."""
-        return find(
+        return collect_findings(
             self.model,
             X=self.split.X,
             y=self.split.y,
@@ -93,13 +94,13 @@ class Reduction(Reduced):
             notes=talk.notes,
         )
 
-    def scores(self, options: argparse.Namespace) -> Scores | None:
+    def scores(self, options: argparse.Namespace) -> HeldOutScores | None:
         """Score the model and nothing else."""
         if not self.split.scored:
             return None
         ordered = options.split == "time"
         given: dict[str, Any] = {"X": self.split.X, "y": self.split.y, **self.split.scored}
-        return find_scores(self.model, ordered=ordered, **given)
+        return score_model(self.model, ordered=ordered, **given)
 
     def write(
         self, paths: Mapping[str, str], findings: Findings | None, talk: Talk
@@ -207,7 +208,7 @@ def _variables(reducer: Any) -> Sequence[Any]:
 
 def tell(
     reduction: Told,
-    scores: Scores | None,
+    scores: HeldOutScores | None,
     options: argparse.Namespace,
     written: Mapping[str, str],
     talk: Talk,

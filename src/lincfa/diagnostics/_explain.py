@@ -15,8 +15,7 @@ from .._data._names import shown
 from .._data._training import read_in_memory
 from .._model._display import Table, decimals, digits, distinguishable
 from .._model._parameters import check_merging, check_sample_dim, check_tolerance
-from .._rule._criterion import Criterion
-from .._rule._evidence import complete
+from .._rule import Rule, complete
 from .._statistics import ArrayStatistics
 
 
@@ -76,7 +75,7 @@ class PairExplanation:
     def _decision(self) -> str:
         pair = f"As a pair, {self.names[0]!r} and {self.names[1]!r}"
         if self.merges and self.f == 0 and self.correlation == 1:
-            return f"{pair} merge: they coincide, up to their unit and the rounding of the data."
+            return f"{pair} merge: they are equal, up to their units and rounding."
         if self.merges and self.threshold <= -1:
             return (
                 f"{pair} merge: their effects on the target are so similar that any correlation "
@@ -110,7 +109,7 @@ class PairExplanation:
         less, more = distinguishable(digits, self.variance_drop, self.bias_growth)
         f, _ = distinguishable(digits, self.f, self.tolerance)
         noise = {"pair": "", "full": "; noise from the regression on all features"}.get(
-            str(self.noise), "; noise as given"
+            str(self.noise), "; given noise"
         )
         allowed = ""
         if self.merges and not lower:
@@ -135,9 +134,9 @@ class PairExplanation:
             [f"F (pairs merge at F ≤ {self.tolerance:g})", digits(self.f)],
         ]
         for label, value, share in (
-            ("drop of variance", self.variance_drop, self.variance_drop_share),
-            ("growth of bias", self.bias_growth, self.bias_growth_share),
-            ("net gain in mean squared error", self.gain, self.gain_share),
+            ("variance saved", self.variance_drop, self.variance_drop_share),
+            ("squared bias added", self.bias_growth, self.bias_growth_share),
+            ("net reduction of the mean squared error", self.gain, self.gain_share),
         ):
             shares = f"{digits(100 * share)} % of the target's variance"
             rows.append([label, f"{digits(value)} ({shares})"])
@@ -225,10 +224,10 @@ def explain_pair(
                 f"Column {label!r} is constant, up to the rounding of its type, and belongs to no "
                 "group."
             )
-    criterion = Criterion.of(statistics, tolerance, noise, min_correlation)
+    rule = Rule.of(statistics, tolerance, noise, min_correlation)
     rho = statistics.square(np.concatenate([first, second]))[:1, 1]
     pairs = statistics.pairs(first, second, rho)
-    (row,) = complete(criterion.evidence(first, second, pairs), statistics.target_scale)
+    (row,) = complete(rule.evidence(first, second, pairs), statistics.target_scale)
     r = statistics.target_correlation
     figures = {
         name: float(row[name])
@@ -237,10 +236,10 @@ def explain_pair(
     }
     return PairExplanation(
         names=(labels[0], labels[1]),
-        merges=bool(criterion.passes(pairs)[0]),
+        merges=bool(rule.passes(pairs)[0]),
         n_samples=statistics.n_samples,
         target_correlations=(float(r[first[0]]), float(r[second[0]])),
         noise=noise if isinstance(noise, str) else float(noise),
-        min_correlation=criterion.min_correlation,
+        min_correlation=rule.min_correlation,
         **figures,
     )

@@ -82,7 +82,7 @@ def order_sensitivity(
     given._check_parameters()
     training = read_in_memory(X, y, sample_dim=given.sample_dim)
     given._fit(training)
-    constraint = given._constraint(training.columns)
+    constraint = given._constraint()
     sizes, agreement = [], []
     # Without the constant columns, about which the fit above has warned.
     features = np.flatnonzero(given.labels_ >= 0)

@@ -234,7 +234,7 @@ def stability(
     each = time.monotonic() - start
     random = check_random_state(random_state)
     varying = given.labels_ >= 0
-    constraint = given._constraint(training.columns)
+    constraint = given._constraint()
     drawn = [_draw(random, training.y) for _ in range(n_resamples)]
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_labels)(given, constraint, replace(training, weights=counts)) for counts in drawn
@@ -271,7 +271,7 @@ def _draw(random: Any, target: FloatArray) -> npt.NDArray[np.float64]:
 
 
 def _labels(model: LinCFA, constraint: Constraint, resample: Training) -> npt.NDArray[np.int32]:
-    """Group one resample, without a warning of features that happen to be constant in it."""
+    """Group one resample, without a warning about features that are constant in it."""
     statistics = ArrayStatistics.of(resample)
     if not statistics.varying.any():
         return np.full(resample.columns.size, -1, dtype=np.int32)
