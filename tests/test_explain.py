@@ -161,7 +161,7 @@ def test_numbers_that_decide_are_told_apart(data):
     X, y = data
     twins = np.column_stack([X[:, 0], X[:, 0] + 1e-4 * X[:, 4]])
     pair = explain_pair(twins, y, 0, 1)
-    assert f"correlation is {correlation(*twins.T):.10f};" in str(pair)
+    assert f"correlation is {correlation(*twins.T):.10f}," in str(pair)
     assert f"would need {pair.threshold:.12f}. " in str(pair)
     text = str(explain_pair(np.column_stack([X[:, 0], -X[:, 1]]), y, 0, 1))
     assert "correlation is −0.9" in text
