@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 
 from lincfa import LinCFA, theory
+from lincfa._data._columns import Columns
+from lincfa._data._training import Training
 from lincfa._statistics import ArrayStatistics, Moments, MomentStatistics
 from lincfa.datasets import make_correlated, make_field
 
@@ -136,17 +138,26 @@ def with_costs(statistics, block=None, **costs):
     return replace(statistics, costs=replace(statistics.costs, **costs))
 
 
+def training(X, y):
+    """Data as a fit reads them."""
+    return Training(values=X, columns=Columns(X.shape[1]), y=np.asarray(y, dtype=float))
+
+
+def array_statistics(X, y):
+    return ArrayStatistics.of(training(X, y))
+
+
 def from_chunks(X, y, *bounds):
     moments = Moments(X.shape[1], float(np.finfo(X.dtype).eps))
     for start, stop in zip((0, *bounds), (*bounds, len(y)), strict=True):
-        moments.update(X[start:stop], y[start:stop])
+        moments.update(training(X[start:stop], y[start:stop]))
     return MomentStatistics.from_moments(moments)
 
 
 def statistics_of(kind, X, y):
     if kind == "moments":
         return from_chunks(X, y, len(y) // 3)
-    return ArrayStatistics.from_data(np.asarray(X, order=kind), y)
+    return array_statistics(np.asarray(X, order=kind), y)
 
 
 def assert_same(one, other, tolerance=1.0, rtol=1e-8):

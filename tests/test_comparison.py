@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from lincfa.diagnostics._comparison import METHODS, Part, regressor
 from sklearn.cluster import FeatureAgglomeration
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
@@ -16,6 +15,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     KFold,
     RepeatedKFold,
+    ShuffleSplit,
     TimeSeriesSplit,
 )
 from sklearn.pipeline import make_pipeline
@@ -24,7 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from lincfa import Comparison, LinCFA, LinCFACV, compare
 from lincfa._search._folds import default_folds
 from lincfa.baselines import RIDGES
-from lincfa.diagnostics import _progress
+from lincfa.diagnostics import _compare, _progress
+from lincfa.diagnostics._compare import METHODS, TrainingPart
 from reference import draw
 
 QUICK = ["LinCFA", "all features", "PCA"]
@@ -117,30 +118,6 @@ def test_means_and_corrected_standard_errors():
     assert found.difference[1] == found.difference_se[1] == 0
 
 
-def test_nothing_to_learn_from_noise():
-    """Choosing features or groups by the held-out part would score above 0."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(270, 1)) + 0.5 * rng.normal(size=(270, 250))
-    found = compare(X, rng.normal(size=270), n_repeats=1, cv=4, strategies=["sequential"])
-    assert found.methods == tuple(METHODS)
-    # With 10 methods that resemble each other three standard errors are hardly ever exceeded.
-    assert (found.r2 < 3 * found.r2_se).all()
-
-
-def test_only_the_samples_of_a_fold_matter():
-    X, y = draw(0, 400)
-    train, test, other = np.split(np.arange(len(y)), [len(y) // 2, 3 * len(y) // 4])
-    arguments = {"cv": [(train, test)], "strategies": ["sequential"]}
-    one = compare(X, y, **arguments)
-    X, y = X.copy(), y.copy()
-    X[other] *= 1000
-    y[other] -= 50
-    two = compare(X, y, **arguments)
-    np.testing.assert_array_equal(one.fold_r2, two.fold_r2)
-    np.testing.assert_array_equal(one.fold_n_features, two.fold_n_features)
-    assert np.isnan(one.r2_se).all()  # of one fold there is none
-
-
 def test_ordered_folds_are_contiguous(planned):
     X, y = draw(0)
     found = compare(X, y, cv=4, ordered=True, methods=["LinCFA"])
@@ -159,18 +136,18 @@ def test_ordered_folds_are_contiguous(planned):
 
 
 def test_ordered_methods_choose_by_contiguous_folds():
-    part = Part(53, 10, ordered=True)
+    part = TrainingPart(53, 10, ordered=True)
     for chosen in (
-        regressor("LinCFACV", part),
-        regressor("PLS", part)[-1],
-        regressor("ridge", part)[-1],
+        METHODS["LinCFACV"](part),
+        METHODS["PLS"](part)[-1],
+        METHODS["ridge"](part)[-1],
     ):
         assert isinstance(chosen.cv, KFold)
         assert not chosen.cv.shuffle
         assert chosen.cv.n_splits == 5
-    assert regressor("ridge", Part(53, 10))[-1].cv is None
-    assert regressor("LinCFACV", Part(53, 10)).cv is None  # its own, shuffled
-    assert isinstance(regressor("PLS", Part(53, 10))[-1].cv, RepeatedKFold)
+    assert METHODS["ridge"](TrainingPart(53, 10))[-1].cv is None
+    assert METHODS["LinCFACV"](TrainingPart(53, 10)).cv is None  # its own, shuffled
+    assert isinstance(METHODS["PLS"](TrainingPart(53, 10))[-1].cv, RepeatedKFold)
     X, y = draw(0, 200)
     found = compare(X, y, ordered=True, cv=3, strategies=["sequential"])
     assert np.isfinite(found.fold_r2).all()
@@ -202,16 +179,11 @@ def test_the_same_seed_gives_the_same():
     assert (one.fold_r2 != other.fold_r2).all()
 
 
-def test_methods_come_in_the_order_asked_for():
+def test_order_of_methods_and_precision_of_the_scores():
     X, y = draw(0)
     found = compare(X, y, methods=["PCA", "LinCFA", "PCA"], cv=2, n_repeats=1)
     assert found.methods == ("PCA", "LinCFA")
-    assert np.isnan(found.difference).all()
-    assert np.isnan(found.difference_se).all()
-
-
-def test_single_precision_is_scored_in_double():
-    X, y = draw(0)
+    assert np.isnan([found.difference, found.difference_se]).all()
     single = X.astype(np.float32)
     one = compare(single, y, methods=QUICK, n_repeats=1)
     two = compare(single.astype(np.float64), y, methods=QUICK, n_repeats=1)
@@ -222,9 +194,10 @@ def test_progress(capsys, monkeypatch):
     X, y = draw(0)
     steps = []
     arguments = {"methods": QUICK, "cv": 2, "n_repeats": 1}
+    monkeypatch.setattr(_progress, "_SILENCE", np.inf)
     compare(X, y, **arguments, progress=lambda *step: steps.append(step))
     assert steps == [(k, 6) for k in range(1, 7)]
-    assert capsys.readouterr().err == ""  # it is over too soon
+    assert capsys.readouterr().err == ""
     monkeypatch.setattr(_progress, "_SILENCE", 0.0)
     monkeypatch.setattr(_progress, "_PAUSE", 0.0)
     compare(X, y, **arguments)
@@ -255,3 +228,123 @@ def test_ways_to_read_it():
     assert len(table[2].split()) == 8  # "all features" in two words, and no difference to itself
     assert "<td" in found._repr_html_()
     assert isinstance(found, Comparison)
+
+
+# What is refused, fails or is left out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"methods": ["LinCFA", "lasso"]}, r"methods must be among \['LinCFA', .*'PLS'.*'lasso'"),
+        ({"methods": []}, "methods must be among"),
+        ({"methods": 3}, "methods must be among"),
+        ({"cv": 1}, "cv must be an integer of at least 2"),
+        ({"cv": 2.5}, "cv must be an integer of at least 2"),
+        ({"cv": True}, "cv must be an integer of at least 2"),
+        ({"cv": None}, "cv must be an integer of at least 2"),
+        ({"cv": []}, "no folds"),
+        ({"cv": 40}, "A fold has .* training and 1 held-out samples"),
+        ({"cv": ShuffleSplit(2, train_size=3, random_state=0)}, "3 training and"),
+        ({"n_repeats": 0}, "n_repeats must be a positive integer"),
+        ({"strategies": ["best"]}, "strategy must be one of"),
+        ({"strategies": "joint"}, "strategies must be a list"),
+    ],
+    ids=str,
+)
+def test_bad_parameters(arguments, match, planned):
+    X, y = draw(0)
+    with pytest.raises(ValueError, match=match):
+        compare(X, y, **arguments)
+    assert planned == []
+
+
+def test_bad_data_are_refused_at_once(planned):
+    X, y = draw(0)
+    frame = pd.DataFrame(X).add_prefix("t")
+    broken = frame.copy()
+    broken.loc[7, "t3"] = np.nan
+    for data, target, match in (
+        (broken, y, "NaN in column 't3'.*row 7"),
+        (frame.assign(t3="a"), y, "column 't3'"),
+        (frame.rename(columns={"t1": "t0"}), y, "unique"),
+        (frame, np.ones_like(y), "constant"),
+        (frame * 0 + 1, y, "Every column"),
+        (frame[:3], y[:3], "minimum of 4"),
+        (frame[:4], y[:4], "n_splits=5"),
+        (frame, np.r_[1.0, np.zeros(len(y) - 1)], "constant in the (training|held-out) part"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            compare(data, target)
+    assert planned == []
+
+
+def test_a_method_that_fails_is_listed_with_the_reason():
+    X, y = draw(0)
+    found = compare(X[:, :1], y, cv=2, n_repeats=1, methods=["FeatureAgglomeration", *QUICK])
+    assert found.failures[0].startswith("in 2 of 2 folds: Found array with 1 feature")
+    assert found.failures[1:] == ("", "", "")
+    assert np.isnan(found.r2[0])
+    assert np.isfinite(found.r2[1:]).all()
+    lines = str(found).splitlines()
+    assert lines[2].split() == ["FeatureAgglomeration", "failed"]
+    assert "FeatureAgglomeration failed in 2 of 2 folds: Found array" in str(found)
+    assert found.to_dict()["methods"][0]["failure"] == found.failures[0]
+    few = compare(X[:10], y[:10], cv=2, n_repeats=1, methods=["LinCFACV", "LinCFA"])
+    assert "at least 6 samples, got 5" in few.failures[0]
+    assert few.failures[1] == ""
+
+
+def test_one_warning_about_constant_features():
+    """None about those that are constant in some fold alone."""
+    X, y = draw(0)
+    X[:, 3] = 7.0
+    X[:, 5] = 0.0
+    X[11, 5] = 1.0
+    with pytest.warns(UserWarning, match="column 3") as warned:
+        found = compare(X, y, n_repeats=1, methods=QUICK)
+    assert len(warned) == 1
+    assert found.notes == ("1 constant feature was left out.",)
+    assert found.n_features_in == X.shape[1] - 1
+    assert found.n_features[1] == X.shape[1] - 1
+
+
+def test_warnings_of_methods_become_notes(monkeypatch):
+    X, y = draw(0)
+
+    def warn(part):
+        np.float64(1) / np.float64(0)  # a RuntimeWarning of numpy
+        return LinearRegression()
+
+    monkeypatch.setitem(METHODS, "PCA", warn)
+    found = compare(X, y, cv=2, n_repeats=1, methods=["PCA"])
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith("PCA warned in 2 of 2 folds: divide by zero")
+
+
+def test_large_data_leave_out_what_would_not_fit():
+    assert _compare.chosen_methods(None, 160, 4000) == (list(METHODS), [])
+    names, notes = _compare.chosen_methods(None, 160, 20_000)
+    assert set(METHODS) - set(names) == set(_compare._SQUARE)
+    assert all(name in notes[0] for name in _compare._SQUARE)
+    names, notes = _compare.chosen_methods(None, 4000, 3000)
+    assert set(METHODS) - set(names) == {"all features", "ridge", "PCA"}
+    assert "4000 training samples of 3000 features" in notes[0]
+    assert _compare.chosen_methods(["LinCFA joint"], 160, 20_000) == (["LinCFA joint"], [])
+    assert len(_compare.searched_strategies(None, 1000)[0]) == 4
+    tried, note = _compare.searched_strategies(None, 1001)
+    assert tried == ("sequential",)
+    assert note == "Above 1000 features LinCFACV tries sequential only, to save time."
+    assert _compare.searched_strategies(["joint"], 5000) == (("joint",), "")
+
+
+def test_what_was_left_out_is_said(monkeypatch, planned):
+    X, y = draw(0)
+    monkeypatch.setattr(_compare, "MOST_SQUARE", 5)
+    monkeypatch.setattr(_compare, "MOST_SEARCHED", 5)
+    found = compare(X, y)
+    assert "Left out above 5 features" in str(found)
+    assert "Above 5 features LinCFACV tries" in str(found)
+    assert "Left out above 5 features" in found._repr_html_()
+    assert {task.strategies for task in planned} == {("sequential",)}
+    assert len(compare(X, y, methods=QUICK).notes) == 0

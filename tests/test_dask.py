@@ -203,16 +203,6 @@ def test_constant_columns(route):
         fit(da.ones((60, 28), chunks=(20, 15)), y, route=route)
 
 
-def test_a_fit_forgets_the_one_before():
-    X, y = data()
-    model = LinCFA().fit(table(X), y)
-    assert_equal_models(model.fit(odd_chunks(X), y), LinCFA().fit(X, y))
-    assert not hasattr(model, "feature_names_in_")
-    with pytest.raises(ValueError, match="constant"):
-        model.fit(odd_chunks(X), np.ones(60))
-    assert not hasattr(model, "labels_")
-
-
 # Transform and back
 
 

@@ -234,19 +234,16 @@ def test_values_that_are_not_finite(route, chunks, value, said):
     frame = dd.from_pandas(table(X), npartitions=3)
     with pytest.raises(ValueError, match=rf"X contains {said} in column 't17' \(row 33\)"):
         fit(frame, y, route=route)
+    nullable = table(data()[0]).astype({"t3": "Float64"})
+    nullable.loc[33, "t3"] = pd.NA
+    with pytest.raises(ValueError, match=r"NaN in column 't3' \(row 33\)"):
+        fit(dd.from_pandas(nullable, npartitions=3), y, route=route)
     named = LinCFA().fit(table(data()[0]), y)
     with pytest.raises(ValueError, match=rf"{said} in column 't17' \(row 13\)"):
         named.transform(frame.partitions[:2]).compute()
     reduced = da.full((60, model.n_groups_), value)
     with pytest.raises(ValueError, match="The reduced features contain NaN or infinity"):
         model.inverse_transform(reduced).compute()
-
-
-def test_missing_values_of_pandas(route):
-    frame = table(data()[0]).astype({"t3": "Float64"})
-    frame.loc[33, "t3"] = pd.NA
-    with pytest.raises(ValueError, match=r"NaN in column 't3' \(row 33\)"):
-        fit(dd.from_pandas(frame, npartitions=3), data()[1], route=route)
 
 
 @pytest.mark.parametrize("factor", [1e200, 1e307])

@@ -184,16 +184,6 @@ def test_graphs_grow_with_chunks_alone(route, columns):
     assert weighted <= base + 4
 
 
-def test_graphs_of_transform():
-    X, y = data()
-    model = LinCFA().fit(X, y)
-    for chunks in ((15, 28), (15, 7)):
-        lazy = da.from_array(X, chunks=chunks)
-        with Watch() as watch:
-            model.transform(lazy).compute()
-        assert watch.tasks[0] <= 5 * lazy.npartitions + 5
-
-
 # Nothing is gathered
 
 

@@ -16,6 +16,7 @@ from reference import (
     FAMILIES,
     SIZES,
     TOLERANCES,
+    array_statistics,
     assert_same,
     duplicates,
     explained,
@@ -147,7 +148,7 @@ def test_pruning_leaves_out_what_cannot_merge(monkeypatch, order, known):
     monkeypatch.setattr(_sequential, "_SMALLEST_BLOCK", 8)
     monkeypatch.setattr(_sequential, "_SCREEN_VALUES", 8)
     X, y = make(noise_only, 100, 300)
-    statistics = ArrayStatistics.from_data(np.asarray(X, order=order), y)
+    statistics = array_statistics(np.asarray(X, order=order), y)
     rule = Rule.of(statistics, 0.01, y.var() if known else "pair")
     asked = []
     rows = ArrayStatistics.rows
@@ -223,10 +224,10 @@ def test_columns_sorted_by_their_correlation_with_the_target(order, direction):
     """Then sorting candidates by it turns whole ranges of columns around, or leaves them alone."""
     rng = np.random.default_rng(0)
     X, y = noise_only(rng, 50, 6000)
-    r = ArrayStatistics.from_data(X, y).target_correlation
+    r = array_statistics(X, y).target_correlation
     X = np.asarray(X[:, np.argsort(direction * r)], order=order)
     model = LinCFA(tolerance=1e-4).fit(X, y)
-    statistics = ArrayStatistics.from_data(X, y)
+    statistics = array_statistics(X, y)
     plain = group_sequential(with_costs(statistics, scattered=np.inf), Rule(50, 1e-4))
     np.testing.assert_array_equal(model.labels_, plain.labels)
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
@@ -337,7 +338,7 @@ def test_any_way_to_the_same_groups(
         patch.multiple(_array, _SQUARE_VALUES=100 * tile, _REFINED_VALUES=100 * tile),
         patch.multiple(_blocks, TILE_VALUES=100 * tile),
     ):
-        for statistics in (ArrayStatistics.from_data(X, y), from_chunks(X, y, *bounds)):
+        for statistics in (array_statistics(X, y), from_chunks(X, y, *bounds)):
             forced = with_costs(statistics, head, max_seeds=seeds, scattered=scatter_cost)
             partition = group_sequential(forced, Rule(n, tolerance))
             assert partition.labels.tolist() == labels

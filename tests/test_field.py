@@ -155,23 +155,17 @@ def test_one_sample_comes_back_as_a_map(make, units):
         assert found[name].attrs == X[name].attrs
 
 
+# Maps and names
+
+
 @pytest.mark.parametrize("units", UNITS)
-def test_constant_cells_come_back(units):
+def test_labels_on_the_map(units):
     X, y = field(constant=True)
-    with pytest.warns(UserWarning, match="constant features"):
+    with pytest.warns(UserWarning, match=r"constant features.*lat=44.0, lon=10.0"):
         model = LinCFA(units=units).fit(X, y)
     back = model.inverse_transform(model.transform(X))
     assert (back.values[:, *CONSTANT] == 273).all()
     np.testing.assert_array_equal(back.isnull(), X.isnull())
-
-
-# Maps and names
-
-
-def test_labels_on_the_map():
-    X, y = field(constant=True)
-    with pytest.warns(UserWarning, match=r"constant features.*lat=44.0, lon=10.0"):
-        model = LinCFA().fit(X, y)
     found = model.label_map()
     assert (found.name, found.dtype, found.dims) == ("group", np.float64, ("lat", "lon"))
     np.testing.assert_array_equal(flat(found), model.labels_)

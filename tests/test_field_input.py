@@ -305,10 +305,7 @@ def test_variables_that_cannot_be_used():
 
 OTHERS = {
     "fewer cells": (lambda X: X[:, 1:], "4 along 'lat', but has 3"),
-    "moved": (
-        lambda X: X.assign_coords(lon=X.lon + 0.5),
-        r"'lon' .* 0\) is 5.5 and was 5.0\.$",
-    ),
+    "moved": (lambda X: X.assign_coords(lon=X.lon + 0.5), r"'lon' .* 0\) is 5.5 and was 5.0\.$"),
     "reversed": (lambda X: X[:, ::-1], r"\(position 0\) is 46.0 and was 40.0\."),
     "names of dimensions": (lambda X: X.rename(lat="y"), r"dimensions of the fit, time, lat, lon"),
     "one sample": (lambda X: X[0], r"dimensions of the fit, time, lat, lon.*lat \(4\), lon \(6\)"),

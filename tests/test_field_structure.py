@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 import lincfa
 from graphs import assert_connected
@@ -11,9 +12,8 @@ from lincfa.structure import chain_connectivity, grid_connectivity
 
 xr = pytest.importorskip("xarray")
 
-from field_data import LAT, LON, MISSING, N, dataset, field, table
+from field_data import LAT, LON, MISSING, STRATEGIES, N, dataset, field, table
 
-STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
 ANY = 1e9
 """A tolerance at which all merge that may."""
 
@@ -52,23 +52,35 @@ def is_joined(lon, strategy="agglomerative", **about):
     return found[-1] == found[0]
 
 
+def assert_equal_fits(model, other):
+    """The same groups, and the same evidence, which depends on the graph."""
+    np.testing.assert_array_equal(model.labels_, other.labels_)
+    np.testing.assert_array_equal(model.evidence_["f"], other.evidence_["f"])
+    assert model.n_connected_components_ == other.n_connected_components_
+
+
 # Neighbours
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("circle", [False, True], ids=["region", "globe"])
 @pytest.mark.parametrize("dims", [("time", "lat", "lon"), ("lon", "time", "lat")], ids="-".join)
-def test_a_field_and_its_table_give_the_same(strategy, dims):
+def test_a_field_and_its_table_give_the_same(strategy, dims, circle):
+    """Only longitudes, and only those all around the globe, are a circle."""
     X, y = field()
+    if circle:
+        X = X.assign_coords(lon=np.arange(0.0, 360, 60))
     X = X.transpose(*dims)
     mask = ~np.isnan(X.isel(time=0).values)
-    graph = grid_connectivity(mask.shape, mask=mask)
-    model = LinCFA(strategy=strategy, tolerance=3.0, connectivity="grid").fit(X, y)
-    other = LinCFA(strategy=strategy, tolerance=3.0, connectivity=graph).fit(table(X), y)
-    np.testing.assert_array_equal(model.labels_, other.labels_)
-    np.testing.assert_array_equal(model.evidence_["f"], other.evidence_["f"])
+    wrap = [circle and dim == "lon" for dim in dims if dim != "time"]
+    graph = grid_connectivity(mask.shape, mask=mask, wrap=wrap)
+    model, other, free = (
+        LinCFA(strategy=strategy, tolerance=3.0, connectivity=how).fit(given, y)
+        for how, given in (("grid", X), (graph, table(X)), (None, X))
+    )
+    assert_equal_fits(model, other)
     assert_connected(model, graph)
     assert 1 < model.n_groups_ < len(model.labels_)
-    free = LinCFA(strategy=strategy, tolerance=3.0).fit(X, y)
     assert not np.array_equal(model.evidence_["f"], free.evidence_["f"])
 
 
@@ -107,24 +119,6 @@ def test_longitudes_all_around(case):
     assert is_joined(lon, **about) == (case in CIRCLES)
 
 
-def test_cells_without_coordinates_are_no_circle():
-    X, y = row(np.arange(0.0, 360, 30))
-    found = labels(X.drop_vars("lon"), y, min_correlation=0.9)
-    assert found[0] != found[-1]
-
-
-@pytest.mark.parametrize("dims", [("time", "lat", "lon"), ("lon", "time", "lat")], ids="-".join)
-def test_only_longitudes_are_a_circle(dims):
-    X, y = field()
-    X = X.assign_coords(lon=np.arange(0.0, 360, 60)).transpose(*dims)
-    model = LinCFA(connectivity="grid", tolerance=3.0).fit(X, y)
-    mask = ~np.isnan(X.isel(time=0).values)
-    wrap = [dim == "lon" for dim in dims if dim != "time"]
-    graph = grid_connectivity(mask.shape, mask=mask, wrap=wrap)
-    np.testing.assert_array_equal(model._constraint().graph.toarray(), graph.toarray())
-    assert graph.nnz > grid().nnz
-
-
 def test_missing_cells_are_no_bridges():
     X, y = row(np.arange(8.0), alike=True)
     assert labels(X, y).values.tolist() == [0] * 8
@@ -136,9 +130,10 @@ def test_missing_cells_are_no_bridges():
     np.testing.assert_array_equal(labels(around, y), [0, 0, 0, np.nan, 1, np.nan, 0, 0])
     around[:, 0] = np.nan
     np.testing.assert_array_equal(labels(around, y), [np.nan, 0, 0, np.nan, 1, np.nan, 2, 2])
-
-
-def test_cells_that_touch_at_a_corner_are_no_neighbours():
+    # Cells that touch at a corner are no neighbours, nor those at the ends without coordinates.
+    X, y = row(np.arange(0.0, 360, 30))
+    found = labels(X.drop_vars("lon"), y, min_correlation=0.9)
+    assert found[0] != found[-1]
     X, y = row(np.arange(4.0), alike=True)
     X = xr.DataArray(X.values.reshape(-1, 2, 2), dims=("time", "lat", "lon"))
     X[:, 0, 1] = X[:, 1, 0] = np.nan
@@ -173,8 +168,7 @@ def test_matrices_over_all_cells_or_those_present(form):
     expected = LinCFA(connectivity="grid", tolerance=3.0).fit(X, y)
     for matrix in (grid(), grid_connectivity((LAT, LON))):
         model = LinCFA(connectivity=form(matrix.toarray()), tolerance=3.0).fit(X, y)
-        np.testing.assert_array_equal(model.labels_, expected.labels_)
-        np.testing.assert_array_equal(model.evidence_["f"], expected.evidence_["f"])
+        assert_equal_fits(model, expected)
     for size in (LAT * LON - 1, LAT * LON + 1):
         with pytest.raises(ValueError, match=rf"shape \({size}, {size}\), but there are 21"):
             LinCFA(connectivity=form(np.zeros((size, size)))).fit(X, y)
@@ -191,9 +185,9 @@ def test_matrices_over_the_cells_of_a_dataset():
     within = part & (block[:, None] == block) & ~np.eye(27, dtype=bool)
     for matrix in (whole, part):
         model = LinCFA(sample_dim="time", tolerance=ANY, connectivity=matrix).fit(X, y)
-        np.testing.assert_array_equal(model._constraint().graph.toarray(), within)
-        assert model.n_groups_ == model.n_connected_components_ > 3
-        assert_connected(model, within)
+        count, components = connected_components(within)
+        assert model.n_groups_ == model.n_connected_components_ == count > 3
+        np.testing.assert_array_equal(model.labels_, components)
 
 
 # Blocks
@@ -240,14 +234,22 @@ def test_blocks_within_variables(strategy):
     assert model.fit(X, y).labels_.tolist() == [0] * 4 + [1] * 2 + [2] * 2 + [3] * 4
 
 
-def test_blocks_have_a_label_for_each_cell_present():
+def test_blocks_as_a_map(tmp_path):
+    """A label for every cell, missing or not, as a map in any order of dimensions, or in a row."""
     X, y = field()
-    blocks = table(0 * X + X.lat)[0]
-    model = LinCFA(tolerance=ANY, blocks=blocks).fit(X, y)
-    for line, count in zip(model.label_map().values, range(4), strict=True):
-        assert set(line[~np.isnan(line)]) == {count}
+    whole = np.arange(LAT * LON).reshape(LAT, LON) % 3
+    present = whole.ravel()[X.isel(time=0).transpose("lat", "lon").notnull().values.ravel()]
+    expected = LinCFA(tolerance=ANY, blocks=present).fit(X, y).labels_
+    on_map = xr.DataArray(whole, dims=("lat", "lon"))
+    for blocks in (whole, whole.ravel(), on_map, on_map.T):
+        model = LinCFA(tolerance=ANY, blocks=blocks).fit(X, y)
+        np.testing.assert_array_equal(model.labels_, expected)
+        model.save(tmp_path / "model.json")
+        loaded = lincfa.load(tmp_path / "model.json")
+        np.testing.assert_array_equal(loaded.fit(X, y).labels_, expected)
     with pytest.raises(ValueError, match="one label per feature, 21, got an array of shape"):
         LinCFA(blocks=np.zeros(23)).fit(X, y)
+    assert {tuple(np.unique(present[group])) for group in model.groups_} == {(0,), (1,), (2,)}
 
 
 # With the rest of the library
@@ -257,14 +259,13 @@ def test_blocks_have_a_label_for_each_cell_present():
 def test_a_saved_model_knows_its_neighbours(tmp_path, connectivity):
     X, y = field()
     X = X.assign_coords(lon=np.arange(0.0, 360, 60))
-    model = LinCFA(strategy="centroid", tolerance=3.0, connectivity=connectivity).fit(X, y)
-    graph = grid(wrap=True).toarray()
+    model = LinCFA(strategy="agglomerative", tolerance=3.0, connectivity=connectivity).fit(X, y)
     model.save(tmp_path / "model.json")
     loaded = lincfa.load(tmp_path / "model.json")
-    for one in (model, loaded):
-        np.testing.assert_array_equal(one._constraint().graph.toarray(), graph)
-    np.testing.assert_array_equal(loaded.fit(X, y).labels_, model.labels_)
-    assert loaded.n_connected_components_ == model.n_connected_components_
+    assert_equal_fits(loaded, model)
+    assert_equal_fits(loaded.fit(X, y), model)
+    model.set_params(connectivity=grid(wrap=True)).fit(X, y)
+    assert_equal_fits(loaded, model)
 
 
 def test_a_search_obeys():
@@ -306,21 +307,6 @@ def test_chunks_obey():
     pytest.importorskip("dask")
     lazy = LinCFA(tolerance=3.0, connectivity="grid").fit(X.chunk(time=50, lat=2), y)
     np.testing.assert_array_equal(lazy.labels_, expected.labels_)
-
-
-def test_blocks_as_a_map(tmp_path):
-    """A label for every cell, missing or not, as a map in any order of dimensions, or in a row."""
-    X, y = field()
-    whole = np.arange(LAT * LON).reshape(LAT, LON) % 3
-    present = whole.ravel()[X.isel(time=0).transpose("lat", "lon").notnull().values.ravel()]
-    expected = LinCFA(tolerance=ANY, blocks=present).fit(X, y).labels_
-    on_map = xr.DataArray(whole, dims=("lat", "lon"))
-    for blocks in (whole, whole.ravel(), on_map, on_map.T):
-        model = LinCFA(tolerance=ANY, blocks=blocks).fit(X, y)
-        np.testing.assert_array_equal(model.labels_, expected)
-        model.save(tmp_path / "model.json")
-        loaded = lincfa.load(tmp_path / "model.json")
-        np.testing.assert_array_equal(loaded.fit(X, y).labels_, expected)
 
 
 def test_places_in_a_list_are_no_grid():

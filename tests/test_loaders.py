@@ -47,10 +47,11 @@ def apart(request, monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def away(monkeypatch, tmp_path):
-    """The loaders as if they were installed: their file is in no checkout."""
+def module(monkeypatch, tmp_path):
+    """The loaders' module, as if it were installed: its file is in no checkout."""
     module = sys.modules[load_financial.__module__]
     monkeypatch.setattr(module, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "_loaders.py"))
+    return module
 
 
 def small(folder, mark):
@@ -64,20 +65,22 @@ def mark(*arguments):
     return load_climatological_ii(*arguments, verify=False)[1].iloc[0]
 
 
-def test_search_order(monkeypatch, tmp_path, away):
+def test_search_order(monkeypatch, tmp_path, module):
     """The argument, then the variable, then ../shared/data of the checkout and of the directory."""
     small(tmp_path / "shared" / "data", 4)
     assert mark() == 4
     root = tmp_path / "home" / "checkout"
     root.mkdir(parents=True)
-    module = sys.modules[load_financial.__module__]
-    monkeypatch.setattr(
-        module, "__file__", str(root / "src" / "lincfa" / "datasets" / "_loaders.py")
-    )
+    inside = root / "src" / "lincfa" / "datasets" / "_loaders.py"
+    monkeypatch.setattr(module, "__file__", str(inside))
+    (tmp_path / "home" / "shared" / "data").mkdir(parents=True)
+    (root / "pyproject.toml").touch()
+    assert mark() == 4  # a folder without the file does not end the search
     small(tmp_path / "home" / "shared" / "data", 3)
+    assert mark() == 3
+    (root / "pyproject.toml").unlink()
     assert mark() == 4  # without a pyproject.toml it is no checkout
     (root / "pyproject.toml").touch()
-    assert mark() == 3
     monkeypatch.setenv("LINCFA_DATA", str(small(tmp_path / "variable", 2)))
     assert mark() == 2
     assert mark(small(tmp_path / "argument", 1)) == 1
@@ -86,30 +89,16 @@ def test_search_order(monkeypatch, tmp_path, away):
     assert mark() == 3
 
 
-def test_each_file_is_looked_for_in_every_place(monkeypatch, tmp_path, away):
-    """A first folder that exists, but without the file, does not end the search."""
-    small(tmp_path / "shared" / "data", 4)
-    (tmp_path / "home" / "shared" / "data").mkdir(parents=True)
-    (tmp_path / "home" / "checkout").mkdir()
-    (tmp_path / "home" / "checkout" / "pyproject.toml").touch()
-    module = sys.modules[load_financial.__module__]
-    inside = tmp_path / "home" / "checkout" / "src" / "lincfa" / "datasets" / "_loaders.py"
-    monkeypatch.setattr(module, "__file__", str(inside))
-    assert mark() == 4
-
-
-def test_what_the_user_names_is_never_passed_over(monkeypatch, tmp_path, away):
+def test_what_the_user_names_is_never_passed_over(monkeypatch, tmp_path, module):
     small(tmp_path / "shared" / "data", 4)
     empty, variable = tmp_path / "empty", small(tmp_path / "variable", 2)
     empty.mkdir()
-    monkeypatch.setenv("LINCFA_DATA", str(variable))
-    with pytest.raises(FileNotFoundError, match=re.escape(f"tried {empty / 'climat'}")) as raised:
-        mark(empty)
-    assert str(variable) not in str(raised.value)
-    monkeypatch.setenv("LINCFA_DATA", str(empty))
-    with pytest.raises(FileNotFoundError, match=re.escape(f"tried {empty / 'climat'}")) as raised:
-        mark()
-    assert str(tmp_path / "shared") not in str(raised.value)
+    for folder, other, arguments in ((variable, variable, [empty]), (empty, "shared", [])):
+        monkeypatch.setenv("LINCFA_DATA", str(folder))
+        message = re.escape(f"tried {empty / 'climat'}")
+        with pytest.raises(FileNotFoundError, match=message) as raised:
+            mark(*arguments)
+        assert str(tmp_path / other) not in str(raised.value)
 
 
 @pytest.mark.parametrize("load", NAMES)
@@ -124,7 +113,7 @@ def test_a_missing_file_is_explained(load, tmp_path):
     assert "the argument folder or the environment variable LINCFA_DATA" in message
 
 
-def test_a_missing_file_names_every_path_tried(tmp_path):
+def test_a_missing_file_names_every_path_tried_once(monkeypatch, tmp_path):
     checkout = CHECKOUT.parent / "shared" / "data" / "climatological_ii.csv"
     if checkout.exists():
         pytest.skip("the second climatological data are here")
@@ -132,22 +121,10 @@ def test_a_missing_file_names_every_path_tried(tmp_path):
     here = tmp_path / "shared" / "data" / "climatological_ii.csv"
     with pytest.raises(FileNotFoundError, match=re.escape(f"tried {checkout}, {here}. Get")):
         load_climatological_ii()
-
-
-def test_the_checkout_is_named_once_as_the_current_directory(monkeypatch):
-    if (CHECKOUT.parent / "shared" / "data" / "climatological_ii.csv").exists():
-        pytest.skip("the second climatological data are here")
     monkeypatch.chdir(CHECKOUT)
     with pytest.raises(FileNotFoundError) as raised:
         load_climatological_ii()
     assert str(raised.value).count("shared") == 1
-
-
-@pytest.mark.parametrize("load", NAMES)
-def test_loaders_without_pandas(monkeypatch, load, tmp_path):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"needs pandas: pip install 'lincfa\[tables\]'"):
-        load(tmp_path)
 
 
 @pytest.mark.parametrize("load", DIGESTS)
@@ -274,6 +251,9 @@ def test_second_climatological_table_without_features(verify, tmp_path):
         load_climatological_ii(tmp_path, verify=verify)
 
 
-def test_loaders_agree_in_their_signature():
-    signatures = {str(inspect.signature(load)) for load in NAMES}
-    assert len(signatures) == 1
+def test_loaders_agree_in_their_signature_and_need_pandas(monkeypatch, tmp_path):
+    assert len({str(inspect.signature(load)) for load in NAMES}) == 1
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for load in NAMES:
+        with pytest.raises(ImportError, match=r"needs pandas: pip install 'lincfa\[tables\]'"):
+            load(tmp_path)

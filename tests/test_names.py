@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lincfa import LinCFA
-from lincfa._data._names import describe_columns, display_names, reduced_names
+from lincfa._data._names import reduced_names
 from reference import draw
 
 TRICKY = ["", ",", "a", "b", "mean(a, b)", "a #2", "mean(a, b) #2", "é", " a", "a, b", "\n", "x0"]
@@ -63,15 +63,9 @@ def test_names_stay_short():
     assert max(map(len, result)) < 150
     assert result[2].endswith(", … 4995 features)")
     assert "long name 1" in result[0]
-
-
-def test_many_equal_names_cost_no_square():
-    """Ten thousand groups whose names collide take one number each."""
-    names = ["a, b", "c"] * 10_000
-    groups = [np.array([i, i + 1]) for i in range(0, 20_000, 2)]
-    result = reduced_names(names, groups)
-    assert len(set(result)) == len(groups)
-    assert result[-1] == "mean('a, b', c) #10000"
+    equal = reduced_names(["a, b", "c"] * 10_000, list(np.arange(20_000).reshape(-1, 2)))
+    assert len(set(equal)) == 10_000  # that collide take one number each
+    assert equal[-1] == "mean('a, b', c) #10000"
 
 
 @pytest.mark.parametrize(
@@ -87,21 +81,10 @@ def test_many_equal_names_cost_no_square():
     ],
 )
 def test_the_name_of_a_group(members, expected):
-    assert reduced_names(members, [np.arange(len(members))]).tolist() == [expected]
-
-
-def test_a_group_does_not_take_the_name_of_a_feature():
-    groups = [np.array([0, 1]), np.array([2])]
-    assert reduced_names(["a", "b", "mean(a, b)"], groups).tolist() == [
-        "mean(a, b) #2",
-        "mean(a, b)",
-    ]
-
-
-def test_describe_columns():
-    assert describe_columns(None, [3]) == "column 3"
-    assert describe_columns(["a", "b"], [0, 1]) == "columns 'a', 'b'"
-    assert describe_columns(None, list(range(12)), limit=2) == "columns 0, 1 and 10 more"
+    groups = [np.arange(len(members)), np.array([len(members)])]
+    assert reduced_names([*members, "z"], groups).tolist() == [expected, "z"]
+    # It does not take the name of a feature.
+    assert reduced_names([*members, expected], groups).tolist() == [f"{expected} #2", expected]
 
 
 # In a model
@@ -117,13 +100,6 @@ def test_groups_by_name_holds_every_feature_once():
     assert sorted(chain(*members.values())) == sorted("abcdfghijklmno")
     for names, group in zip(members.values(), model.groups_, strict=True):
         assert names == ["abcdefghijklmno"[i] for i in group]
-
-
-def test_names_of_transformed_frames():
-    X, y = draw(0)
-    frame = pl.DataFrame(X, schema=[f"f{i}" for i in range(15)])
-    model = LinCFA().set_output(transform="polars").fit(frame, y)
-    assert model.transform(frame).columns == list(model.groups_by_name())
 
 
 WAVELENGTHS = [1550.0 + 0.5 * i for i in range(15)]
@@ -163,20 +139,7 @@ def test_columns_in_another_order_are_refused_also_where_names_are_no_strings():
         streamed.partial_fit(swapped[30:], y[30:])
     streamed.partial_fit(frame[30:], y[30:])
     np.testing.assert_array_equal(streamed.labels_, model.labels_)
-
-
-def test_names_of_an_earlier_fit_are_forgotten():
-    X, y = draw(0)
-    model = LinCFA().fit(pd.DataFrame(X, columns=WAVELENGTHS), y)
-    model.fit(X, y)
-    assert model.groups_by_name() == LinCFA().fit(X, y).groups_by_name()
-
-
-def test_names_of_numbers():
-    assert display_names(["a", "b"]) is None
-    assert display_names(None) is None
-    assert display_names([0, 1]) is None
-    assert display_names([1, 2]) == ["1", "2"]
+    assert model.fit(X, y).groups_by_name() == LinCFA().fit(X, y).groups_by_name()
 
 
 def strings(frame):

@@ -1,6 +1,7 @@
-"""partial_fit: after the last chunk the groups of all rows."""
+"""partial_fit: after the last chunk the groups of all rows; a bad chunk leaves no trace."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -42,36 +43,27 @@ def test_any_chunks_give_the_groups_of_all_rows(seed, bounds, tolerance, dtype, 
 
 
 @pytest.mark.parametrize("parameters", [{}, {"noise": 0.7}, {"tolerance": 0.2}])
-def test_one_row_at_a_time(parameters):
-    X, y = draw(1)
-    model = stream(X, y, range(1, 60), LinCFA(**parameters))
-    assert_same_fit(model, LinCFA(**parameters).fit(X, y))
-
-
-def test_every_step_gives_the_groups_of_the_rows_so_far():
+def test_every_row_gives_the_groups_of_the_rows_so_far(parameters):
     X, y = draw(2)
-    model = LinCFA()
-    for start in range(0, 60, 6):
-        model.partial_fit(X[start : start + 6], y[start : start + 6])
-        assert_same_fit(model, LinCFA().fit(X[: start + 6], y[: start + 6]))
+    model = LinCFA(**parameters)
+    for row in range(60):
+        model.partial_fit(X[row : row + 1], y[row : row + 1])
+        if row >= 5:
+            whole = LinCFA(**parameters).fit(X[: row + 1], y[: row + 1])
+            assert_same_fit(model, whole)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_frames(frame, dtype):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_frames_and_lists(frame, dtype):
     X, y = draw(3)
-    table = frame({f"cell {i}": X[:, i].astype(dtype) for i in range(15)})
+    X = (10 * X).astype(dtype)
+    table = frame({f"cell {i}": X[:, i] for i in range(15)})
     model, whole = stream(table, y, (20, 21)), LinCFA().fit(table, y)
+    assert_same_fit(stream(X.tolist(), y, (20, 21)), LinCFA().fit(X.astype(float), y))
     assert_same_fit(model, whole)
     assert model.feature_names_in_.tolist() == list(table.columns)
     assert model.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
-
-
-def test_lists_and_integers():
-    X, y = draw(4)
-    counts = np.round(10 * X).astype(int)
-    for chunks in (counts, counts.tolist(), pd.DataFrame(counts).add_prefix("c")):
-        assert_same_fit(stream(chunks, y, (30,)), LinCFA().fit(counts.astype(float), y))
 
 
 def test_more_columns_than_a_head(monkeypatch):
@@ -121,24 +113,27 @@ def test_order_of_the_chunks():
 def test_few_rows_are_not_yet_a_fit():
     X, y = draw(8)
     model = LinCFA().partial_fit(X[:2], y[:2]).partial_fit(X[2:3], y[2:3])
-    for call in (lambda: model.transform(X), model.get_feature_names_out):
-        with pytest.raises(NotFittedError):
-            call()
+    with pytest.raises(NotFittedError, match="has seen 3 rows, which is not enough"):
+        model.transform(X)
+    with pytest.raises(NotFittedError, match="Go on with partial_fit"):
+        model.get_feature_names_out()
     model.partial_fit(X[3:4], y[3:4])
     assert_same_fit(model, LinCFA().fit(X[:4], y[:4]))
     assert model.transform(X).shape == (60, model.n_groups_)
 
 
-def test_target_that_is_constant_at_first():
+def test_what_is_constant_at_first():
+    """The target, or all columns."""
     X, y = draw(9)
-    y = np.where(np.arange(60) < 30, 0.1, y)
-    model = LinCFA()
-    for start in range(0, 30, 10):
-        model.partial_fit(X[start : start + 10], y[start : start + 10])
-        with pytest.raises(NotFittedError):
-            model.transform(X)
-    model.partial_fit(X[30:], y[30:])
-    assert_same_fit(model, LinCFA().fit(X, y))
+    flat = np.where(np.arange(60)[:, None] < 30, X[0], X)
+    for values, target in ((X, np.where(np.arange(60) < 30, 0.1, y)), (flat, y)):
+        model = LinCFA()
+        for start in range(0, 30, 10):
+            model.partial_fit(values[start : start + 10], target[start : start + 10])
+            with pytest.raises(NotFittedError):
+                model.transform(values)
+        model.partial_fit(values[30:], target[30:])
+        assert_same_fit(model, LinCFA().fit(values, target))
 
 
 def test_columns_that_vary_only_later():
@@ -157,15 +152,6 @@ def test_columns_that_vary_only_later():
     with pytest.warns(UserWarning, match="constant"):
         whole = LinCFA().fit(X, y)
     assert_same_fit(model, whole)
-
-
-def test_all_columns_constant_at_first():
-    X, y = draw(11)
-    X[:20] = X[0]
-    model = LinCFA().partial_fit(X[:20], y[:20])
-    with pytest.raises(NotFittedError):
-        model.transform(X)
-    assert_same_fit(model.partial_fit(X[20:], y[20:]), LinCFA().fit(X, y))
 
 
 def test_values_that_only_rounding_varies_are_constant():
@@ -211,37 +197,24 @@ def test_partial_fit_after_fit_starts_over():
         model.transform(X)
 
 
-def test_clone_has_no_chunks():
-    X, y = draw(32)
-    model = LinCFA(tolerance=2.0).partial_fit(X[:30], y[:30])
-    copy = clone(model)
-    assert vars(copy) == vars(LinCFA(tolerance=2.0))
-    assert_same_fit(copy.partial_fit(X[30:], y[30:]), LinCFA(tolerance=2.0).fit(X[30:], y[30:]))
-
-
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_pickle_in_the_middle(protocol):
     """It continues to the last bit."""
     X, y = draw(33)
     model = LinCFA().partial_fit(X[:30], y[:30])
+    assert vars(clone(model)) == vars(LinCFA())  # without chunks
     copy = pickle.loads(pickle.dumps(model, protocol))
+    names = ("labels_", "evidence_", "mean_", "scale_", "target_correlation_")
+    kept = [getattr(model, name) for name in names]
+    copies = [values.copy() for values in kept]
     for one in (model, copy):
         one.partial_fit(X[30:31], y[30:31]).partial_fit(X[31:], y[31:])
-    for name in ("labels_", "evidence_", "mean_", "scale_", "target_correlation_"):
-        np.testing.assert_array_equal(getattr(model, name), getattr(copy, name))
-    assert_same_fit(copy, LinCFA().fit(X, y))
-
-
-def test_earlier_results_are_left_alone():
-    """What a caller has kept of a fit does not change under his hands with the next chunk."""
-    X, y = draw(34)
-    model = LinCFA().partial_fit(X[:30], y[:30])
-    names = ("labels_", "evidence_", "mean_", "scale_", "target_correlation_")
-    kept = {name: getattr(model, name) for name in names}
-    copies = {name: value.copy() for name, value in kept.items()}
-    model.partial_fit(X[30:], y[30:])
     for name in names:
-        np.testing.assert_array_equal(kept[name], copies[name])
+        np.testing.assert_array_equal(getattr(model, name), getattr(copy, name))
+    # What a caller has kept of a fit does not change with the next chunk.
+    for one, other in zip(kept, copies, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert_same_fit(copy, LinCFA().fit(X, y))
 
 
 def test_output_container_survives():
@@ -273,14 +246,6 @@ def test_memory_kept():
     assert abs(len(pickle.dumps(large)) - len(pickle.dumps(small))) < 100 * D
 
 
-def test_too_few_rows_say_so_and_say_how_to_go_on(rng):
-    model = LinCFA().partial_fit(rng.normal(size=(3, 2)), rng.normal(size=3))
-    with pytest.raises(NotFittedError, match="has seen 3 rows, which is not enough"):
-        model.transform(np.ones((1, 2)))
-    with pytest.raises(NotFittedError, match="Continue with partial_fit"):
-        model.get_feature_names_out()
-
-
 def test_a_warning_made_an_error_leaves_model_and_chunks_in_agreement(rng):
     X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
     X[:, 2] = 1
@@ -292,3 +257,169 @@ def test_a_warning_made_an_error_leaves_model_and_chunks_in_agreement(rng):
         whole = LinCFA().fit(X, y)
     np.testing.assert_array_equal(model.labels_, whole.labels_)
     np.testing.assert_allclose(model.mean_, whole.mean_, rtol=1e-12, atol=1e-15)
+
+
+# Chunks that are refused
+
+
+def spoil(X, row, column, value):
+    X = X.copy()
+    X[row, column] = value
+    return X
+
+
+BAD = {
+    "nan": (lambda X, y: (table(spoil(X, 4, 7, np.nan)), y), r"NaN in column 't7' .*row 4"),
+    "infinity": (lambda X, y: (table(spoil(X, 4, 7, -np.inf)), y), r"infinity in column 't7'"),
+    "too large": (
+        lambda X, y: (table(spoil(X, 4, 7, 1e200)), y),
+        r"too large for sums of squares in column 't7'; rescale",
+    ),
+    "too large everywhere": (
+        lambda X, y: (table(X * np.where(np.arange(15) == 7, 1e200, 1)), y),
+        r"too large for sums of squares in column 't7'; rescale",
+    ),
+    "constant but too large": (
+        lambda X, y: (table(np.where(np.arange(15) == 7, 1.7e308, X)), y),
+        r"too large .* in column 't7'",
+    ),
+    "a column less": (lambda X, y: (table(X[:, :14]), y), r"missing:\n- t14|14 features"),
+    "a column more": (lambda X, y: (table(np.hstack([X, X[:, :1]])), y), r"unseen .*:\n- t15"),
+    "renamed": (lambda X, y: (table(X).rename(columns={"t3": "u"}), y), r"unseen .*:\n- u"),
+    "reordered": (lambda X, y: (table(X).iloc[:, ::-1], y), "must be in the same order"),
+    "another type": (
+        lambda X, y: (table(X).astype({"t3": np.float32}), y),
+        r"type of column 't3' changed between chunks, from float64 to float32",
+    ),
+    "text": (lambda X, y: (table(X).astype({"t3": str}), y), "column 't3' is not"),
+    "masked target": (
+        lambda X, y: (table(X), np.ma.masked_array(y, mask=y > 2)),
+        "y has masked values",
+    ),
+    "short target": (lambda X, y: (table(X), y[:-1]), r"numbers of samples: \[20, 19\]"),
+    "nan in the target": (lambda X, y: (table(X), np.where(y > 0, np.nan, y)), "y contains NaN"),
+    "large target": (lambda X, y: (table(X), 1e200 * y), "too large .* in the target y"),
+    "no target": (lambda X, y: (table(X), None), "requires y"),
+    "no rows": (lambda X, y: (table(X)[:0], y[:0]), r"0 sample\(s\)"),
+}
+BAD_AT_FIRST = [
+    "nan",
+    "infinity",
+    "too large everywhere",
+    "constant but too large",
+    "text",
+    "short target",
+    "large target",
+]
+
+
+def state(model):
+    return {name: pickle.dumps(value) for name, value in vars(model).items()}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_chunk_leaves_no_trace(kind):
+    X, y = draw(20)
+    spoilt, message = BAD[kind]
+    model = LinCFA().partial_fit(table(X[:20]), y[:20])
+    before = state(model)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(*spoilt(X[20:40], y[20:40]))
+    assert state(model) == before
+    model.partial_fit(table(X[40:]), y[40:])
+    never = LinCFA().partial_fit(table(X[:20]), y[:20]).partial_fit(table(X[40:]), y[40:])
+    assert state(model) == state(never)
+
+
+@pytest.mark.parametrize("kind", BAD_AT_FIRST)
+def test_bad_first_chunk_leaves_no_trace(kind):
+    """Not even its number of columns or their types."""
+    X, y = draw(21)
+    spoilt, message = BAD[kind]
+    for rows in (slice(0, 20), slice(0, 3)):
+        model = LinCFA()
+        wrong, target = spoilt(X[:20], y[:20])
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(wrong, target)
+        with pytest.raises(NotFittedError):
+            model.transform(wrong)
+        other = X[:, :9].astype(np.float32)
+        model.partial_fit(other[rows], y[rows]).partial_fit(other[20:], y[20:])
+        never = LinCFA().partial_fit(other[rows], y[rows]).partial_fit(other[20:], y[20:])
+        assert state(model) == state(never)
+
+
+@pytest.mark.parametrize("after", [0, 20])
+def test_chunk_of_too_small_values_leaves_no_trace(after):
+    """A column that is constant at first and then varies by less than comoments can hold."""
+    X, y = draw(22)
+    X[:after, 3] = 0.0
+    tiny = X[20:40].copy()
+    tiny[:, 3] *= 1e-160
+    model, never = LinCFA(), LinCFA()
+    for one in (model, never) if after else ():
+        with pytest.warns(UserWarning, match="constant"):
+            one.partial_fit(X[:after], y[:after])
+    with pytest.raises(ValueError, match="too small for sums of squares in column 3; rescale"):
+        model.partial_fit(tiny, y[20:40])
+    model.partial_fit(X[40:], y[40:])
+    never.partial_fit(X[40:], y[40:])
+    assert_same_fit(model, never)
+
+
+def test_other_types_and_numbers_of_columns():
+    X, y = draw(23)
+    frame = pl.DataFrame({f"t{i}": X[:, i] for i in range(15)})
+    for first, second, message in (
+        (X, X.astype(np.float32), "columns 0, 1, .* from float64 to float32"),
+        (X.astype(np.float32), X, "columns 0, 1, .* from float32 to float64"),
+        (X, X.astype(np.int64), "columns 0, 1, .* from float64 to int64"),
+        (X, X[:, :14], "X has 14 features, but LinCFA is expecting 15"),
+        (X, np.hstack([X, X]), "X has 30 features, but LinCFA is expecting 15"),
+        (frame, frame.cast({"t3": pl.Float32}), "type of column 't3' changed .* from Float64"),
+    ):
+        model = LinCFA().partial_fit(first, y)
+        before = state(model)
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(second, y)
+        assert state(model) == before
+    for estimator in (model, LinCFA()):
+        with pytest.raises(TypeError, match=r"call its collect\(\) first"):
+            estimator.partial_fit(frame.lazy(), y)
+
+
+def test_bad_parameters_leave_no_trace():
+    X, y = draw(26)
+    model = LinCFA().partial_fit(X[:20], y[:20])
+    with pytest.raises(ValueError, match="tolerance must be a positive number"):
+        model.set_params(tolerance=-1.0).partial_fit(X[20:40], y[20:40])
+    model.set_params(tolerance=1.0).partial_fit(X[40:], y[40:])
+    rows = np.r_[0:20, 40:60]
+    assert_same_fit(model, LinCFA().fit(X[rows], y[rows]))
+
+
+def test_too_many_columns(monkeypatch):
+    """The message gives the size and the way out, and a fitting number is taken."""
+    X, y = draw(27)
+    monkeypatch.setattr(_moments, "LARGEST_SQUARE", 8 * 16**2)
+    stream(X, y, (20,))  # 15 columns and the target
+    monkeypatch.setattr(_moments, "LARGEST_SQUARE", 8 * 16**2 - 1)
+    message = r"15 × 15 comoments.* GiB.*fit needs no.*numpy\.memmap"
+    with pytest.raises(ValueError, match=message):
+        LinCFA().partial_fit(X, y)
+    stream(X[:, :14], y, (20,))
+
+
+def test_too_many_columns_are_refused_before_memory_is_taken():
+    X = np.zeros((1, 30_000))
+    tracemalloc.start()
+    try:
+        message = r"30000 × 30000.* 6\.7 GiB; the limit is 4 GiB \(23169 features\)"
+        with pytest.raises(ValueError, match=message):
+            LinCFA().partial_fit(X, [1.0])
+        _moments.Moments.check_size(23169)
+        with pytest.raises(ValueError, match="23170 × 23170"):
+            LinCFA().partial_fit(X[:, :23170], [1.0])
+        assert tracemalloc.get_traced_memory()[1] < 10 * X.nbytes  # some rows, no matrix
+    finally:
+        tracemalloc.stop()

@@ -8,10 +8,11 @@ import pytest
 from lincfa import LinCFA, theory
 from lincfa._grouping import _sequential, group_sequential
 from lincfa._rule import Rule
-from lincfa._statistics import RESOLUTION, ArrayStatistics
+from lincfa._statistics import RESOLUTION
 from reference import (
     FAMILIES,
     TOLERANCES,
+    array_statistics,
     field,
     make,
     noise_only,
@@ -76,7 +77,7 @@ def test_the_smallest_correlation_of_one_leaves_copies_together():
 def test_f_from_correlations(family, noise, lowest):
     """That of the theory, the very same for one pair, and infinite below the smallest ρ."""
     X, y = make(family, 50, 30)
-    statistics = ArrayStatistics.from_data(X, y)
+    statistics = array_statistics(X, y)
     rule = Rule(50, 1.0, noise, lowest)
     rho = np.clip(statistics.square(np.arange(X.shape[1])), -1, 1)
     first, second = np.triu_indices(X.shape[1], 1)
@@ -110,7 +111,7 @@ def test_unbiased_is_two():
 def judged(family, n, tolerance, known, seed=0):
     """All pairs of some data: correlations, what the rule says and what the screen says."""
     X, y = make(family, n, 48, seed)
-    statistics = ArrayStatistics.from_data(X, y)
+    statistics = array_statistics(X, y)
     rule = Rule.of(statistics, tolerance, 0.3 * y.var(ddof=1) if known else "pair")
     first, second = np.triu_indices(X.shape[1], 1)
     rho = statistics.square(np.arange(X.shape[1]))
@@ -158,7 +159,7 @@ def test_the_screen_rejects_what_fails(family, n, known):
 def test_the_largest_difference_is_tight():
     """Mirror images at the tolerance are exactly at it; a smaller one would miss them."""
     X, y = make(noise_only, 50, 30)
-    statistics = ArrayStatistics.from_data(np.hstack([X, -X]), y)
+    statistics = array_statistics(np.hstack([X, -X]), y)
     first, second = np.arange(30), np.arange(30, 60)
     pairs = statistics.pairs(first, second, np.full(30, -1.0))
     r = statistics.target_correlation

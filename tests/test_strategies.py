@@ -7,9 +7,18 @@ import literal_strategies as literal
 from lincfa import LinCFA
 from lincfa._grouping import _agglomerative, _joint
 from lincfa._rule import Rule
-from lincfa._statistics import ArrayStatistics, _array
+from lincfa._statistics import _array
 from literal_strategies import assert_same_path, assert_same_walk
-from reference import duplicates, explained, field, many_factors, noise_only, stream, tree
+from reference import (
+    array_statistics,
+    duplicates,
+    explained,
+    field,
+    many_factors,
+    noise_only,
+    stream,
+    tree,
+)
 
 
 def leaning(rng, n, D):
@@ -133,7 +142,7 @@ def test_paths(family, n, D, strategy):
 def test_noise_of_a_full_regression(family, n, D):
     X, y = make(family, n, D)
     sigma2 = literal.full_noise(X, y)
-    ratio = Rule.of(ArrayStatistics.from_data(X, y), noise="full").noise_ratio
+    ratio = Rule.of(array_statistics(X, y), noise="full").noise_ratio
     rtol = ILL_CONDITIONED.get(family, 1e-6)
     np.testing.assert_allclose(ratio * y.var(ddof=1), sigma2, rtol=rtol)
     model = fit(X, y, strategy="centroid", noise="full")

@@ -226,8 +226,8 @@ def test_summary_as_text():
     assert str(LinCFA().fit(X, a + 0.1 * e + d).summary()).splitlines() == [
         "5 features → 2 groups",
         "reduced feature           size  mean r  min r  r with target",
-        "mean(p, q, … 4 features)     4   0.867    0.800          0.705",
-        "alone                        1                           0.071",
+        "mean(p, q, … 4 features)     4   0.867  0.800          0.705",
+        "alone                        1                         0.071",
     ]
     assert LinCFA().fit(X[["p", "q"]], a + d).summary().headline == "2 features → 1 group"
 

@@ -256,7 +256,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             setattr(self, name, getattr(self.reducer_, name))
         reduced = self._reduce(self._read_new(X))
         if is_dask(reduced):
-            from ._data._dask import compute
+            from ._data._compute import compute
 
             reduced = compute(reduced)
         self.estimator_ = fit_weighted(estimator, reduced, outcomes)
@@ -310,7 +310,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         y = match_samples(table, X, y, "the target y")
         sample_weight = match_samples(table, X, sample_weight, "sample_weight")
         if is_dask(predicted):
-            from ._data._dask import compute
+            from ._data._compute import compute
 
             # One after the other: dask does not like arrays and dataframes in one graph.
             y, predicted, sample_weight = map(compute, (y, predicted, sample_weight))

@@ -43,7 +43,7 @@ def splits(
             raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
         cv = default_folds(n)
     if is_dask(groups):
-        from .._data._dask import compute
+        from .._data._compute import compute
 
         groups = compute(groups)
     samples = np.arange(n)

@@ -84,8 +84,8 @@ class PairExplanation:
         if self.f <= self.tolerance and not self.merges:
             rho, needed = distinguishable(decimals, self.correlation, self.min_correlation)
             return (
-                f"{pair} stay apart: their correlation is {rho}, and the smallest correlation "
-                f"allowed is {needed}."
+                f"{pair} stay apart: their correlation is {rho}, and min_correlation requires "
+                f"{needed}."
             )
         if self.f == inf:
             return f"{pair} stay apart: together they explain the target completely."
@@ -116,7 +116,7 @@ class PairExplanation:
             allowed = f", which a tolerance of {self.tolerance:g} allows"
         return (
             f"Replacing both by their mean {mood} the mean squared error by an estimated "
-            f"{digits(abs(self.gain))}, {digits(100 * abs(self.gain_share))} % of the target's "
+            f"{digits(abs(self.gain))}, or {digits(100 * abs(self.gain_share))} % of the target's "
             f"variance{allowed}: {less} less because one weight is estimated instead of two, "
             f"{more} more because both get the same weight (F = {f}; pairs merge at F ≤ "
             f"{self.tolerance:g}{noise})."
@@ -193,7 +193,7 @@ def explain_pair(
     >>> print(explain_pair(X, y, 0, 4))
     As a pair, 'x0' and 'x4' merge: their correlation is 0.923, and given how much their effects
     differ, 0.727 would be enough. Replacing both by their mean lowers the mean squared error by an
-    estimated 0.412, 0.173 % of the target's variance: 0.574 less because one weight is estimated
+    estimated 0.412, or 0.173 % of the target's variance: 0.574 less because one weight is estimated
     instead of two, 0.162 more because both get the same weight (F = 0.282; pairs merge at F ≤ 1).
     """
     check_tolerance(tolerance)

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._data._checks import check_total_weight
-from ..._data._dask import ChunkedTraining, compute, cut_rows
+from ..._data._compute import compute
+from ..._data._dask import ChunkedTraining, cut_rows
 from ...theory._arrays import FloatArray
 from .. import (
     LARGEST_SQUARE,
