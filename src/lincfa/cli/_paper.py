@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from ._arguments import add_command, natural, positive
-from ._talk import Talk
+from ._terminal import Terminal
 
 # Named here so that the help does not import what the experiments need; a test compares.
 EXPERIMENTS = ("bivariate", "trivariate", "dimensions", "samples", "real")
@@ -68,7 +68,7 @@ def _enough(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Run the experiments and say what came out."""
-    talk = Talk()
+    talk = Terminal()
     from rich.table import Table
 
     from ..paper import QUICK, differences, reproduce
@@ -91,11 +91,11 @@ def run(options: argparse.Namespace) -> int:
         held = f"{sum(claim.ours for claim in each.claims)} of {len(each.claims)}"
         counts = each.counts().values()
         table.add_row(each.name, *map(str, counts), held if each.claims else "")
-    talk.say(table)
+    talk.print(table)
     for each in results.tables:
         for column, quantity, reason in differences(each):
-            talk.say(f"{each.name} ({column}), {quantity}: {reason}")
+            talk.print(f"{each.name} ({column}), {quantity}: {reason}")
         for reason in each.missing:
-            talk.say(f"{each.name}: {reason}")
-    talk.say(f"\nEverything on one page: {results.page}")
+            talk.print(f"{each.name}: {reason}")
+    talk.print(f"\nEverything on one page: {results.page}")
     return 0

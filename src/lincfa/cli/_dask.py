@@ -1,46 +1,48 @@
-"""Where dask computes, and how far it is."""
+"""Where dask computes, and its progress."""
 
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, TypeAlias
 
-from ._talk import Talk
+from ._terminal import Terminal
 
-_PATIENCE = 10
+_TIMEOUT = 10
 """Seconds to wait for the answer of a scheduler."""
-_GLANCE = 0.5
-"""Seconds between two looks at a scheduler elsewhere."""
+_INTERVAL = 0.5
+"""Seconds between two requests for the progress of a scheduler."""
 _OPEN = ("waiting", "processing", "queued", "no-worker")
 
-Counting = Callable[[str], Any]
+Step: TypeAlias = Callable[[str], AbstractContextManager[Any]]
 
 
 @contextmanager
-def computing(where: str, talk: Talk) -> Iterator[Counting]:
-    """Let dask compute in threads, in processes, or at the address of a scheduler.
+def computing(where: str | None, terminal: Terminal) -> Iterator[Step]:
+    """Let dask compute in threads, in processes, or at the address of a scheduler; None without it.
 
-    Gives a function of a text, which returns a context that shows progress under it. When this
-    context ends, nothing is running any more.
+    Yields a function of a text, which returns a context that shows progress under it. When this
+    context ends, no task is running any more.
     """
+    if where is None:
+        yield terminal.busy
+        return
     if "://" in where:
         with _connected(where) as client:
-            yield lambda what: _counting_afar(client, talk, what)
+            yield lambda what: _counting_tasks_elsewhere(client, terminal, what)
         return
     import dask
 
     pool = _pool(where)
     try:
         with dask.config.set(scheduler=where, pool=pool):
-            yield lambda what: _counting_here(talk, what)
+            yield lambda what: _counting_tasks(terminal, what)
     finally:
-        # What runs may be writing into a folder that is about to be removed.
+        # A running task may be writing into a folder that is about to be removed.
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _pool(where: str) -> Any:
-    """Give workers on this machine."""
     from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
     from multiprocessing import get_context
 
@@ -48,45 +50,42 @@ def _pool(where: str) -> Any:
 
     if where == "threads":
         return ThreadPoolExecutor(CPU_COUNT)
-    return ProcessPoolExecutor(
-        CPU_COUNT, mp_context=get_context("spawn"), initializer=_leave_interrupts
-    )
-
-
-def _leave_interrupts() -> None:
-    """Leave Ctrl-C, which reaches every process, to the one that started this."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C reaches every process, and is left to the one that started them.
+    ignore = (signal.SIGINT, signal.SIG_IGN)
+    context = get_context("spawn")
+    return ProcessPoolExecutor(CPU_COUNT, context, initializer=signal.signal, initargs=ignore)
 
 
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
-    """Use a scheduler that runs already."""
+    """Use a running scheduler."""
     import logging
 
     import dask
     from distributed import Client
 
-    # What it tells of connections is told by the errors as well.
+    # The errors say what it logs of connections.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        # Not for others to use: one that failed would stay in their way.
-        client = Client(address, timeout=_PATIENCE, set_as_default=False)
+        # Not as the default client: one that failed would stay in the way of others.
+        client = Client(address, timeout=_TIMEOUT, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise ValueError(
-            f"no dask scheduler answers at {address}; dask scheduler starts one and says where"
+            f"no dask scheduler answers at {address}; the command dask scheduler starts one and "
+            "prints its address"
         ) from error
     with client, dask.config.set(scheduler=client):
         yield client
 
 
 @contextmanager
-def _counting_here(talk: Talk, what: str) -> Iterator[None]:
-    """Count the tasks that are done in this process, or in others that it started."""
+def _counting_tasks(terminal: Terminal, what: str) -> Iterator[None]:
+    """Count the tasks done in this process, or in others that it started."""
     from dask.callbacks import Callback
 
     tasks = {"done": 0, "all": 0}
 
-    def begin(_: Any, state: Any) -> None:
+    def start(_: Any, state: Any) -> None:
         tasks["all"] += sum(len(state[name]) for name in ("ready", "waiting", "running"))
         update(tasks["done"], tasks["all"])
 
@@ -95,33 +94,33 @@ def _counting_here(talk: Talk, what: str) -> Iterator[None]:
         update(tasks["done"], tasks["all"])
 
     with (
-        talk.counting(what) as update,
-        _own_errors(),
-        Callback(start_state=begin, posttask=count),
+        terminal.counting(what) as update,
+        _errors_of_workers(),
+        Callback(start_state=start, posttask=count),
     ):
         yield
 
 
 @contextmanager
-def _counting_afar(client: Any, talk: Talk, what: str) -> Iterator[None]:
-    """Count the tasks that a scheduler elsewhere has seen done."""
+def _counting_tasks_elsewhere(client: Any, terminal: Terminal, what: str) -> Iterator[None]:
+    """Count the tasks that a scheduler has seen done."""
     over = threading.Event()
 
-    def states(dask_scheduler: Any) -> tuple[int, int]:  # sent there, where lincfa may be missing
+    def states(dask_scheduler: Any) -> tuple[int, int]:  # runs there, where lincfa may be missing
         groups = [group.states for group in dask_scheduler.task_groups.values()]
         left = sum(group.get(name, 0) for group in groups for name in _OPEN)
         return left, sum(sum(group.values()) for group in groups)
 
     def watch() -> None:
-        while not over.wait(_GLANCE):
+        while not over.wait(_INTERVAL):
             with suppress(OSError):  # of a connection that is being closed
                 left, total = client.run_on_scheduler(states)
                 if total:
                     update(total - left, total)
 
-    with talk.counting(what) as update, _own_errors():
+    with terminal.counting(what) as update, _errors_of_workers():
         watcher = threading.Thread(target=watch, daemon=True)
-        if talk.shows_progress:
+        if terminal.shows_progress:
             watcher.start()
         try:
             yield
@@ -132,14 +131,14 @@ def _counting_afar(client: Any, talk: Talk, what: str) -> Iterator[None]:
 
 
 @contextmanager
-def _own_errors() -> Iterator[None]:
-    """Give an error of another process as what it was there."""
+def _errors_of_workers() -> Iterator[None]:
+    """Raise the error of another process as it was raised there."""
     try:
         yield
     except Exception as error:
         inner = getattr(error, "exception", None)
         if isinstance(inner, Exception):
             raise inner from error
-        if type(error) is RuntimeError:  # workers that are gone, said in words
+        if type(error) is RuntimeError:  # lost workers, explained
             raise ValueError(str(error)) from error
         raise
