@@ -218,7 +218,7 @@ class FieldFile:
         data = self._rows(self.data[[*plain, *(each.name for each, _ in chosen)]], rows)
         for each, mask in chosen:
             if (~mask & ~each.mask(set(self.empty))).any():
-                data[each.name] = data[each.name].where(mask, keep_attrs=True)
+                data[each.name] = data[each.name].where(mask)
         return data
 
     def flat_features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
@@ -296,7 +296,7 @@ class FieldFile:
                 data = data.drop_vars(each.name)
                 continue
             encoding = data[each.name].encoding
-            data[each.name] = data[each.name].where(here, keep_attrs=True)
+            data[each.name] = data[each.name].where(here)
             # The encoding must have a value for missing, now that some cells are.
             data[each.name].encoding = {} if encoding.get("_FillValue") is None else encoding
         same = format.kind == self.format.kind == "netcdf"
