@@ -31,9 +31,10 @@ sys.exit(code)
 """
 _READ = """
 import sys
-from lincfa.cli._files import read_table
-table = read_table(sys.argv[1])
-table.numbers(table.numeric())
+import numpy as np
+from lincfa.cli._files import open_data
+data = open_data(sys.argv[1])
+data.features(data.numeric, np.arange(data.n_rows))
 """
 
 

@@ -30,18 +30,25 @@ def parts(folder, samples):
     return "data"
 
 
+REPORTS = []
+
+
 class Listener:
-    """A terminal that keeps the reports of progress."""
+    """A terminal that keeps the reports of progress: what, tasks done, tasks in all."""
 
     shows_progress = True
 
-    def __init__(self):
-        self.reports = []
-        self.reported = threading.Event()
-
     @contextmanager
     def counting(self, what):
-        yield lambda done, total: self.reports.append((what, done, total))
+        REPORTS.clear()
+        yield lambda done, total: REPORTS.append((what, done, total))
+
+
+def wait_for_report(number, before):
+    """Return when so many tasks have been reported to be done."""
+    while number and not any(done >= number for _, done, _ in REPORTS):
+        threading.Event().wait(0.01)
+    return number
 
 
 def test_processes_give_what_threads_give(done, parts, monkeypatch):
@@ -77,20 +84,13 @@ def test_tasks_of_a_scheduler_are_counted(cluster, monkeypatch):
     from dask import compute, delayed
 
     monkeypatch.setattr(_dask, "_INTERVAL", 0.01)
-    terminal = Listener()
     n = 4
-
-    def wait(number, before):
-        while number and not any(done >= number for _, done, total in terminal.reports):
-            terminal.reported.wait(0.01)
-        return number
-
     last = None
     for number in range(n):
-        last = delayed(wait)(number, last, dask_key_name=f"task-{number}")
-    with _dask.computing(cluster, terminal) as step, step("waiting"):
+        last = delayed(wait_for_report)(number, last, dask_key_name=f"task-{number}")
+    with _dask.computing(cluster, Listener()) as step, step("waiting"):
         compute(last)
-    counts = [done for what, done, total in terminal.reports if (what, total) == ("waiting", n)]
+    counts = [done for what, done, total in REPORTS if (what, total) == ("waiting", n)]
     assert counts == sorted(counts)
     assert set(counts) >= set(range(1, n))
 
@@ -106,13 +106,12 @@ def test_no_scheduler(fails, parts, files, monkeypatch, address):
 def test_tasks_in_threads_are_counted():
     from dask import compute, delayed
 
-    terminal = Listener()
-    with _dask.computing("threads", terminal) as step, step("adding"):
+    with _dask.computing("threads", Listener()) as step, step("adding"):
         compute(*(delayed(sum)([k, 1]) for k in range(5)))
         compute(delayed(sum)([1, 1]))
-    _, *last = terminal.reports[-1]
+    _, *last = REPORTS[-1]
     assert last[0] == last[1] >= 6
-    done = [count for _, count, _ in terminal.reports]
+    done = [count for _, count, _ in REPORTS]
     assert done == sorted(done)
 
 

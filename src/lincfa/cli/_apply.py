@@ -23,8 +23,8 @@ def add(commands: Any) -> None:
         "apply",
         run,
         help="reduce new samples by a saved model",
-        description="Reads a model that lincfa reduce (or LinCFA.save) wrote and data with the same\n"
-        "features, in any order, and writes the data with the mean of each group in\n"
+        description="Reads a model that lincfa reduce (or LinCFA.save) wrote and data with the\n"
+        "same features, in any order, and writes the data with the mean of each group in\n"
         "place of its features. All other columns are kept unchanged.",
         examples="  lincfa apply groups.json new.csv\n"
         "  lincfa apply groups.json new.parquet --output reduced.parquet --missing drop",

@@ -47,8 +47,8 @@ def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
     """Add the data to read."""
     parser.add_argument(
         "data",
-        help="table with one row per sample, or field: .csv, .tsv or .txt (also .gz, .bz2, .xz, .zst), "
-        ".parquet, .feather, .nc or .zarr; - reads CSV from standard input",
+        help="table with one row per sample, or field: .csv, .tsv or .txt (also .gz, .bz2, .xz, "
+        ".zst), .parquet, .feather, .nc or .zarr; - reads CSV from standard input",
     )
     if target:
         parser.add_argument("--target", required=True, metavar="COLUMN", help="what to predict")
@@ -75,8 +75,8 @@ def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
     parser.add_argument(
         "--samples",
         metavar="DIMENSION",
-        help="dimension of the samples in a NetCDF file or Zarr store (default: that of the target, "
-        "or of the fit)",
+        help="dimension of the samples in a NetCDF file or Zarr store (default: that of the "
+        "target, or of the fit)",
     )
 
 

@@ -33,6 +33,11 @@ def computing(where: str | None, terminal: Terminal) -> Iterator[Step]:
         return
     import dask
 
+    if threading.current_thread() is threading.main_thread():
+        # The handler that polars installs when it is imported does not wake a waiting scheduler.
+        import polars  # noqa: F401
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     pool = _pool(where)
     try:
         with dask.config.set(scheduler=where, pool=pool):

@@ -141,8 +141,8 @@ def _note_masks(
         if masked and not features.isdisjoint(variable.columns):
             are = "is" if len(masked) == 1 else "are"
             terminal.note(
-                f"{len(masked)} of {len(variable.columns)} cells of {variable.name!r} {are} missing "
-                f"at every sample and {are} left out of the features"
+                f"{len(masked)} of {len(variable.columns)} cells of {variable.name!r} {are} "
+                f"missing at every sample and {are} left out of the features"
             )
             found |= masked
     return found
@@ -215,8 +215,8 @@ def split_rows(
         raise ValueError(f"{data.source}: --test {share:g} of {rows.size} rows is no row")
     if rows.size - count < _FEWEST:
         raise ValueError(
-            f"{data.source}: {rows.size - count} rows to learn from are too few; at least {_FEWEST} "
-            "are needed" + (f", besides the {count} held out (--test {share:g})" if count else "")
+            f"{data.source}: {rows.size - count} rows to learn from are too few; at least "
+            f"{_FEWEST} are needed" + (f", besides the {count} held out (--test {share:g})" if count else "")
         )
     order, how = rows, "the last ones"
     if options.split != "time":

@@ -47,6 +47,7 @@ def output_paths(
     format = format_of(options.data)
     output = options.output or _named_after(options.data, format)
     chunked = format.is_folder or options.dask is not None
+    require_packages(format, dask=chunked, scheduler="://" in (options.dask or ""))
     paths = {"--output": output, **others}
     check_outputs(paths, [*inputs, options.data], options.force, as_folder=chunked)
     if not chunked:

@@ -78,7 +78,7 @@ def open_data(
     elif in_chunks:
         data = ParquetChunks.open(path, format)
     else:
-        data = TableFile.read(path, format, separator)
+        data = TableFile.read(path, format, separator, target)
     if not data.names:
         raise ValueError(f"{data.source} has no columns.")
     if not data.n_rows:

@@ -49,10 +49,10 @@ class CsvFile:
         return cls(source, origin, separator, _read_header(origin, separator, source))
 
     def read(self) -> pl.DataFrame:
-        """Read all columns; types are inferred from the first rows, or else from all."""
+        """Read all columns; types are inferred from the first rows, or else from all, or not."""
         import polars as pl
 
-        for rows in (_QUICK, None):
+        for rows in (_QUICK, None, 0):  # 0 reads everything as text
             try:
                 options: Any = {"separator": self.separator, "glob": False}
                 scan = pl.scan_csv(self.origin, infer_schema_length=rows, **options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from secrets import token_hex
@@ -134,12 +134,21 @@ class TableFile(_Table):
     in_chunks: ClassVar[bool] = False
 
     @classmethod
-    def read(cls, path: str, format: Format, separator: str | None) -> TableFile:
-        """Read a CSV, Parquet or Feather file, or CSV from standard input (``-``)."""
+    def read(
+        cls, path: str, format: Format, separator: str | None, target: str | None = None
+    ) -> TableFile:
+        """Read a CSV, Parquet or Feather file, or CSV from standard input (``-``).
+
+        Text that holds only numbers is converted; outside of CSV only if it is the target.
+        """
         if format.kind != "csv":
-            return cls(path, format, _read_columnar(path, format))
+            frame = _read_columnar(path, format)
+            text = [frame.get_column(target)] if target in frame.columns else []
+            return cls(path, format, frame.with_columns(_numbers_of(text)[0]))
         csv = CsvFile.open(path, format, separator)
-        frame, comments = _text_to_numbers(csv.read())
+        frame = csv.read()
+        numbers, comments = _numbers_of(frame.iter_columns())
+        frame = frame.with_columns(numbers)
         return cls(csv.source, replace(format, separator=csv.separator), frame, csv, comments)
 
     @cached_property
@@ -164,7 +173,8 @@ class TableFile(_Table):
         column = self.frame.get_column(name)
         if isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
             text = column.cast(pl.String)
-            return _first_of(text, _parse_numbers(text)[1])
+            bad = _parse_numbers(text)[1]
+            return _first_of(text, bad) if len(bad) else "text"
         return f"row 1: {column[0]}, {str(column.dtype).lower()}"
 
     def first_value(self, name: str) -> Any:
@@ -202,13 +212,12 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
     import polars as pl
 
     try:
-        # From an open file, because polars would search a path for wildcards.
         with open(path, "rb") as file:
-            if format.kind == "parquet":
-                return pl.read_parquet(path, glob=False, hive_partitioning=False)
-            is_file = file.read(6) == b"ARROW1"
-            file.seek(0)
-            return pl.read_ipc(file) if is_file else pl.read_ipc_stream(file)
+            begin = file.read(6)
+        if format.kind == "parquet":
+            return pl.read_parquet(path, glob=False, hive_partitioning=False)
+        with open(path, "rb") as file:  # polars would search a path for wildcards
+            return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
     except BaseException as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -230,12 +239,12 @@ def _parse_numbers(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.intp]]:
     return real, np.flatnonzero((real.is_null() & bare.is_not_null()).to_numpy())
 
 
-def _text_to_numbers(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:
+def _numbers_of(columns: Iterable[pl.Series]) -> tuple[list[pl.Series], dict[str, str]]:
     """Convert text columns that hold only numbers; comment on those that nearly do."""
     import polars as pl
 
     comments, converted = {}, []
-    for text in frame.iter_columns():
+    for text in columns:
         if text.dtype != pl.String or not _has_value(text):
             continue
         numbers, bad = _parse_numbers(text)
@@ -243,7 +252,7 @@ def _text_to_numbers(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]
             converted.append(numbers)
         elif len(numbers) - numbers.null_count() > len(bad):
             comments[text.name] = _first_of(text, bad)
-    return (frame.with_columns(converted) if converted else frame), comments
+    return converted, comments
 
 
 def _first_of(text: pl.Series, rows: npt.NDArray[np.intp]) -> str:
