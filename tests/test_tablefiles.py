@@ -177,7 +177,10 @@ def test_blank_lines_are_rows_only_between_rows(tmp_path):
     data = open_data(saved(tmp_path, "a\n1\n\n3\n\n"))
     assert data.frame["a"].to_list() == [1, None, 3]
     rows = np.array([True, True, False])
-    assert open_data(rewritten(tmp_path, data, ["a"], rows=rows)[0]).frame["a"].to_list() == [1, None]
+    assert open_data(rewritten(tmp_path, data, ["a"], rows=rows)[0]).frame["a"].to_list() == [
+        1,
+        None,
+    ]
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])

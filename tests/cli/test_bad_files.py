@@ -63,7 +63,11 @@ def test_a_single_row(fails, save, columns, command):
     ("rows", "options", "message"),
     [
         (3, [], "data.csv: 3 rows to learn from are too few; at least 4 are needed"),
-        (5, ["--test", "0.5"], "data.csv: 3 rows to learn from are too few; at least 4 are needed, besides"),
+        (
+            5,
+            ["--test", "0.5"],
+            "data.csv: 3 rows to learn from are too few; at least 4 are needed, besides",
+        ),
         (20, ["--test", "0.01"], "data.csv: --test 0.01 of 20 rows is no row"),
     ],
 )

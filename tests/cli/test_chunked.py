@@ -257,7 +257,9 @@ def test_refusals(fails, parts, data, frame):
     for command in ("explain", "compare"):
         pair = ("a1", "a2") if command == "explain" else ()
         message = fails(command, parts, "--target", "y", *pair)
-        assert message.startswith("data is a folder of Parquet files, which only lincfa reduce and lin")
+        assert message.startswith(
+            "data is a folder of Parquet files, which only lincfa reduce and lin"
+        )
         assert message.endswith("give a single file")
 
 

@@ -201,7 +201,9 @@ def test_columns_that_cannot_be(fails, data, files, options, message):
 def test_infinite_values_are_named(fails, folder, columns):
     a2 = [*columns["a2"][:9], "inf", *columns["a2"][10:]]
     data = written("data.csv", columns | {"a2": a2})
-    assert fails("reduce", data, "--target", "y") == "data.csv: column 'a2' contains infinity (row 10)"
+    assert (
+        fails("reduce", data, "--target", "y") == "data.csv: column 'a2' contains infinity (row 10)"
+    )
 
 
 def test_a_target_without_variation_is_named(fails, folder, columns):

@@ -102,7 +102,9 @@ def test_the_groups_are_those_of_the_data_set_in_python(done, folder, weather, w
     xr.testing.assert_allclose(written["reduced"], reduced, rtol=1e-10)
     assert written["reduced"].attrs == reduced.attrs
     for name, labels in model.label_map().items():
-        xr.testing.assert_equal(written[f"{name}_group"].drop_vars("height"), labels.drop_vars("height"))
+        xr.testing.assert_equal(
+            written[f"{name}_group"].drop_vars("height"), labels.drop_vars("height")
+        )
 
 
 def test_variables_stay_apart(done, path, weather):

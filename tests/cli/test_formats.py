@@ -145,7 +145,9 @@ def test_grids(done, fails, folder, field, samples, suffix):
         assert (written[name].values == field[name].values).all()
     done("apply", "groups.json", path, "--output", f"again.{suffix}")
     assert opened(f"again.{suffix}").equals(written)
-    assert "exists; use --force" in fails("apply", "groups.json", path, "--output", f"again.{suffix}")
+    assert "exists; use --force" in fails(
+        "apply", "groups.json", path, "--output", f"again.{suffix}"
+    )
     done("apply", "groups.json", path, "--output", f"again.{suffix}", "--force")
     assert opened(f"again.{suffix}").equals(written)
 

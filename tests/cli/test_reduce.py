@@ -258,9 +258,7 @@ def test_quiet_says_nothing(done, data, files):
 def test_json_alone_is_on_standard_output(done, data):
     result = done("reduce", data, "--target", "y", "--json", "--quiet", "--no-report")
     assert result.err == ""
-    assert json.loads(result.out)["notes"] == [
-        "not numeric, kept unchanged: columns 'word', 'day'"
-    ]
+    assert json.loads(result.out)["notes"] == ["not numeric, kept unchanged: columns 'word', 'day'"]
 
 
 def test_many_groups_for_the_samples_are_noted(done, save, columns):

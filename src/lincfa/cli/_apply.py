@@ -42,7 +42,6 @@ def run(options: argparse.Namespace) -> int:
         options.refuse("the model comes first, then the data")
     check_options(options)
     from ._dask import computing
-    from ._files import FieldFile
     from ._select import complete_rows, naming, require_features, select_columns
     from ._write import output_paths, replacing, write_reduced
 
@@ -51,24 +50,17 @@ def run(options: argparse.Namespace) -> int:
     from .. import load
 
     model = load(options.groups)
-    field = getattr(model, "field_", None)
     with replacing([path]) as parts, computing(scheduler_of(options), terminal) as step:
         with step(f"reading {options.data}"):
             data = open_options(options, model=model)
-            of_field = field is not None and isinstance(data, FieldFile)
-            features = data.columns_of(field) if of_field else list(map(str, model._names()))
+            features = data.columns_of(model)
             require_features(data, features, options.groups)
             dropped = set(select_columns(data, options.drop))
             for name in sorted(dropped.intersection(features)):
                 raise ValueError(f"column {name!r} is a feature of the model and cannot be dropped")
             rows = complete_rows(data, features, options.missing, terminal, advice="")
         with step("averaging"), naming(data.source):
-            if of_field:
-                reduced = model.transform(data.model_input(field, rows))
-                reduced = reduced.rename({field.sample_dim: data.sample_dim})
-            else:
-                X = data.features if data.in_chunks else data.flat_features
-                reduced = model.transform(X(features, rows))
+            reduced = data.transform(model, features, rows)
         averaged = {name for name, k in zip(features, model.labels_, strict=True) if k >= 0}
         keep = [name for name in data.names if name not in averaged and name not in dropped]
         with step("writing"):

@@ -63,7 +63,7 @@ def add(commands: Any) -> None:
         "--split",
         choices=("random", "time"),
         default="random",
-        help="folds of random rows (default), or of consecutive rows, for rows in the order of time",
+        help="folds of random rows (default), or of consecutive ones, for rows in order of time",
     )
     parser.add_argument("--seed", type=natural, default=0, help="seed of the folds (default: 0)")
     parser.add_argument(

@@ -144,7 +144,7 @@ def run(options: argparse.Namespace) -> int:
         scored = _can_be_scored(y[split.test], options.target, terminal)
         with step("scoring"):
             if data.in_chunks:
-                reduced = outcome.reducer.transform(data.features(features, rows))
+                reduced = data.transform(outcome.reducer, features, rows)
                 scores, findings = outcome.score_reduced(reduced, rows, y, scored, terminal)
             else:
                 X_test = data.features(features, split.test)
@@ -211,7 +211,7 @@ def _model(options: argparse.Namespace, data: "DataFile", features: Sequence[str
                 f"--connectivity chain is for features in a row, but the cells of {each.name!r} "
                 f"have the dimensions {', '.join(each.dims)}; use --connectivity grid"
             )
-    common = {
+    common: dict[str, Any] = {
         "noise": options.noise,
         "min_correlation": options.min_correlation,
         "connectivity": options.connectivity,
@@ -224,7 +224,7 @@ def _model(options: argparse.Namespace, data: "DataFile", features: Sequence[str
         strategies = STRATEGIES if options.strategy is None else (options.strategy,)
         folds = KFold(5) if options.split == "time" else None
         return LinCFACV(strategies=strategies, cv=folds, **common)
-    usual = "sequential" if options.n_groups is None else "agglomerative"
+    usual: Any = "sequential" if options.n_groups is None else "agglomerative"
     return LinCFA(
         strategy=options.strategy or usual,
         tolerance=options.tolerance,
@@ -394,14 +394,14 @@ class _Outcome:
         if self.reducer.units == "standardized":
             terminal.print("in standard deviations, single features too (see --units)")
         terminal.print()
-        for row in () if scores is None else scores.rows:
-            r2 = row.r2
-            interval = "" if isnan(r2.low) else f" ({r2.low:.3f} to {r2.high:.3f})"
-            terminal.print(
-                f"R² {r2.value:.3f}{interval} on {scores.n_test} held-out rows, regression on "
-                f"{row.features} ({row.n_features})"
-            )
         if scores is not None:
+            for row in scores.rows:
+                r2 = row.r2
+                interval = "" if isnan(r2.low) else f" ({r2.low:.3f} to {r2.high:.3f})"
+                terminal.print(
+                    f"R² {r2.value:.3f}{interval} on {scores.n_test} held-out rows, regression on "
+                    f"{row.features} ({row.n_features})"
+                )
             terminal.print()
         for what, path in written.items():
             terminal.print(f"{what}: {'standard output' if path == '-' else path}")

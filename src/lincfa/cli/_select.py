@@ -216,7 +216,8 @@ def split_rows(
     if rows.size - count < _FEWEST:
         raise ValueError(
             f"{data.source}: {rows.size - count} rows to learn from are too few; at least "
-            f"{_FEWEST} are needed" + (f", besides the {count} held out (--test {share:g})" if count else "")
+            f"{_FEWEST} are needed"
+            + (f", besides the {count} held out (--test {share:g})" if count else "")
         )
     order, how = rows, "the last ones"
     if options.split != "time":

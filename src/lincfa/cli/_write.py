@@ -19,11 +19,12 @@ import numpy.typing as npt
 
 from .._data._names import describe_columns
 from ._files import (
-    SAMPLE,
+    COMPRESSED,
+    SUFFIXES,
     DataFile,
     FieldFile,
     Format,
-    ParquetChunks,
+    TableFile,
     beside,
     dataset_of,
     format_of,
@@ -54,9 +55,7 @@ def output_paths(
         require_packages(format_of(output))  # an unknown suffix is refused before any work
         return paths
     suffix = Path(output).suffix.lower()
-    if suffix in (".csv", ".tsv", ".txt", ".feather", ".arrow", ".ipc", ".gz", ".bz2", ".xz") or (
-        suffix in (".zst", ".nc", ".nc4", ".netcdf")
-    ):
+    if SUFFIXES.get(suffix, "parquet") not in ("parquet", "zarr") or suffix in COMPRESSED:
         raise ValueError(
             f"{output}: data read in chunks are written as a folder of Parquet files, or as .zarr"
         )
@@ -175,10 +174,10 @@ def _remove(path: Path) -> None:
 
 
 @contextmanager
-def naming_file(part: Path) -> Iterator[None]:
-    """Let an error of the disk name the file, which many libraries do not."""
+def naming_file(part: Path) -> Iterator[Path]:
+    """Let an error of the disk name the file, which many libraries do not; yields the file."""
     try:
-        yield
+        yield part
     except Exception as error:
         number = getattr(error, "errno", None)
         if number is None:  # polars has only text
@@ -201,23 +200,10 @@ def write_reduced(
     *,
     as_numbers: Collection[str] = (),
 ) -> None:
-    """Write the columns that are kept, and the reduced features after them.
+    """Write rows of the columns to keep, and the reduced features after them.
 
-    Parameters
-    ----------
-    part : path or None
-        Temporary path; None for standard output.
-    path : str
-        The path it will have, whose suffix says the format.
-    data, keep, rows
-        The columns and rows to keep.
-    reduced
-        The reduced features of these rows, as ``transform`` returns them.
-    model : LinCFA
-    terminal : Terminal
-        For notes.
-    as_numbers : collection of str
-        Columns of a CSV to write as numbers, where the format has types, and not as text.
+    ``part`` is a temporary path (None for standard output), ``path`` the one it will have. A format
+    with types gets the columns of a CSV as text, but those in ``as_numbers``.
     """
     if data.in_chunks:
         format = Format("zarr" if path.lower().endswith(".zarr") else "parquet", "", is_folder=True)
@@ -228,63 +214,36 @@ def write_reduced(
         listed = describe_columns(lost, range(len(lost)))
         terminal.note(f"{path} cannot hold {listed}; the format of {data.source} can")
     keep = [name for name in keep if name not in set(lost)]
-    if part is None:
-        if sys.stdout is None:
-            raise ValueError("there is no standard output to write to")
-        with TemporaryDirectory() as folder:
-            part = Path(folder) / "table"
-            _write(part, format, data, keep, rows, reduced, model, terminal, as_numbers)
-            with part.open("rb") as file:
-                shutil.copyfileobj(file, sys.stdout.buffer)
-    else:
-        with naming_file(part):
-            _write(part, format, data, keep, rows, reduced, model, terminal, as_numbers)
-
-
-def _write(
-    part: Path,
-    format: Format,
-    data: DataFile,
-    keep: list[str],
-    rows: npt.NDArray[np.intp],
-    reduced: Any,
-    model: Any,
-    terminal: Terminal,
-    as_numbers: Collection[str],
-) -> None:
-    names = list(model.groups_by_name())
-    if not format.is_grid:
-        names = _distinct(names, set(keep), terminal)
-        if format.is_folder:
-            part.mkdir()
-        if isinstance(data, ParquetChunks):
-            data.write_parts(os.fspath(part), keep, rows, reduced, names)
-        elif format.is_folder:
-            for number, (frame, means) in enumerate(data.pieces(keep, rows, reduced)):
-                beside(frame, means, names).write_parquet(part / f"part.{number:05d}.parquet")
-        else:
-            frame = data.kept_frame(keep, rows, as_numbers if format.kind != "csv" else ())
-            write_frame(part, beside(frame, np.asarray(reduced), names), format)
-        return
-    sizes = [len(group) for group in model.groups_]
-    if isinstance(data, FieldFile):
-        if isinstance(reduced, np.ndarray):
-            reduced = reduced_array(reduced, names, sizes, data.sample_dim)
-        kept = data.kept_dataset(keep, rows, format)
-        _save(data.evenly_chunked(with_reduced(kept, reduced, model, terminal.note)), part, format)
-    elif isinstance(data, ParquetChunks):
-        for number, (frame, means) in enumerate(data.pieces(keep, rows, reduced)):
-            array = reduced_array(means, names, sizes, SAMPLE)
-            piece = with_reduced(dataset_of(frame), array, None, terminal.note)
-            if number:
-                piece = piece.drop_vars([n for n in piece.variables if SAMPLE not in piece[n].dims])
-                piece.to_zarr(part, append_dim=SAMPLE, zarr_format=2, consolidated=True)
+    if format.kind == "csv":
+        as_numbers = ()
+    with _standard_output() if part is None else naming_file(part) as place:
+        if format.is_grid:
+            if isinstance(data, FieldFile):
+                kept = data.kept_dataset(keep, rows, format)
             else:
-                _save(piece, part, format)
-    else:
-        kept = dataset_of(data.kept_frame(keep, rows, as_numbers))
-        array = reduced_array(reduced, names, sizes, SAMPLE)
-        _save(with_reduced(kept, array, None, terminal.note), part, format)
+                kept = dataset_of(data.kept_frame(keep, rows, as_numbers))
+            array = reduced_array(reduced, model, data.sample_dim)
+            _save(with_reduced(kept, array, model), place, format)
+            return
+        names = _distinct(list(model.groups_by_name()), set(keep), terminal)
+        if isinstance(data, TableFile) or not data.in_chunks:
+            frame = data.kept_frame(keep, rows, as_numbers)
+            write_frame(place, beside(frame, np.asarray(reduced), names), format)
+        else:
+            place.mkdir()
+            data.write_parts(os.fspath(place), keep, rows, reduced, names)
+
+
+@contextmanager
+def _standard_output() -> Iterator[Path]:
+    """Yield a temporary path, and copy what was written there to standard output."""
+    if sys.stdout is None:
+        raise ValueError("there is no standard output to write to")
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "table"
+        yield place
+        with place.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
 
 
 def _save(dataset: Any, part: Path, format: Format) -> None:

@@ -3,12 +3,13 @@
 from typing import Any, TypeAlias
 
 from ._csv import write_csv
-from ._fields import SAMPLE, FieldFile, dataset_of, open_field, reduced_array, with_reduced
-from ._formats import Format, format_of, require_packages
+from ._fields import FieldFile, dataset_of, open_field, reduced_array, with_reduced
+from ._formats import COMPRESSED, SUFFIXES, Format, format_of, require_packages
 from ._tables import ParquetChunks, TableFile, ValueCounts, beside
 
 __all__ = [
-    "SAMPLE",
+    "COMPRESSED",
+    "SUFFIXES",
     "DataFile",
     "FieldFile",
     "Format",
@@ -38,30 +39,10 @@ def open_data(
     in_chunks: bool = False,
     scheduler: bool = False,
 ) -> DataFile:
-    """Read a file, or CSV from standard input (``-``), or open it in chunks.
+    """Read a file, or CSV from standard input (``-``), or open it to be read in chunks, by dask.
 
-    Parameters
-    ----------
-    path : str
-        The suffix says the format.
-    separator : str or None
-        Of a CSV file; None to find it in the header.
-    samples : str or None
-        Dimension of the samples in a NetCDF file or Zarr store; None for that of the target, or of
-        the variables of the model.
-    target : str or None
-        The target, if there is one; else a fitted model is needed for NetCDF and Zarr.
-    model : LinCFA or None
-        A fitted model to apply.
-    in_chunks : bool
-        Whether to read in chunks, by dask.
-    scheduler : bool
-        Whether dask uses a scheduler elsewhere, which takes another package.
-
-    Raises
-    ------
-    ValueError
-        Where the file cannot be read; one line that names the file, and the place in it.
+    For NetCDF and Zarr the samples are along the dimension named, or that of the target, or of the
+    variables of a fitted model. A scheduler elsewhere takes another package.
     """
     format = format_of(path)
     require_packages(format, dask=in_chunks, scheduler=scheduler)

@@ -203,7 +203,7 @@ def _plain_text(path: str, source: str) -> str | bytes:
         for magic, module in _MAGIC.items():
             # A CSV file may well begin with BZh.
             if data.startswith(magic) and (magic != b"BZh" or data[4:10] == b"1AY&SY"):
-                return module.decompress(data)
+                return bytes(module.decompress(data))
         if data.startswith(_ZSTD):
             with _open_zstd(io.BytesIO(data), "rb") as file:
                 return bytes(file.read())

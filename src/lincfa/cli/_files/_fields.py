@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._formats import Format, damaged
-from ._tables import CHUNK_BYTES, TableFile, ValueCounts, compute
+from ._tables import CHUNK_BYTES, TableFile, ValueCounts, beside, compute
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from ..._data._field._describe import Field
 
-SAMPLE = "sample"
-"""Dimension of the samples where a table is written as a data set."""
 _NUMBERS, _TEXT = "iuf", "OUST"  # kinds of types
 _LISTED = 10
 _LONGEST = 4
@@ -105,7 +103,10 @@ class FieldFile:
             return []
         plain = [n for n in self.table.names if n in self.data and _is_numeric(self.data[n])]
         plain = [name for name in plain if name not in self.coordinates]
-        field = describe_field(self.data[plain + gridded], self.sample_dim)
+        try:
+            field = describe_field(self.data[plain + gridded], self.sample_dim)
+        except ValueError as error:
+            raise ValueError(f"{self.source}: {error}") from error
         return [
             GriddedVariable(
                 str(variable.name),
@@ -139,7 +140,7 @@ class FieldFile:
         if not self.variables:
             return ValueCounts({}, {})
         data, dim = self.data[[each.name for each in self.variables]], self.sample_dim
-        missing, infinite = self._compute([data.isnull().sum(dim), np.isinf(data).any(dim)])
+        missing, infinite = self._compute([data.isnull().sum(dim), _isinf(data).any(dim)])
         counts: dict[str, int] = {}
         first: dict[str, int] = {}
         for each in self.variables:
@@ -237,20 +238,27 @@ class FieldFile:
             return dd.from_dask_array(table, columns=field.names)[list(names)]
         return pl.DataFrame(table, schema=field.names, orient="row").select(names)
 
-    def model_input(self, field: Field, rows: npt.NDArray[np.intp]) -> Any:
-        """Return the variables of a fitted model, for its ``transform``."""
-        data = self._rows(self.data[[variable.name for variable in field.variables]], rows)
-        data = data.rename({self.sample_dim: field.sample_dim})
-        return data if field.is_dataset else data[field.variables[0].name]
-
-    def columns_of(self, field: Field) -> list[str]:
+    def columns_of(self, model: Any) -> list[str]:
         """Return the columns that are the features of a fitted model, in its order."""
+        field = getattr(model, "field_", None)
+        if field is None:
+            return [str(name) for name in model._names()]
         gridded = {each.name: each.columns for each in self.variables}
         names: list[str] = []
         for variable in field.variables:
             columns = gridded.get(str(variable.name), [str(variable.name)])
             names += np.array(columns, dtype=object)[variable.present].tolist()
         return names
+
+    def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+        """Reduce samples by a fitted model."""
+        field = getattr(model, "field_", None)
+        if field is None:
+            return model.transform(self.flat_features(names, rows))
+        data = self._rows(self.data[[variable.name for variable in field.variables]], rows)
+        data = data.rename({self.sample_dim: field.sample_dim})
+        reduced = model.transform(data if field.is_dataset else data[field.variables[0].name])
+        return reduced.rename({field.sample_dim: self.sample_dim})
 
     def only(self, names: Collection[str]) -> FieldFile:
         """Release the memory of gridded variables without a cell among some columns."""
@@ -272,14 +280,21 @@ class FieldFile:
             frame = frame.hstack([_column(each.columns[k], values[:, k]) for k in places])
         return frame.select(names)
 
-    def pieces(
-        self, keep: Sequence[str], rows: npt.NDArray[np.intp], reduced: Any
-    ) -> Iterator[tuple[pl.DataFrame, npt.NDArray[Any]]]:
-        """Yield columns and reduced features by chunks."""
-        length = self._chunk_length
+    def write_parts(
+        self,
+        folder: str,
+        keep: Sequence[str],
+        rows: npt.NDArray[np.intp],
+        reduced: Any,
+        names: Sequence[str],
+    ) -> None:
+        """Write columns and the reduced features as a folder of Parquet files."""
+        length = self.data.chunksizes[self.sample_dim][0]
         for start in range(0, rows.size, length):
+            frame = self.kept_frame(keep, rows[start : start + length])
             (means,) = self._compute([reduced[start : start + length]])
-            yield self.kept_frame(keep, rows[start : start + length]), np.asarray(means)
+            file = os.path.join(folder, f"part.{start // length:05d}.parquet")
+            beside(frame, np.asarray(means), names).write_parquet(file)
 
     def kept_dataset(
         self, keep: Collection[str], rows: npt.NDArray[np.intp], format: Format
@@ -287,7 +302,7 @@ class FieldFile:
         """Return the data set to write: as it is, without the columns that are not kept."""
         kept, empty = set(keep), set(self.empty)
         gone = [n for n in self.table.names if n not in kept and n not in self.data.coords]
-        data = self._rows(self.data, rows).drop_vars(gone)
+        data: xr.Dataset = self._rows(self.data, rows).drop_vars(gone)
         for each in self.variables:
             here = each.mask(kept)
             if here.all():
@@ -307,18 +322,6 @@ class FieldFile:
         growing = set(self.data.encoding.get("unlimited_dims", ())) & set(data.dims)
         data.encoding = {"unlimited_dims": growing} if same and growing else {}
         return data
-
-    def evenly_chunked(self, data: xr.Dataset) -> xr.Dataset:
-        """Give all chunks the same length, as a Zarr store needs."""
-        if not self.in_chunks:
-            return data
-        lazy = [name for name in data.variables if data[name].chunks is not None]
-        length = {self.sample_dim: self._chunk_length}
-        return data.assign({name: data[name].chunk(length) for name in lazy})
-
-    @property
-    def _chunk_length(self) -> int:
-        return max(self.data.chunksizes.get(self.sample_dim, (self.n_rows,)))
 
     def _rows(self, data: Any, rows: npt.NDArray[np.intp]) -> Any:
         whole = rows.size == self.n_rows or self.sample_dim not in data.dims
@@ -463,16 +466,17 @@ def _in_chunks(data: xr.Dataset, dim: str) -> xr.Dataset:
     return whole[list(data.data_vars)]
 
 
-def with_reduced(data: xr.Dataset, reduced: xr.DataArray, model: Any, note: Any) -> xr.Dataset:
-    """Add what ``transform`` returns to a data set, and what ``label_map`` returns for a field."""
-    own = ["group", "name", "size", "variable", "reduced"]
-    taken = [name for name in own if name in data.variables or name in data.dims]
-    new = {name: _free_name(name, data) for name in taken}
-    reduced = reduced.rename(new.get("reduced", "reduced"))
-    reduced = reduced.rename({k: v for k, v in new.items() if k in reduced.coords})
-    for name, other in new.items():
-        note(f"{name!r} of the reduced features is written as {other!r}: the name is taken")
-    data = data.assign({reduced.name: reduced})
+def with_reduced(data: xr.Dataset, reduced: xr.DataArray, model: Any) -> xr.Dataset:
+    """Add what ``transform`` returns to a data set, and for a field what ``label_map`` returns."""
+    own = [str(name) for name in reduced.coords if "group" in reduced[name].dims]
+    renamed = {name: _free_name(name, data) for name in own}
+    reduced = reduced.rename(renamed).rename(_free_name("reduced", data))
+    data = data.assign({str(reduced.name): reduced})
+    # Chunks of one length, as a Zarr store needs them.
+    dim = reduced.dims[0]
+    lazy = [n for n in data.variables if data[n].chunks is not None and dim in data[n].dims]
+    length = max([1, *(max(data[name].chunksizes[dim]) for name in lazy)])
+    data = data.assign({name: data[name].chunk({dim: length}) for name in lazy})
     field = getattr(model, "field_", None)
     if field is None:
         return data
@@ -487,14 +491,20 @@ def with_reduced(data: xr.Dataset, reduced: xr.DataArray, model: Any, note: Any)
     return data
 
 
-def reduced_array(values: Any, names: Sequence[str], sizes: Sequence[int], dim: str) -> Any:
+def reduced_array(values: Any, model: Any, dim: str) -> Any:
     """Return reduced features of a table in the layout that ``transform`` has for fields."""
     import xarray as xr
 
+    if isinstance(values, xr.DataArray):
+        return values
+    if hasattr(values, "to_dask_array"):
+        values = values.to_dask_array(lengths=True)
+    groups = model.groups_by_name()
+    sizes = np.array([len(group) for group in groups.values()])
     coords = {
-        "group": np.arange(len(names)),
-        "name": ("group", np.array(names, dtype=object), {"long_name": "reduced feature"}),
-        "size": ("group", np.array(sizes), {"long_name": "features"}),
+        "group": np.arange(len(groups)),
+        "name": ("group", np.array([*groups], dtype=object), {"long_name": "reduced feature"}),
+        "size": ("group", sizes, {"long_name": "features"}),
     }
     return xr.DataArray(values, dims=(dim, "group"), coords=coords, name="reduced")
 
@@ -507,7 +517,7 @@ def dataset_of(frame: pl.DataFrame) -> xr.Dataset:
     for column in frame.iter_columns():
         name = _free_name(column.name.replace("/", "_"), data)
         attrs = {} if name == column.name else {"long_name": column.name}
-        data[name] = ((SAMPLE,), _storable(column), attrs)
+        data[name] = ((TableFile.sample_dim,), _storable(column), attrs)
     return data
 
 
@@ -529,9 +539,13 @@ def _storable(column: pl.Series) -> npt.NDArray[Any]:
 
 def _free_name(name: str, data: xr.Dataset) -> str:
     """Return a name that the data set does not have yet."""
-    while name in data.variables or (name in data.dims and name != SAMPLE):
+    while name in data.variables or (name in data.dims and name != TableFile.sample_dim):
         name += "_"
     return name
+
+
+def _isinf(data: Any) -> Any:
+    return np.isinf(data)
 
 
 def _is_numeric(variable: xr.DataArray) -> bool:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from importlib import import_module
 
-_SUFFIXES = {
+SUFFIXES = {
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "csv",
@@ -21,7 +21,7 @@ _SUFFIXES = {
     ".zarr": "zarr",
 }
 _PARQUET = (".parquet", ".pq", ".parq")
-_COMPRESSIONS = ("gz", "bz2", "xz", "zst")  # of text only; the other formats compress themselves
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # text only; the other formats compress themselves
 _TITLES = {
     "parquet": "Parquet file",
     "feather": "Feather (Arrow) file",
@@ -63,9 +63,9 @@ def format_of(path: str | os.PathLike[str], like: Format | None = None) -> Forma
         return replace(like, compression="") if like and is_csv else Format("csv", ".csv")
     stem, last = os.path.splitext(name)
     compression = ""
-    if last[1:] in _COMPRESSIONS and os.path.splitext(stem)[1] in _SUFFIXES:
+    if last in COMPRESSED and os.path.splitext(stem)[1] in SUFFIXES:
         compression, last = last[1:], os.path.splitext(stem)[1]
-    kind = _SUFFIXES.get(last, "")
+    kind = SUFFIXES.get(last, "")
     if kind in ("", "parquet") and os.path.isdir(path):
         if not parquet_files(path):
             reason = "the folder has no Parquet files"
@@ -73,8 +73,8 @@ def format_of(path: str | os.PathLike[str], like: Format | None = None) -> Forma
         return Format("parquet", last if kind else "", is_folder=True)
     if not kind or (compression and kind != "csv"):
         raise ValueError(
-            f"{os.fspath(path)}: unsupported format. Supported are {', '.join(_SUFFIXES)}; .csv, "
-            f".tsv and .txt also with {', '.join('.' + name for name in _COMPRESSIONS)}"
+            f"{os.fspath(path)}: unsupported format. Supported are {', '.join(SUFFIXES)}; .csv, "
+            f".tsv and .txt also with {', '.join(COMPRESSED)}"
             + ("; and folders of Parquet files, but there is no such folder." if not last else ".")
         )
     separator = "\t" if last == ".tsv" else ","

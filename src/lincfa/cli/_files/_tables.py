@@ -49,7 +49,7 @@ class _Table:
 
     variables: ClassVar[list[Any]] = []
     coordinates: ClassVar[frozenset[str]] = frozenset()
-    sample_dim: ClassVar[str] = ""
+    sample_dim: ClassVar[str] = "sample"  # where a table is written as a data set
 
     def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
         """Return a function of some columns, for each chunk."""
@@ -66,8 +66,9 @@ class _Table:
     @cached_property
     def _counts(self) -> ValueCounts:
         """Missing and infinite values of all numeric columns: one pass over the data."""
-        names = [n for n in self.names if self._is_number(n) or str(self.schema[n]) == "Boolean"]
-        missing, infinite, start = dict.fromkeys(names, 0), {}, 0
+        names = [name for name in self.names if self._is_number(name)]
+        missing, start = dict.fromkeys(names, 0), 0
+        infinite: dict[str, int] = {}
         for n_rows, counts in self._each(_count_values, names):
             for name, count in counts.missing.items():
                 missing[name] += count
@@ -119,6 +120,22 @@ class _Table:
         if not self._is_number(name):
             return np.full(self.n_rows, np.nan)
         return np.concatenate(self._each(_to_array, [name]))[:, 0].astype(np.float64)
+
+    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+        """Return rows of numeric columns, for a fit."""
+        raise NotImplementedError
+
+    def flat_features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+        """Return rows of numeric columns as a table."""
+        return self.features(names, rows)
+
+    def columns_of(self, model: Any) -> list[str]:
+        """Return the columns that are the features of a fitted model."""
+        return [str(name) for name in model._names()]
+
+    def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+        """Reduce rows of columns by a fitted model."""
+        return model.transform(self.features(names, rows))
 
 
 @dataclass(frozen=True)
@@ -188,8 +205,6 @@ class TableFile(_Table):
         array = _to_array(self.frame.select(names), rows)
         # The orientation is given because polars would mistake the columns of a square for rows.
         return pl.DataFrame(array, schema=list(names), orient="row")
-
-    flat_features = features
 
     def only(self, names: Collection[str]) -> TableFile:
         """Release the memory of all columns but some."""
@@ -292,6 +307,10 @@ def _count_values(frame: pl.DataFrame) -> tuple[int, ValueCounts]:
         n: floats.get_column(n).is_infinite().fill_null(False).arg_max() or 0 for n in infinite
     }
     return frame.height, ValueCounts({n: count for n, count in missing.items() if count}, first)
+
+
+def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
 
 
 def _complete_rows(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
@@ -405,29 +424,21 @@ class ParquetChunks(_Table):
         about = delayed((self._types(keep), list(names)), traverse=False, pure=False)
         write = delayed(_write_part, pure=False)
         tasks: list[Any] = []
-        for chunk, chosen, means in self._divided(rows, reduced):
-            file = os.path.join(os.path.abspath(folder), f"part.{len(tasks):05d}.parquet")
-            tasks.append(write(file, about, chunk, chosen, means))
+        parts = zip(self.chunks, self._split(rows), reduced.to_delayed(), strict=True)
+        for chunk, chosen, means in parts:
+            if chosen.any():
+                file = os.path.join(os.path.abspath(folder), f"part.{len(tasks):05d}.parquet")
+                tasks.append(write(file, about, chunk, chosen, means))
         compute(tasks)
 
-    def pieces(
-        self, keep: Sequence[str], rows: npt.NDArray[np.intp], reduced: Any
-    ) -> Iterator[tuple[pl.DataFrame, npt.NDArray[Any]]]:
-        """Yield columns and reduced features by chunks, with the same types in all of them."""
+    def kept_frame(
+        self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
+    ) -> pl.DataFrame:
+        """Return rows of columns to write, in memory."""
         import polars as pl
 
-        lacking = [name for name in keep if self._counts.missing.get(name)]
-        number = [n for n in lacking if self.schema[n].is_integer()]
-        text = [n for n in lacking if self.schema[n] == pl.Boolean]
-        for chunk, chosen, means in self._divided(rows, reduced):
-            frame = chunk.read(self._types(keep)).filter(chosen)
-            casts = [pl.col(number).cast(pl.Float64), pl.col(text).cast(pl.String)]
-            yield frame.with_columns(casts), compute(means).to_numpy()
-
-    def _divided(self, rows: npt.NDArray[np.intp], reduced: Any) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield chunks of which there are rows, which of their rows, and their reduced features."""
-        parts = zip(self.chunks, self._split(rows), reduced.to_delayed(), strict=True)
-        return (part for part in parts if part[1].any())
+        frame: pl.DataFrame = pl.concat(self._each(_unchanged, names))
+        return frame[rows]
 
     def _split(self, rows: npt.NDArray[np.intp]) -> list[npt.NDArray[np.bool_]]:
         """Return which rows of each chunk are among some rows."""
@@ -445,7 +456,7 @@ class Chunk:
     start: int
     n_rows: int
 
-    def read(self, types: dict[str, Any]) -> pl.DataFrame:
+    def read(self, types: dict[Any, Any]) -> pl.DataFrame:
         """Read columns in the types given."""
         import polars as pl
 
