@@ -468,15 +468,13 @@ class Chunk:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise damaged(self.file, Format("parquet", "")) from None
-        labels = {name: self.labels[name] for name in types if name in self.labels}
-        return (
-            frame.cast(stored)
-            .with_columns(
-                pl.Series(name, [value] * self.n_rows, dtype=types[name], strict=False)
-                for name, value in labels.items()
-            )
-            .select([*types])
-        )
+        labels = [
+            pl.Series(name, [self.labels[name]] * self.n_rows, dtype=types[name], strict=False)
+            for name in types
+            if name in self.labels
+        ]
+        frame = frame.cast(stored).hstack(labels) if stored else pl.DataFrame(labels)
+        return frame.select([*types])
 
 
 def _common_schema(files: Sequence[str], format: Format) -> dict[str, Any]:
@@ -513,7 +511,7 @@ def _common_schema(files: Sequence[str], format: Format) -> dict[str, Any]:
 def _folder_labels(path: str) -> dict[str, Any]:
     """Return the labels that folders called ``name=value`` give to a file."""
     pairs = [part.split("=", 1) for part in os.path.dirname(path).split(os.sep) if "=" in part]
-    return {name: int(value) if value.isdecimal() else value for name, value in pairs}
+    return {name: int(v) if v.isdecimal() and str(int(v)) == v else v for name, v in pairs}
 
 
 def _label_schema(labels: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -535,7 +533,9 @@ def _row_group_runs(file: str, format: Format) -> Iterator[tuple[int, int]]:
 
     try:
         metadata = pq.ParquetFile(file).metadata
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise damaged(file, format) from None
     start = n_rows = size = 0
     for index in range(metadata.num_row_groups):
