@@ -180,7 +180,7 @@ def test_import_is_light():
 
 def test_tables_are_opened_quickly():
     """What refuses a table or an option does not wait for scikit-learn."""
-    code = "import sys, lincfa.cli._reading, lincfa.cli._outputs; print(*sys.modules)"
+    code = "import sys, lincfa.cli._select, lincfa.cli._write; print(*sys.modules)"
     modules = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
