@@ -14,7 +14,7 @@ from .._grouping import PATHS, partition_in_order
 from .._grouping._constraint import Constraint
 from .._rule import Rule
 from .._statistics import IndexArray, Statistics
-from ._samples import ArraySamples, ChunkedSamples, Fold, Grouping, Outcomes
+from ._samples import ArrayFold, ChunkFold, Grouping, Outcomes, Samples
 
 _SPLITS, _PREDICTIONS = 5, 200
 
@@ -72,7 +72,7 @@ def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes) -> Any
 
 def score_fold(
     candidates: Candidates,
-    samples: ArraySamples | ChunkedSamples,
+    samples: Samples,
     train: IndexArray,
     test: IndexArray,
 ) -> tuple[list[float], list[int], float]:
@@ -83,7 +83,9 @@ def score_fold(
         raise ValueError(f"In a fold with {len(train)} training samples: {error}") from error
 
 
-def _score_combinations(candidates: Candidates, fold: Fold) -> tuple[list[float], list[int], float]:
+def _score_combinations(
+    candidates: Candidates, fold: ArrayFold | ChunkFold
+) -> tuple[list[float], list[int], float]:
     """Return scores and numbers of groups of all combinations, and the training samples."""
     check_total_weight(fold.train.n_samples)
     if fold.test.n_samples == 0:
