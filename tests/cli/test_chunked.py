@@ -60,7 +60,7 @@ def same_groups(one, other):
     """Whether two saved models have the same groups, of the same features by the same numbers."""
     first, second = load(one), load(other)
     assert first.labels_.tolist() == second.labels_.tolist()
-    assert list(first._names()) == list(second._names())
+    assert list(first._columns.labels) == list(second._columns.labels)
     for name in ("mean_", "scale_", "target_correlation_"):
         assert np.allclose(getattr(first, name), getattr(second, name), rtol=1e-10, atol=1e-12)
     return first.n_groups_ > 1

@@ -32,7 +32,7 @@ def written(path, columns):
 
 
 def features_of(path="groups.json"):
-    return list(lincfa.load(path)._names())
+    return list(lincfa.load(path)._columns.labels)
 
 
 def test_other_columns_pass_text_for_text_in_their_order(done, data, columns):

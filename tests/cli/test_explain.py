@@ -6,13 +6,13 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from lincfa.diagnostics._comparison import METHODS
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, cross_val_score
 
 import lincfa
 from lincfa import compare, explain_pair
 from lincfa.cli import _compare
+from lincfa.diagnostics._compare import METHODS
 
 pl = pytest.importorskip("polars")
 

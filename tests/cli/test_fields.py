@@ -180,9 +180,9 @@ def test_apply_takes_the_same_grid_and_no_other(done, fails, path, folder, weath
     for change, said in {
         "moved": (
             new.assign_coords(lat=new["lat"] + 1),
-            "'lat' is not that of the fit: its first differing value",
+            "'lat' is not that of the fit: the first value that differs",
         ),
-        "small": (new.isel(x=slice(3)), "should have the cells of the fit, 4 along 'x', and has 3"),
+        "small": (new.isel(x=slice(3)), "should have the cells of the fit, 4 along 'x', but has 3"),
         "lacking": (new.drop_vars("msl"), "has no variable 'msl', which the model was fitted to"),
     }.values():
         store(change, "other.nc")
@@ -207,7 +207,7 @@ def test_apply_takes_models_of_a_single_array(done, fails, folder, weather, way)
     assert (written["msl_group"] == model.label_map()).all()
     store(weather.isel(x=slice(3)), f"small.{suffix}")
     line = fails("apply", "m.json", f"small.{suffix}", *WAYS[way])
-    assert "4 along 'x', and has 3" in line
+    assert "4 along 'x', but has 3" in line
     store(weather.drop_vars("msl"), f"other.{suffix}")
     line = fails("apply", "m.json", f"other.{suffix}", *WAYS[way])
     assert line == f"other.{suffix} has no variable 'msl', which the model was fitted to"
@@ -340,7 +340,7 @@ def test_names_like_those_of_cells_and_groups(done, fails, folder, weather):
     assert len(load("groups.json").labels_) == 12
     store(weather[["msl", "rain"]].rename(time="group"), "group.nc")
     line = fails("reduce", "group.nc", *OPTIONS, "--force")
-    assert line.startswith("group.nc: The samples are along a dimension called 'group'")
+    assert line.startswith("group.nc: The dimension of the samples is called 'group'")
 
 
 def test_explain_says_of_variables_that_they_stay_apart(done, path, weather):
