@@ -12,6 +12,7 @@ pytest.importorskip("rich")
 pytest.importorskip("netCDF4")
 pytest.importorskip("zarr")
 
+from lincfa._data._columns import Columns
 from lincfa.cli._files import _fields, format_of, open_data
 from lincfa.cli._terminal import Terminal
 from lincfa.cli._write import write_reduced
@@ -71,7 +72,7 @@ def written(folder, data, keep, name, rows=None, reduced=None):
     rows = np.arange(data.n_rows) if rows is None else np.array(rows)
     reduced = np.empty((rows.size, 0)) if reduced is None else reduced
     groups = {f"m{k}": ["a"] for k in range(reduced.shape[1])}
-    model = SimpleNamespace(groups_by_name=lambda: groups)
+    model = SimpleNamespace(groups_by_name=lambda: groups, _columns=Columns(len(groups)))
     terminal, path = Terminal(quiet=True), folder / name
     write_reduced(path, str(path), data, list(keep), rows, reduced, model, terminal)
     return str(path), terminal.notes

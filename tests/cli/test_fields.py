@@ -182,7 +182,7 @@ def test_apply_takes_the_same_grid_and_no_other(done, fails, path, folder, weath
             new.assign_coords(lat=new["lat"] + 1),
             "'lat' is not that of the fit: the first value that differs",
         ),
-        "small": (new.isel(x=slice(3)), "should have the cells of the fit, 4 along 'x', but has 3"),
+        "small": (new.isel(x=slice(3)), "must have the cells of the fit, 4 along 'x', but has 3"),
         "lacking": (new.drop_vars("msl"), "has no variable 'msl', which the model was fitted to"),
     }.values():
         store(change, "other.nc")
