@@ -1,37 +1,37 @@
-# Everything happens in a virtual environment inside the checkout. A stamp per set of packages says
-# when it was last installed; it is renewed when pyproject.toml changes.
+# Everything runs in a virtual environment inside the checkout. One stamp file per set of packages
+# records when it was installed; the set is installed again when pyproject.toml changes.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Part of the first stamp's name, so that another PYTHON makes a new environment.
+# Part of the first stamp's name, so that another PYTHON creates a new environment.
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 .PHONY: demo test examples paper bench quality lint clean help
 
 help:
-	@echo "make demo   run LinCFA on data it generates, print what came out and write a report"
-	@echo "make test   run the tests"
-	@echo "make examples  predict from fields of climate, against EOF regression, PLS, … (5 minutes)"
-	@echo "make paper  run the paper's experiments and set its figures beside ours (6 minutes)"
-	@echo "make bench  time and memory against other methods, and how they grow (50 minutes)"
-	@echo "make quality  prediction against PCA, PLS, ridge, … on repeated splits (20 minutes)"
-	@echo "make lint   ruff and strict mypy"
-	@echo "make clean  remove the virtual environment and the caches"
+	@echo "make demo      run LinCFA on generated data, print the results and write a report"
+	@echo "make test      run the tests"
+	@echo "make examples  predict from two climate fields, against EOF regression, PLS, … (5 minutes)"
+	@echo "make paper     run the paper's experiments and compare with its tables (6 minutes)"
+	@echo "make bench     time and memory against other methods, and how they scale (50 minutes)"
+	@echo "make quality   prediction against PCA, PLS, ridge, … on repeated splits (20 minutes)"
+	@echo "make lint      ruff and strict mypy"
+	@echo "make clean     remove the virtual environment and the caches"
 
 demo: $(VENV)/.installed-demo
 	$(BIN)/lincfa demo --force
 
-# One process for each core, so that the arithmetic in each needs no threads of its own.
+# One process per core, so each needs only one thread for arithmetic.
 test: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
 
-# Two processes, so that the arithmetic in each needs no threads of its own.
+# Two processes, so each needs only one thread for arithmetic.
 examples: $(VENV)/.installed-examples
 	OMP_NUM_THREADS=1 $(BIN)/python examples/north_america.py $(ARGS)
 	OMP_NUM_THREADS=1 $(BIN)/python examples/pacific.py $(ARGS)
 
 paper: $(VENV)/.installed-bench
-	$(BIN)/lincfa paper $(ARGS)
+	$(BIN)/python -m experiments $(ARGS)
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.engine $(ARGS)
@@ -49,7 +49,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 $(VENV)/.created-$(VERSION):
-	@$(PYTHON) -c 'import sys; sys.exit("lincfa needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; name another with make PYTHON=...") if sys.version_info < (3, 11) else 0'
+	@$(PYTHON) -c 'import sys; sys.exit("lincfa needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; choose another with make PYTHON=...") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	@touch $@

@@ -1,4 +1,4 @@
-"""What ratios must reach, and where the benchmarks write to."""
+"""Target values for measured ratios, and where the benchmarks write their results."""
 
 import os
 import platform
@@ -14,7 +14,7 @@ RESULTS = Path(__file__).parent / "results"
 
 @dataclass(frozen=True)
 class Bar:
-    """What a ratio must reach, and what it came to."""
+    """A measured ratio and its target."""
 
     what: str
     wanted: str
@@ -23,31 +23,31 @@ class Bar:
 
     @classmethod
     def at_least(cls, what: str, bound: float, value: float) -> "Bar":
-        """A ratio that should be large."""
+        """Return a ratio that should be large."""
         return cls(what, f"≥ {bound:g}", value, value >= bound)
 
     @classmethod
     def at_most(cls, what: str, bound: float, value: float) -> "Bar":
-        """A ratio that should be small."""
+        """Return a ratio that should be small."""
         return cls(what, f"≤ {bound:g}", value, value <= bound)
 
     @classmethod
     def holds(cls, what: str, true: bool) -> "Bar":
-        """What must be so at any size."""
+        """Return a condition that must hold at any size."""
         return cls(what, "yes", bool(true), bool(true))
 
     @property
     def measured(self) -> str:
-        """The value for tables."""
+        """The value as text."""
         if isinstance(self.value, bool):
             return "yes" if self.value else "NO"
         return f"{self.value:.3g}"
 
 
 def table_of(bars: list[Bar], quick: bool) -> Table:
-    """Tabulate bars; small sizes, to see that all runs, are not judged."""
-    table = Table(title="Ratios, at sizes too small to judge them by" if quick else "Bars")
-    for title in ("what", "measured") if quick else ("what", "measured", "wanted", "met"):
+    """Return the table of ratios; quick runs are too small to compare with targets."""
+    table = Table(title="Ratios (quick run, too small to judge)" if quick else "Ratios and targets")
+    for title in ("what", "measured") if quick else ("what", "measured", "target", "met"):
         table.add_column(title, justify="left" if title == "what" else "right")
     for bar in bars:
         verdict = () if quick else (bar.wanted, "yes" if bar.met else "NO")
@@ -56,7 +56,7 @@ def table_of(bars: list[Bar], quick: bool) -> Table:
 
 
 def new_console() -> Console:
-    """Open a console whose text is kept, with a folder for it, and say what machine this is."""
+    """Return a console that records its text, after printing what machine this is."""
     RESULTS.mkdir(exist_ok=True)
     console = Console(record=True, width=None if os.isatty(1) else 130)
     console.print(
@@ -67,7 +67,7 @@ def new_console() -> Console:
 
 
 def save(console: Console, name: str, quick: bool) -> None:
-    """Keep what was printed."""
+    """Save the recorded text."""
     path = RESULTS / f"{name}{'-quick' if quick else ''}.txt"
     path.write_text(console.export_text(), encoding="utf-8")
     console.print(f"saved {path}")

@@ -1,4 +1,4 @@
-"""A cluster of two worker processes, watched from the outside."""
+"""A cluster of two worker processes, monitored from outside."""
 
 import logging
 import os
@@ -18,12 +18,12 @@ from distributed import Client, LocalCluster, SchedulerPlugin
 
 from .measure import forget_peak, status
 
-_EVERY = 0.1  # seconds between two looks at the processes
+_EVERY = 0.1  # seconds between samples
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What one piece of work took; of memory the peak of any worker, and that of this process."""
+    """Resources used by a function call; memory is the peak of any worker, and of this process."""
 
     result: Any
     seconds: float
@@ -36,18 +36,18 @@ class Usage:
 
 
 class Finished(SchedulerPlugin):
-    """Counts tasks done and workers lost."""
+    """Counts finished tasks and lost workers."""
 
     def __init__(self) -> None:
         self.tasks = 0
         self.lost = 0
 
     def transition(self, key: Any, start: str, finish: str, *args: Any, **kwargs: Any) -> None:
-        """Count a task whose result has just come."""
+        """Count a finished task."""
         self.tasks += start == "processing" and finish == "memory"
 
     def remove_worker(self, scheduler: Any, worker: str, **kwargs: Any) -> None:
-        """Count a worker that is gone."""
+        """Count a lost worker."""
         self.lost += 1
 
 
@@ -61,11 +61,11 @@ class Session:
     limit: int
 
     def pids(self) -> list[int]:
-        """The processes of the workers; none for a worker that is being restarted."""
+        """Return the process ids of the workers that are not being restarted."""
         return [nanny.pid for nanny in list(self.cluster.workers.values()) if nanny.pid]
 
     def measure(self, work: Callable[[], Any]) -> Usage:
-        """Do the work and watch all processes meanwhile."""
+        """Call a function and monitor all processes meanwhile."""
         tasks, lost, spilled = self.finished.tasks, self.finished.lost, self._spilled()
         with _Watch(self.pids) as watch:
             start = time.perf_counter()
@@ -83,31 +83,31 @@ class Session:
         )
 
     def _spilled(self) -> int:
-        """Bytes that the workers have written to disk so far to free memory."""
+        """Return the bytes that the workers have spilled to disk so far."""
 
         def written(dask_worker: Any) -> float:
             return dask_worker.data.cumulative_metrics["disk-write", "bytes"]
 
-        # A worker killed a moment ago does not answer, and its count is gone.
+        # A worker that was just killed does not answer, and its count is lost.
         return int(sum(self.client.run(written, on_error="ignore").values()))
 
     def kill_one(self) -> None:
-        """End one worker at once; its nanny starts another."""
+        """Kill one worker; its nanny starts another."""
         os.kill(self.pids()[0], signal.SIGKILL)
 
     def remove_all(self) -> None:
-        """Take all workers away for good."""
+        """Remove all workers for good."""
         self.cluster.scale(0)
         while self.cluster.scheduler.workers:
             time.sleep(0.01)
 
     def after(self, tasks: int, act: Callable[[], None]) -> "Later":
-        """Act once this many more tasks are done."""
+        """Call ``act`` once this many more tasks are done."""
         return Later(self.finished, tasks, act)
 
 
 class Later(threading.Thread):
-    """Waits for a number of tasks, acts, and remembers when that was."""
+    """Waits for a number of tasks, acts, and records the time."""
 
     def __init__(self, finished: Finished, tasks: int, act: Callable[[], None]) -> None:
         super().__init__(daemon=True)
@@ -129,17 +129,16 @@ class Later(threading.Thread):
         self.moment = time.perf_counter()
 
     def end(self) -> None:
-        """Give up waiting, or wait until the act is over."""
+        """Stop waiting, or wait until the action is over."""
         self.ended.set()
         self.join()
 
 
 class _Watch:
-    """Peak of resident memory and bytes read by the workers, and the peak of this process.
+    """Peak resident memory and bytes read by the workers, and the peak of this process.
 
-    Linux keeps the exact peak of a process, so that looking at it now and then misses none;
-    elsewhere the peak is over the looks. Bytes read are those of all read calls on files, whether
-    from disk or from the cache of the system.
+    Linux records the exact peak of a process; elsewhere it is the maximum of the samples. Bytes
+    read include all read calls on files, whether from disk or from the page cache.
     """
 
     def __init__(self, pids: Callable[[], list[int]]) -> None:
@@ -174,7 +173,7 @@ class _Watch:
                 if hasattr(process, "io_counters"):
                     self.read_to[pid] = getattr(process.io_counters(), "read_chars", 0)
             except (psutil.Error, OSError, StopIteration):
-                continue  # it ended between two lines
+                continue  # the process has just ended
             self.peaks[pid] = max(now, self.peaks.get(pid, 0))
 
     @property
@@ -195,16 +194,16 @@ class _Watch:
 
 
 def _warm() -> None:
-    """Import what tasks need, of which reading would count as reading of the store."""
+    """Import what tasks need, so that these reads do not count as reads of the store."""
     for name in ("dask.array", "lincfa", "zarr"):
         import_module(name)
 
 
 @contextmanager
 def session(folder: Path, limit: int) -> Iterator[Session]:
-    """Start two workers of one thread each, with this many bytes of memory each."""
-    # Workers are killed on purpose here, of which each part of distributed complains; workers that
-    # are lost otherwise are counted and shown.
+    """Start two workers with one thread and ``limit`` bytes of memory each."""
+    # Workers are killed on purpose here, which distributed logs as errors; other lost workers are
+    # counted and reported.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with (
         dask.config.set({"distributed.admin.large-graph-warning-threshold": "100MB"}),

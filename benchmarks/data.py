@@ -1,4 +1,4 @@
-"""The data of the benchmarks: wide, tall, without merges, and larger than most."""
+"""Data for the benchmarks: wide, tall, without merges, and very large."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from lincfa.datasets import make_correlated, make_field
 
 @dataclass(frozen=True)
 class Data:
-    """Training rows, and held-out rows of the same kind."""
+    """Training and test rows from the same generator."""
 
     name: str
     X: npt.NDArray[np.float64]
@@ -20,20 +20,20 @@ class Data:
 
     @property
     def shape(self) -> str:
-        """Size for tables."""
+        """Shape as text."""
         return f"{self.X.shape[0]} × {self.X.shape[1]}"
 
 
 def _split(name: str, X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], n: int) -> Data:
-    # Copies in the memory order of the whole, as a user's table would be.
+    # Copies keep the memory order, as in a user's own data.
     order = "C" if X.flags.c_contiguous else "F"
     return Data(name, X[:n].copy(order=order), y[:n].copy(), X[n:].copy(order=order), y[n:].copy())
 
 
 def tree(n: int, D: int, *, seed: int = 0, n_test: int = 500) -> Data:
-    """Draw from the paper's generator, a tree of correlated features (column-major)."""
+    """Draw the paper's data, a tree of correlated features (column-major)."""
     X, y = make_correlated(n + n_test, D, random_state=seed)
-    return _split("tree of the paper", X, y, n)
+    return _split("paper's tree", X, y, n)
 
 
 def field(n: int, D: int, *, seed: int = 0, n_test: int = 500) -> Data:
@@ -44,7 +44,7 @@ def field(n: int, D: int, *, seed: int = 0, n_test: int = 500) -> Data:
 
 
 def independent(n: int, D: int, *, seed: int = 0, n_test: int = 500) -> Data:
-    """Draw independent features with distinct strong weights and hardly any noise."""
+    """Draw independent features with distinct, large weights and hardly any noise."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(n + n_test, D))
     weights = np.linspace(1, 100, D)

@@ -4,8 +4,8 @@ Writes Zarr stores larger than the memory of the workers and measures
 (a) fit and transform, with the peak memory of every process and the passes over the store,
 (b) the time against a fit in memory, and as the rows double,
 (c) a fit during which one worker is killed,
-(d) a fit during which all workers go away.
-Seconds depend on the machine; the ratios are what counts, and each is taken within this run.
+(d) a fit during which all workers disappear.
+Seconds depend on the machine; what counts are the ratios, each taken within one run.
 """
 
 import argparse
@@ -37,13 +37,13 @@ _TITLES = ("data", "work", "seconds", "read", "passes", "worker", "client", "spi
 
 @dataclass(frozen=True)
 class Log:
-    """The table, and a console that tells how far things are."""
+    """The table of results, and a console for progress."""
 
     console: Console
     table: Table
 
     def add(self, data: str, work: str, used: Usage, nbytes: int) -> None:
-        """Tell what a piece of work on so many bytes took."""
+        """Report the cost of one step on data of ``nbytes``."""
         cells = (
             f"{used.seconds:.1f}",
             f"{used.read / used.seconds / 1e9:.2f} GB/s",
@@ -57,17 +57,17 @@ class Log:
         self.note(f"{work}: {', '.join(cells)}")
 
     def note(self, text: str) -> None:
-        """Say what has just been done."""
+        """Print a progress line."""
         self.console.print(text, style="dim")
 
 
 def larger_than_memory(run: Session, store: Store, log: Log) -> list[Bar]:
-    """(a) Fit on the whole store and write the reduced features to another."""
+    """(a) Fit on the whole store and write the reduced features to a new one."""
     shape = store.shape
     X, y = store.open()
     store.forget()
     sums = run.measure(lambda: X.sum().compute())
-    log.add(shape.title, "(a) X.sum(), to compare", sums, shape.nbytes)
+    log.add(shape.title, "(a) X.sum(), for comparison", sums, shape.nbytes)
     store.forget()
     model = LinCFA()
     fit = run.measure(lambda: model.fit(X, y))
@@ -88,7 +88,7 @@ def larger_than_memory(run: Session, store: Store, log: Log) -> list[Bar]:
         Bar.at_most(f"peak of a worker over its limit, {shape.name}", 1, peak / run.limit),
         Bar.holds(f"no worker lost, {shape.name}", fit.restarts + write.restarts == 0),
         Bar.at_most(f"spilled over store, {shape.name}", 0.1, spilled / shape.nbytes),
-        Bar.holds(f"reduced features as from memory, {shape.name}", right),
+        Bar.holds(f"reduced features as in memory, {shape.name}", right),
     ]
 
 
@@ -144,7 +144,7 @@ def one_killed(run: Session, store: Store, log: Log) -> list[Bar]:
 
 
 def all_gone(run: Session, store: Store, log: Log, patience: float) -> list[Bar]:
-    """(d) Take all workers away when some tasks are done, and wait for the error."""
+    """(d) Remove all workers when some tasks are done, and wait for the error."""
     X, y = store.open(store.shape.n // 8)
     outcome: list[tuple[float, BaseException | None]] = []
 
@@ -158,37 +158,37 @@ def all_gone(run: Session, store: Store, log: Log, patience: float) -> list[Bar]
 
     with dask.config.set({"lincfa.no-workers-timeout": patience}):
         gone = run.after(3, run.remove_all)
-        # In a thread that can be left behind: a fit without end must not stop the benchmark.
+        # In a daemon thread: a fit that never ends must not block the benchmark.
         fitting = threading.Thread(target=fit, daemon=True)
         fitting.start()
         gone.join()
         fitting.join(patience + 60)
     moment, error = outcome[0] if outcome else (float("inf"), None)
     log.console.print(f"(d) {gone.done_at} tasks done, then no workers: {error!r}")
-    name = f"{store.shape.name}, patience {patience:g} s"
+    name = f"{store.shape.name}, timeout {patience:g} s"
     waited = moment - gone.moment
     clear = isinstance(error, RuntimeError) and "workers" in str(error)
     return [
         Bar.holds(f"an error that names the workers, {name}", clear),
-        Bar.at_most(f"seconds until the error over patience, {name}", 2, waited / patience),
+        Bar.at_most(f"seconds until the error over timeout, {name}", 2, waited / patience),
     ]
 
 
 def groups(model: LinCFA) -> list[list[int]]:
-    """The partition, to compare."""
+    """Return the partition in a form that can be compared."""
     return sorted(sorted(int(feature) for feature in group) for group in model.groups_)
 
 
 def main() -> None:
     """Run the benchmarks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--size", type=float, default=12, help="gigabytes of a store")
-    parser.add_argument("--limit", type=float, default=2, help="gigabytes of memory of a worker")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to check that it runs")
+    parser.add_argument("--size", type=float, default=12, help="size of a store in gigabytes")
+    parser.add_argument("--limit", type=float, default=2, help="memory of a worker in gigabytes")
     parser.add_argument("--only", choices=PARTS, help="one part only")
     parser.add_argument("--shape", choices=("wide", "tall"), help="one shape only")
-    parser.add_argument("--folder", type=Path, help="where the stores are written")
-    parser.add_argument("--keep", action="store_true", help="leave the stores there")
+    parser.add_argument("--folder", type=Path, help="folder for the stores")
+    parser.add_argument("--keep", action="store_true", help="do not delete the stores")
     options = parser.parse_args()
     if options.keep and not options.folder:
         parser.error("--keep needs a --folder")
@@ -209,7 +209,7 @@ def main() -> None:
         shared = stack.enter_context(session(folder, int(1e9))) if quick else None
 
         def run(part: str, work: Callable[[Session], list[Bar]]) -> None:
-            # A new cluster for each part, so that memory is its own; in a hurry one for all.
+            # A new cluster per part keeps their memory apart; quick runs share one.
             if options.only not in (None, part):
                 return
             if shared:
@@ -223,7 +223,7 @@ def main() -> None:
             store = generate(folder / shape.name, shape)
             taken = time.perf_counter() - start
             console.print(
-                f"{shape.title}: written in {taken:.1f} s, not compressed, chunks of "
+                f"{shape.title}: written in {taken:.1f} s, uncompressed, chunks of "
                 f"{shape.chunks[0]} × {shape.chunks[1]}"
             )
             run("a", lambda own: larger_than_memory(own, store, log))  # noqa: B023

@@ -1,8 +1,8 @@
-"""LinCFA against what a user would pick instead: ``python -m benchmarks.engine``.
+"""LinCFA against the methods a user could choose instead: ``python -m benchmarks.engine``.
 
-Prints one table of times, peak extra memory and held-out R², then the bars that the engine is held
-to, and saves pictures of how the cost grows. Seconds depend on the machine; the ratios are what
-counts, and each is taken within this run.
+Prints a table of times, peak extra memory and test R², then the ratios with their targets, and
+saves plots of how the cost grows. Seconds depend on the machine; what counts are the ratios, each
+taken within one run.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from .pictures import draw_growth
 
 
 def compare(data: Data, table: Table) -> dict[str, Cost]:
-    """Measure LinCFA and its peers on one data set, one row of the table each."""
+    """Measure LinCFA and the other methods on one data set, one table row each."""
     model = LINCFA.fit(data, 0)
     groups = model.n_groups_
     costs: dict[str, Cost] = {}
@@ -56,13 +56,13 @@ def compare(data: Data, table: Table) -> dict[str, Cost]:
 
 
 def symmetric_update(data: Data) -> float:
-    """Time of one symmetric rank-n update with the centred matrix, centring not counted."""
+    """Return the time of one symmetric rank-n update with the centred matrix, without centring."""
     centred = np.asfortranarray(data.X - data.X.mean(axis=0))
     return seconds(lambda: dsyrk(1.0, centred, trans=1), 3)
 
 
 def wide(console: Console, table: Table, widths: list[int]) -> list[Bar]:
-    """1000 samples, both generators."""
+    """Measure 1000 samples, with both generators."""
     bars = []
     for width in widths:
         for draw in (sources.tree, sources.field):
@@ -92,7 +92,7 @@ def wide(console: Console, table: Table, widths: list[int]) -> list[Bar]:
 
 
 def tall(console: Console, table: Table, n: int, D: int) -> list[Bar]:
-    """Many samples; also with a tolerance at which next to nothing merges."""
+    """Measure many samples, also at a tolerance at which almost nothing merges."""
     bars = []
     for draw in (sources.tree, sources.field):
         data = draw(n, D)
@@ -112,11 +112,11 @@ def tall(console: Console, table: Table, n: int, D: int) -> list[Bar]:
 
 
 def no_merges(console: Console, table: Table, n: int, D: int) -> list[Bar]:
-    """Independent features with distinct weights.
+    """Measure independent features with distinct weights.
 
-    At tolerance 1 such data do merge whatever the weights: independent features that all tell on
-    the target have correlations with it of about 1/√D, and their distances are below 1/√n. So the
-    bar is also taken at a tolerance at which next to nothing merges.
+    At tolerance 1 such features merge whatever their weights: if all matter, their correlations
+    with the target are about 1/√D, and differ by less than 1/√n. So the ratio is also measured at
+    a tolerance at which almost nothing merges.
     """
     data = sources.independent(n, D)
     console.print(f"no merges: {data.name}, {data.shape} …", style="dim")
@@ -139,7 +139,7 @@ def no_merges(console: Console, table: Table, n: int, D: int) -> list[Bar]:
 
 
 def million(console: Console, n: int, D: int) -> list[Bar]:
-    """As many features as the largest users have, in float32."""
+    """Measure a million features in float32."""
     X, y = sources.large(n, D)
     console.print(f"large: {n} × {D} float32, {X.nbytes / 1e9:.1f} GB …", style="dim")
     one_pass = seconds(lambda: X.T @ y.astype(np.float32), 3)
@@ -158,7 +158,7 @@ def million(console: Console, n: int, D: int) -> list[Bar]:
 
 
 def growth(console: Console, quick: bool) -> None:
-    """Time against the number of features and of samples, on both generators."""
+    """Plot time against the numbers of features and samples, with both generators."""
     widths = [250, 500, 1000] if quick else [500, 1000, 2000, 5000, 10_000, 20_000, 40_000]
     lengths = [100, 200] if quick else [250, 500, 1000, 2000, 4000, 8000, 16_000]
     n, D = (100, 250) if quick else (1000, 2000)
@@ -176,7 +176,7 @@ def growth(console: Console, quick: bool) -> None:
 def _times(
     draw: Callable[..., Data], shapes: list[tuple[int, int]]
 ) -> dict[str, list[tuple[int, int, float]]]:
-    """Times by method: (samples, features, seconds)."""
+    """Return the times by method: (samples, features, seconds)."""
     times: dict[str, list[tuple[int, int, float]]] = {}
     for n, D in shapes:
         data = draw(n, D, n_test=1)
@@ -191,11 +191,11 @@ def _times(
 def main() -> None:
     """Run the benchmarks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--no-large", action="store_true", help="leave out the 4 GB table")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to check that it runs")
+    parser.add_argument("--no-large", action="store_true", help="skip the 4 GB table")
     options = parser.parse_args()
     console = new_console()
-    table = Table(title="Fit: time, peak extra memory, R² of least squares on held-out rows")
+    table = Table(title="Fit: time, peak extra memory, test R² of least squares")
     for title in ("data", "method", "seconds", "passes", "× LinCFA", "extra memory", "R²"):
         table.add_column(title, justify="left" if title in ("data", "method") else "right")
 

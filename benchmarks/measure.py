@@ -1,4 +1,4 @@
-"""Time, memory and error of one piece of work."""
+"""Time and memory of a function call."""
 
 import gc
 import time
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Cost:
-    """The best time of some repetitions, the peak of memory beyond what was there, the result."""
+    """Best time of several repetitions, peak extra memory, and the result."""
 
     seconds: float
     extra_bytes: int | None
@@ -18,7 +18,7 @@ class Cost:
 
 
 def seconds(work: Callable[[], Any], repeat: int) -> float:
-    """Best wall time."""
+    """Return the best wall time."""
     return _repeat(work, repeat)[0]
 
 
@@ -34,7 +34,7 @@ def _repeat(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
 
 
 def extra_bytes(work: Callable[[], Any]) -> int:
-    """Peak of newly allocated memory, in a run of its own because tracing takes time."""
+    """Return the peak of newly allocated memory, in a separate run because tracing is slow."""
     gc.collect()
     tracemalloc.start()
     try:
@@ -56,7 +56,7 @@ def cost(work: Callable[[], Any], repeat: int, *, memory: bool = True) -> Cost:
 
 
 def resident_peak(work: Callable[[], Any]) -> int | None:
-    """Growth of the peak of resident memory, where the system (Linux) can tell; else None."""
+    """Return the growth of peak resident memory on Linux; elsewhere None."""
     if not forget_peak():
         return None
     before = status("VmRSS")
@@ -67,7 +67,7 @@ def resident_peak(work: Callable[[], Any]) -> int | None:
 
 
 def forget_peak(process: int | str = "self") -> bool:
-    """Let the peak of resident memory of a process start anew; False where that is not possible."""
+    """Reset the peak resident memory of a process; return False if that is not possible."""
     try:
         with open(f"/proc/{process}/clear_refs", "w") as file:
             file.write("5")
@@ -77,7 +77,7 @@ def forget_peak(process: int | str = "self") -> bool:
 
 
 def status(name: str, process: int | str = "self") -> int:
-    """Bytes that Linux tells of a process: VmRSS, resident now, or VmHWM, its peak."""
+    """Return bytes from /proc: VmRSS, resident memory now, or VmHWM, its peak."""
     with open(f"/proc/{process}/status") as file:
         line = next(line for line in file if line.startswith(name + ":"))
     return int(line.split()[1]) * 1024

@@ -1,4 +1,4 @@
-"""What a user would pick instead, each as one fit and one way to predict from the result."""
+"""The methods a user could choose instead, each with a fit and a score."""
 
 import sys
 from collections.abc import Callable
@@ -23,10 +23,10 @@ from pseudocode import lincfa as pseudocode
 
 @dataclass(frozen=True)
 class Peer:
-    """A method: how to fit it on data given LinCFA's number of groups, and up to which size.
+    """A method: how to fit it, given the data and LinCFA's number of groups, and up to which size.
 
-    ``largest`` bounds the number of features (time or memory grow with its square), ``values`` the
-    number of values, ``largest_drawn`` the number of features in pictures.
+    ``largest`` limits the number of features (time or memory grow with its square), ``values`` the
+    number of values, ``largest_drawn`` the number of features in plots.
     """
 
     name: str
@@ -39,11 +39,11 @@ class Peer:
     memory: bool = True
 
     def takes(self, data: Data) -> bool:
-        """Whether the data are small enough for it."""
+        """Whether the data are small enough."""
         return data.X.shape[1] <= self.largest and data.X.size <= self.values
 
     def score(self, data: Data, fitted: Any) -> float:
-        """R² on held-out rows, of least squares on the reduced features."""
+        """Return R² on the test rows, from least squares on the reduced features."""
         if isinstance(fitted, PLSRegression):
             return float(r2_score(data.y_test, fitted.predict(data.X_test).ravel()))
         train, test = fitted.transform(data.X), fitted.transform(data.X_test)

@@ -1,4 +1,4 @@
-"""Pictures of how cost grows."""
+"""Plots of how cost grows."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def draw_growth(
     fixed: str,
     times: dict[str, dict[str, list[tuple[int, int, float]]]],
 ) -> Path:
-    """Draw seconds against the number of features or samples, a panel per kind of data."""
+    """Plot seconds against the number of features or samples, one panel per kind of data."""
     column = 1 if axis == "features" else 0
     figure, panels = plt.subplots(
         1, len(times), figsize=(11, 4.6), sharey=True, layout="constrained"
@@ -43,7 +43,7 @@ def draw_growth(
             )
         panel.set(xscale="log", yscale="log", title=f"{name}, {fixed}", xlabel=f"number of {axis}")
         panel.grid(which="major", alpha=0.3)
-    panels[0].set_ylabel("seconds of one fit")
+    panels[0].set_ylabel("seconds per fit")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     path = folder / f"time-against-{axis}.png"

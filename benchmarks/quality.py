@@ -1,8 +1,8 @@
 """How well the reduced features predict: ``python -m benchmarks.quality``.
 
-Repeated splits of a table into 67 % to learn from and 33 % to score. Whatever a method has to
-choose, it chooses on the training part alone. Prints, for each data set, the median R² on the test
-part and the mean number of features, and what LinCFACV is held to.
+Repeated splits into 67 % for training and 33 % for testing. Each method makes all its choices on
+the training part. Prints, for each data set, the median test R², the mean number of features, and
+whether LinCFACV meets its targets.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFA, LinCFACV, datasets
 from lincfa.baselines import n_features
-from lincfa.diagnostics._comparison import Part, regressor
+from lincfa.diagnostics._compare import METHODS, TrainingPart
 
 PLAIN = "LinCFA"
 CHOSEN = "LinCFACV"
@@ -34,7 +34,7 @@ PLS = "PLS, CV"
 
 @dataclass(frozen=True)
 class Data:
-    """A table to split."""
+    """A data set to split."""
 
     name: str
     load: Callable[[], tuple[Any, Any]]
@@ -65,27 +65,27 @@ OURS = {
 """Rows of the table, and what ``lincfa.compare`` calls them."""
 
 
-def methods(part: Part) -> dict[str, Any]:
-    """What is compared, for a training part; ``part.n_groups`` is what plain LinCFA found on it."""
-    known = {row: regressor(name, part) for row, name in OURS.items()}
+def methods(part: TrainingPart) -> dict[str, Any]:
+    """Return the methods for a training part, on which LinCFA finds ``part.n_groups`` groups."""
+    known = {row: METHODS[name](part) for row, name in OURS.items()}
     if part.n_groups == 1:
         known["FeatureAgglomeration"] = make_pipeline(StandardScaler(), PCA(1), LinearRegression())
     return known | {f"{CHOSEN}, 1 SE": LinCFACV(rule="one_standard_error")}
 
 
 def score_split(X: Any, y: Any, seed: int) -> dict[str, tuple[float, int]]:
-    """R² on the test part and number of features, of every method."""
+    """Return test R² and number of features of every method."""
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.33, random_state=seed)
     groups = LinCFA().fit(X_train, y_train).n_groups_
     scores = {}
-    for name, method in methods(Part(*X_train.shape, n_groups=groups)).items():
+    for name, method in methods(TrainingPart(*X_train.shape, n_groups=groups)).items():
         model = method.fit(X_train, y_train)
         scores[name] = r2_score(y_test, model.predict(X_test)), n_features(model)
     return scores
 
 
 def summarize(splits: list[dict[str, tuple[float, int]]]) -> dict[str, tuple[float, float]]:
-    """Median R² and mean number of features, of every method."""
+    """Return median R² and mean number of features of every method."""
     return {
         name: (
             float(np.median([split[name][0] for split in splits])),
@@ -96,17 +96,17 @@ def summarize(splits: list[dict[str, tuple[float, int]]]) -> dict[str, tuple[flo
 
 
 def verdicts(summary: dict[str, tuple[float, float]]) -> dict[str, bool]:
-    """What LinCFACV is held to on every data set, and that it is near PLS, on most."""
+    """Return whether LinCFACV meets its targets: the last on most data sets, the others on all."""
     chosen = summary[CHOSEN][0]
     return {
         **{f"above {peer}": chosen > summary[peer][0] for peer in PEERS},
-        "not below LinCFA by more than 0.01": chosen >= summary[PLAIN][0] - 0.01,
-        "within 0.02 of PLS, or above": chosen >= summary[PLS][0] - 0.02,
+        "at most 0.01 below LinCFA": chosen >= summary[PLAIN][0] - 0.01,
+        "at most 0.02 below PLS": chosen >= summary[PLS][0] - 0.02,
     }
 
 
 def sources(names: list[str], table: Path | None, target: str | None) -> dict[str, Data]:
-    """Pick the data sets asked for, or a table of the user's."""
+    """Return the chosen data sets, or the user's own table."""
     if table is not None:
         import pandas as pd
 
@@ -121,8 +121,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
     parser.add_argument("--splits", type=int, default=20, help="splits per data set")
     parser.add_argument("--data", nargs="+", choices=list(SOURCES), default=list(SOURCES))
-    parser.add_argument("--table", type=Path, help="a CSV file of numbers instead")
-    parser.add_argument("--target", help="its target column; by default the last")
+    parser.add_argument("--table", type=Path, help="a CSV file to use instead")
+    parser.add_argument("--target", help="target column of that file (default: the last)")
     arguments = parser.parse_args()
 
     console = Console()
@@ -131,7 +131,7 @@ def main() -> None:
         try:
             X, y = (np.asarray(part, dtype=float) for part in data.load())
         except FileNotFoundError as missing:
-            console.print(f"{data.name}: not run. {missing}", markup=False)
+            console.print(f"{data.name}: skipped. {missing}", markup=False)
             continue
         console.print(f"{data.name}, {X.shape[0]} × {X.shape[1]} …", style="dim")
         splits = Parallel(n_jobs=-1)(

@@ -1,4 +1,4 @@
-"""Zarr stores of correlated features, written chunk by chunk and never held as a whole."""
+"""Zarr stores of correlated features, written chunk by chunk, never in memory as a whole."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ SIGNALS = 40
 
 @dataclass(frozen=True)
 class Shape:
-    """What to generate, and in what chunks."""
+    """Shape and chunks of a store."""
 
     name: str
     n: int
@@ -31,7 +31,7 @@ class Shape:
 
     @property
     def title(self) -> str:
-        """Name and size for tables."""
+        """Name and size as text."""
         return f"{self.name}, {self.n} × {self.D}, {self.nbytes / 1e9:.3g} GB"
 
 
@@ -43,17 +43,17 @@ class Store:
     path: Path
 
     def open(self, rows: int | None = None) -> tuple[da.Array, da.Array]:
-        """Open the features and the target, or the first rows of them."""
+        """Open features and target, or only their first rows."""
         X, y = da.from_zarr(str(self.path / "X")), da.from_zarr(str(self.path / "y"))
         return X[:rows], y[:rows]
 
     def read(self, rows: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Read the first rows into this process, past the workers, whose memory is small."""
+        """Read the first rows into this process, not through the workers, whose memory is small."""
         X, y = (zarr.open_array(self.path / name, mode="r")[:rows] for name in ("X", "y"))
         return np.asarray(X), np.asarray(y)
 
     def forget(self) -> None:
-        """Ask the system to drop the store from its cache, so that the next pass is from disk."""
+        """Drop the store from the page cache, so that the next pass reads from disk."""
         for path in self.path.rglob("*"):
             if path.is_file() and hasattr(os, "posix_fadvise"):
                 with path.open("rb") as file:
@@ -65,7 +65,7 @@ class Store:
 
 
 def by_size(gigabytes: float) -> list[Shape]:
-    """A wide and a tall store of about this size, in chunks of 1/160 of it."""
+    """Return the shapes of a wide and a tall store of about this size, in chunks of 1/160 of it."""
     eighth = max(1, round(gigabytes * 1e9 / 8 / 50_000 / 8))
     part = max(1, round(gigabytes * 1e9 / 8 / 1000 / 160))
     return [
@@ -77,8 +77,8 @@ def by_size(gigabytes: float) -> list[Shape]:
 def generate(path: Path, shape: Shape, seed: int = 0) -> Store:
     """Write features and a target with two threads.
 
-    Each feature is one of forty signals with noise of half its size; neighbours share a signal, and
-    the target weighs each signal differently. Not compressed: noise does not compress.
+    Each feature is one of forty signals plus noise of half its size; adjacent features share a
+    signal, and the target weights the signals differently. Uncompressed: noise does not compress.
     """
     settings = {"dtype": "f8", "compressors": None, "overwrite": True}
     X = zarr.create_array(path / "X", shape=(shape.n, shape.D), chunks=shape.chunks, **settings)
@@ -107,7 +107,7 @@ def generate(path: Path, shape: Shape, seed: int = 0) -> Store:
     with ThreadPoolExecutor(2) as pool:
         for _ in pool.map(write, product(tops, lefts)):
             pass
-    os.sync()  # or the writing would go on behind what is measured next
+    os.sync()  # otherwise writing would continue during the next measurement
     return Store(shape, path)
 
 

@@ -1,8 +1,8 @@
-"""What the strategies cost: ``python -m benchmarks.strategies``.
+"""Cost of the strategies: ``python -m benchmarks.strategies``.
 
-Each ratio is taken within this run: the agglomerative strategy over FeatureAgglomeration, the joint
-one over a least squares fit of the same matrix, the centroid over the sequential one, and the
-memory of all pairs of features.
+Ratios, each taken within one run: agglomerative over FeatureAgglomeration, joint over a least
+squares fit of the same matrix, centroid over sequential, and memory relative to a matrix of all
+pairs.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from .measure import extra_bytes, seconds
 
 
 def agglomerative(console: Console, n: int, D: int) -> list[Bar]:
-    """Against Ward's linkage, which FeatureAgglomeration has by default."""
+    """Compare with FeatureAgglomeration, which uses Ward's linkage by default."""
     bars = []
     for draw in (sources.tree, sources.field):
         data = draw(n, D)
@@ -37,7 +37,7 @@ def agglomerative(console: Console, n: int, D: int) -> list[Bar]:
 
 
 def memory(console: Console, n: int, D: int) -> list[Bar]:
-    """Peak extra memory of the agglomerative strategy, in matrices of all pairs."""
+    """Measure the peak extra memory of the agglomerative strategy, in matrices of all pairs."""
     data = sources.field(n, D, n_test=1)
     model = LinCFA(strategy="agglomerative")
     extra = extra_bytes(lambda: model.fit(data.X, data.y)) / (8 * D**2)
@@ -46,7 +46,7 @@ def memory(console: Console, n: int, D: int) -> list[Bar]:
 
 
 def joint(console: Console, n: int, D: int) -> list[Bar]:
-    """Against one least squares fit of the same matrix."""
+    """Compare with one least squares fit of the same matrix."""
     bars = []
     for draw in (sources.tree, sources.field):
         data = draw(n, D)
@@ -56,8 +56,8 @@ def joint(console: Console, n: int, D: int) -> list[Bar]:
         centred = data.X - data.X.mean(axis=0)
         normal = seconds(lambda: np.linalg.solve(centred.T @ centred, centred.T @ data.y), 2)  # noqa: B023
         console.print(
-            f"{data.name}, {data.shape}: joint {own:.1f} s to {model.n_groups_} groups, least "
-            f"squares {fit:.1f} s, by normal equations {normal:.1f} s"
+            f"{data.name}, {data.shape}: joint {own:.1f} s for {model.n_groups_} groups, least "
+            f"squares {fit:.1f} s, normal equations {normal:.1f} s"
         )
         what = f"joint over least squares, {data.name}, {data.shape}"
         bars.append(Bar.at_most(what, 10, own / fit))
@@ -65,7 +65,7 @@ def joint(console: Console, n: int, D: int) -> list[Bar]:
 
 
 def centroid(console: Console, n: int, D: int) -> list[Bar]:
-    """Against the sequential strategy, per group."""
+    """Compare with the sequential strategy, per group."""
     bars = []
     for draw in (sources.tree, sources.field):
         data = draw(n, D)
@@ -85,7 +85,7 @@ def centroid(console: Console, n: int, D: int) -> list[Bar]:
 
 
 def search(console: Console) -> None:
-    """LinCFACV with its defaults on few samples."""
+    """Measure LinCFACV with its defaults on few samples."""
     X, y = make_spectra(random_state=0)
     model = LinCFACV()
     time = seconds(lambda: model.fit(X, y), 1)
@@ -102,8 +102,8 @@ def search(console: Console) -> None:
 def main() -> None:
     """Run the benchmarks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--no-large", action="store_true", help="no more than 2000 features")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to check that it runs")
+    parser.add_argument("--no-large", action="store_true", help="at most 2000 features")
     options = parser.parse_args()
     quick = options.quick
     console = new_console()

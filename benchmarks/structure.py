@@ -1,8 +1,8 @@
-"""What connectivity costs: ``python -m benchmarks.structure``.
+"""Cost of connectivity: ``python -m benchmarks.structure``.
 
-Each ratio is taken within this run: a fit through neighbours over a free one, and over
-FeatureAgglomeration of scikit-learn with the same connectivity; how the cost grows with the number
-of edges; and the memory beside the data.
+Ratios, each taken within one run: a fit with connectivity over a fit without, and over
+scikit-learn's FeatureAgglomeration with the same connectivity; growth of the cost with the number
+of edges; and memory in addition to the data.
 """
 
 import argparse
@@ -21,7 +21,7 @@ IN_ORDER = ("sequential", "centroid")
 
 
 def against_free(console: Console, n: int, side: int) -> list[Bar]:
-    """Neighbours only, over no rule at all, on a square grid."""
+    """Compare fits with and without connectivity on a square grid."""
     data = sources.field(n, side**2, n_test=1)
     graph = grid_connectivity((side, side))
     bars = []
@@ -31,9 +31,9 @@ def against_free(console: Console, n: int, side: int) -> list[Bar]:
         grid = seconds(lambda: bound.fit(data.X, data.y), 3)  # noqa: B023
         console.print(
             f"{data.name}, {data.shape}: {strategy} {plain:.2f} s for {free.n_groups_} groups, "
-            f"through neighbours {grid:.2f} s for {bound.n_groups_}"
+            f"with connectivity {grid:.2f} s for {bound.n_groups_}"
         )
-        what = f"{strategy}, through neighbours over free, {data.shape}"
+        what = f"{strategy}, with over without connectivity, {data.shape}"
         bars.append(Bar.at_most(what, 5, grid / plain))
     model = LinCFA(connectivity=graph)
     extra = extra_bytes(lambda: model.fit(data.X, data.y)) / data.X.nbytes
@@ -42,7 +42,7 @@ def against_free(console: Console, n: int, side: int) -> list[Bar]:
 
 
 def against_ward(console: Console, n: int, side: int) -> None:
-    """The whole path beside scikit-learn's compiled merging, to as many groups."""
+    """Compare the whole path with scikit-learn's compiled code, for the same number of groups."""
     data = sources.field(n, side**2, n_test=1)
     graph = grid_connectivity((side, side))
     model = LinCFA(strategy="agglomerative", connectivity=graph)
@@ -50,13 +50,13 @@ def against_ward(console: Console, n: int, side: int) -> None:
     ward = FeatureAgglomeration(model.n_groups_, connectivity=graph)
     peer = seconds(lambda: ward.fit(data.X), 1)
     console.print(
-        f"{data.name}, {data.shape}: agglomerative through neighbours {own:.2f} s for "
+        f"{data.name}, {data.shape}: agglomerative with connectivity {own:.2f} s for "
         f"{model.n_groups_} groups, FeatureAgglomeration {peer:.2f} s: {own / peer:.1f} times"
     )
 
 
 def growth(console: Console, n: int, sides: tuple[int, int]) -> list[Bar]:
-    """Four times as many edges: the time should grow by little more than that."""
+    """Measure four times as many edges: the time should grow by little more than that."""
     bars = []
     for strategy in (*IN_ORDER, "agglomerative"):
         times = []
@@ -65,7 +65,7 @@ def growth(console: Console, n: int, sides: tuple[int, int]) -> list[Bar]:
             model = LinCFA(strategy=strategy, connectivity=grid_connectivity((side, side)))
             times.append(seconds(lambda: model.fit(data.X, data.y), 2))  # noqa: B023
         console.print(
-            f"{strategy} through neighbours: {times[0]:.2f} s for {sides[0] ** 2} cells, "
+            f"{strategy} with connectivity: {times[0]:.2f} s for {sides[0] ** 2} cells, "
             f"{times[1]:.2f} s for {sides[1] ** 2}"
         )
         more = (sides[1] / sides[0]) ** 2
@@ -77,7 +77,7 @@ def growth(console: Console, n: int, sides: tuple[int, int]) -> list[Bar]:
 def main() -> None:
     """Run the benchmarks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to check that it runs")
     quick = parser.parse_args().quick
     console = new_console()
     bars = against_free(console, *((60, 20) if quick else (1000, 200)))

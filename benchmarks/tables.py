@@ -1,8 +1,8 @@
 """The command line on large tables: ``python -m benchmarks.tables``.
 
-Generates tables of correlated features in a temporary folder, reduces each by ``lincfa reduce`` in
-a process of its own, and prints seconds and peak memory beside those of merely reading the file.
-The ratios are what counts, each taken within this run.
+Generates tables of correlated features in a temporary folder, runs ``lincfa reduce`` on each in a
+separate process, and prints seconds and peak memory, compared with reading the file only. What
+counts are the ratios, each taken within one run.
 """
 
 import argparse
@@ -19,8 +19,8 @@ from rich.table import Table
 
 from .bars import new_console, save
 
-# Runs a command and writes its wall time, its processor time and its peak of resident memory, in
-# kilobytes. A process of its own, because the system tells the peak of all children together.
+# Runs a command and prints its wall time, CPU time and peak resident memory in kilobytes. In a
+# separate process, because the system reports the peak over all children.
 _MEASURED = """
 import resource, subprocess, sys, time
 start = time.perf_counter()
@@ -31,9 +31,9 @@ sys.exit(code)
 """
 _READ = """
 import sys
-from lincfa.cli._files import read_table
-table = read_table(sys.argv[1])
-table.numbers(table.numeric())
+import polars as pl
+read = pl.read_csv if sys.argv[1].endswith(".csv") else pl.read_parquet
+read(sys.argv[1]).to_numpy()
 """
 
 
@@ -48,7 +48,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process used."""
+    """Resources used by a process."""
 
     seconds: float
     processor: float
@@ -56,7 +56,7 @@ class Usage:
 
 
 def generate(path: Path, size: Size) -> None:
-    """Write correlated features and a target; the columns of a block share a factor each."""
+    """Write correlated features and a target; columns in the same block share a factor."""
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(size.n, 40))
     target = factors[:, :8].sum(axis=1) + 2 * rng.normal(size=size.n)
@@ -71,7 +71,7 @@ def generate(path: Path, size: Size) -> None:
 
 
 def usage(*command: str) -> Usage:
-    """Run a command and tell what it used."""
+    """Run a command and return what it used."""
     result = subprocess.run(
         [sys.executable, "-c", _MEASURED, *command], capture_output=True, text=True, check=True
     )
@@ -82,7 +82,7 @@ def usage(*command: str) -> Usage:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small tables: that it runs")
+    parser.add_argument("--quick", action="store_true", help="small tables, to check that it runs")
     options = parser.parse_args()
     sizes = [
         Size("wide.parquet", 2_000, 62_500),
@@ -93,9 +93,9 @@ def main() -> None:
     if options.quick:
         sizes = [Size("square.csv", 200, 500)]
     console = new_console()
-    table = Table(title="lincfa reduce, a process of its own")
-    for title in ("table", "work", "seconds", "of processor", "peak memory", "over the numbers"):
-        table.add_column(title, justify="left" if title in ("table", "work") else "right")
+    table = Table(title="lincfa reduce in a separate process")
+    for title in ("table", "step", "seconds", "CPU seconds", "peak memory", "peak / data"):
+        table.add_column(title, justify="left" if title in ("table", "step") else "right")
     with TemporaryDirectory() as folder:
         for size in sizes:
             path = Path(folder) / size.name

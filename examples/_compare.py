@@ -1,4 +1,4 @@
-"""What the examples share: the methods, the test on later years, the table and a picture."""
+"""Shared by the examples: the methods, the test on later years, and the table of results."""
 
 import time
 import warnings
@@ -39,19 +39,19 @@ class Part:
     target: xr.DataArray
 
     def years(self, chosen: slice) -> "Part":
-        """Give the part with some of the years alone."""
+        """Return the given years only."""
         return Part(self.field.sel(time=chosen), self.target.sel(time=chosen))
 
     @property
     def cells(self) -> Floats:
-        """The field as a table: a row for each year, a column for each cell that is not missing."""
+        """The field as a table: one row per year, one column per cell that is not missing."""
         tables = [array.values.reshape(len(array), -1) for array in arrays(self.field)]
         return np.hstack([table[:, ~np.isnan(table).all(axis=0)] for table in tables])
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a method did on one test part."""
+    """Prediction of one method for one test period."""
 
     truth: Floats
     prediction: Floats
@@ -60,24 +60,24 @@ class Result:
 
 
 def arrays(field: Field) -> list[xr.DataArray]:
-    """Give the variables of a field, years first."""
+    """Return the variables of a field, with time as first dimension."""
     found = [field] if isinstance(field, xr.DataArray) else list(field.data_vars.values())
     return [array.transpose("time", ...) for array in found]
 
 
 def neighbours(field: Field) -> Any:
-    """Tell which cells touch, for scikit-learn's clustering; LinCFA finds it out by itself."""
+    """Return which cells are adjacent, for scikit-learn; LinCFA works it out from the field."""
     grids = [(~array.isnull().all("time")).values for array in arrays(field)]
     return block_diag([grid_connectivity(grid.shape, mask=grid) for grid in grids], format="csr")
 
 
 def blocks_in_time(n_samples: int) -> TimeSeriesSplit:
-    """Cut the second half of a training part into five blocks, each predicted from all before."""
+    """Split the second half of the training years into five blocks, predicted from the past."""
     return TimeSeriesSplit(n_splits=5, test_size=max(2, n_samples // 10))
 
 
 def peers(train: Part, units: str) -> dict[str, Any]:
-    """Set up the methods to compare with; they take the table of the cells."""
+    """Return the other methods, which are fitted to the table of cells."""
     cv = blocks_in_time(len(train.target))
     shortest = min(len(past) for past, _ in cv.split(train.target))
     # LinCFACV has the same limit: at most half as many features as samples.
@@ -106,7 +106,7 @@ def peers(train: Part, units: str) -> dict[str, Any]:
 
 
 def ours(train: Part, units: Literal["standardized", "original"]) -> dict[str, Any]:
-    """Set up LinCFA; it takes the field itself, and merges only cells that touch."""
+    """Return the variants of LinCFA, fitted to the field; they merge only adjacent cells."""
 
     def plain(strategy: Any, connectivity: Any = "grid") -> Pipeline:
         reducer = LinCFA(strategy=strategy, connectivity=connectivity, units=units)
@@ -128,7 +128,7 @@ def ours(train: Part, units: Literal["standardized", "original"]) -> dict[str, A
 
 
 def n_features(model: Any) -> int:
-    """Count the features on which a fitted regression rests."""
+    """Return the number of features that a fitted regression uses."""
     if isinstance(model, DummyRegressor):
         return 0
     model = getattr(model, "best_estimator_", getattr(model, "estimator_", model))
@@ -137,11 +137,11 @@ def n_features(model: Any) -> int:
 
 
 def score(model: Any, train: Part, test: Part, takes_field: bool) -> Result:
-    """Learn from the years of one part, and predict those of the other."""
+    """Fit on the training years and predict the test years."""
     past, future = (part.field if takes_field else part.cells for part in (train, test))
     start = time.perf_counter()
     with warnings.catch_warnings():
-        # Seas without a passage between them: scikit-learn joins them where they are nearest.
+        # Seas that are not connected: scikit-learn joins them where they are closest.
         warnings.filterwarnings("ignore", message="the number of connected components")
         model.fit(past, train.target)
     seconds = time.perf_counter() - start
@@ -152,7 +152,7 @@ def score(model: Any, train: Part, test: Part, takes_field: bool) -> Result:
 def compare(
     splits: Iterable[tuple[Part, Part]], units: Literal["standardized", "original"]
 ) -> dict[str, list[Result]]:
-    """Score every method on every split; a split is what to learn from, and the years after it."""
+    """Score every method on every split, a pair of training years and the years that follow."""
     results: dict[str, list[Result]] = {}
     for train, test in splits:
         methods = [(peers(train, units), False), (ours(train, units), True)]
@@ -163,7 +163,7 @@ def compare(
 
 
 def as_markdown(results: dict[str, list[Result]]) -> str:
-    """Write the figures as a table, methods in the order in which they were tried."""
+    """Return the scores as a Markdown table, methods in the order in which they were run."""
     lines = [
         "| method | mean R² | R² of each split | pooled R² | RMSE | features | seconds |",
         "|---|---:|---|---:|---:|---|---:|",

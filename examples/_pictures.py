@@ -1,4 +1,4 @@
-"""Pictures of a fitted model: its areas and their coefficients, stability and series."""
+"""Plots of a fitted model: its areas, their coefficients, stability and mean series."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -25,12 +25,12 @@ Box = Mapping[str, tuple[float, float]]
 
 
 def output_folder(description: str | None) -> Path:
-    """Read from the command line where the pictures go."""
+    """Parse the command line; return the folder for the plots."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     here = Path(__file__).parent / "output"
-    parser.add_argument("--into", type=Path, default=here, help="folder for the pictures")
+    parser.add_argument("--into", type=Path, default=here, help="folder for the plots")
     folder: Path = parser.parse_args().into
     return folder
 
@@ -38,9 +38,9 @@ def output_folder(description: str | None) -> Path:
 def draw_all(
     model: LinCFACV, part: Part, name: str, unit: str, folder: Path, box: Box | None = None
 ) -> None:
-    """Draw four pictures of a model that was fitted to a part, and save them.
+    """Draw and save four plots of a model fitted to ``part``.
 
-    The unit is that of the means; the box, if any, is where the target was measured.
+    ``unit`` is that of the means; ``box``, if given, is the region of the target.
     """
     folder.mkdir(parents=True, exist_ok=True)
     print(
@@ -76,7 +76,7 @@ def draw_all(
 
 
 def draw_box(ax: Any, box: Box) -> None:
-    """Draw the outline of the box, and write in it what it is."""
+    """Draw the outline of the target region, with a label."""
     (south, north), (west, east) = box["latitude"], box["longitude"]
     outline = Rectangle((west, south), east - west, north - south, fill=False, linestyle="--")
     ax.add_patch(outline)
@@ -84,7 +84,7 @@ def draw_box(ax: Any, box: Box) -> None:
 
 
 def number_areas(ax: Any, model: LinCFACV, largest: list[int], variable: str | None) -> None:
-    """Write the numbers of the largest areas into the map, each as deep inside as there is room."""
+    """Number the largest areas on the map, each at its innermost point."""
     labels = model.label_map() if variable is None else model.label_map()[variable]
     rows, columns = (labels[dim].values for dim in labels.dims)
     for number, group in enumerate(largest, start=1):
@@ -103,7 +103,7 @@ def number_areas(ax: Any, model: LinCFACV, largest: list[int], variable: str | N
 
 
 def draw_series(model: LinCFACV, part: Part, largest: list[int], unit: str) -> Any:
-    """Draw the means of the largest areas, and tell their correlation with the target."""
+    """Plot the means of the largest areas, with their correlations with the target."""
     means = np.asarray(model.transform(part.field))
     years, target = part.target["time"].values, part.target.values
     figure, axes = plt.subplots(
@@ -131,7 +131,7 @@ def draw_series(model: LinCFACV, part: Part, largest: list[int], unit: str) -> A
 
 
 def save(figure: Any, path: Path) -> None:
-    """Save a picture, and say where."""
+    """Save a figure and print its path."""
     figure.savefig(path, dpi=DOTS)
     plt.close(figure)
     print(path)

@@ -1,11 +1,11 @@
-"""Temperature around the Great Lakes from the rest of North America, year by year.
+"""Predict yearly temperature around the Great Lakes from the rest of North America.
 
     python examples/north_america.py
 
-The field is a run of a climate model for 1860-2099 (scenario E1: emissions rise, then fall), yearly
-means on 37 x 49 cells, from the package iris-sample-data. The target is the mean of a box around
-the Great Lakes. The box and a margin of some 500 km around it are taken out of the field, so that
-no neighbour gives the answer away. Predicted is how far a year departs from the trend.
+The field is a climate model run for 1860-2099 (scenario E1: emissions rise, then fall), yearly
+means on 37 x 49 cells, from the package iris-sample-data. The target is the mean over a box around
+the Great Lakes. The box and a margin of about 500 km are removed from the field, so that adjacent
+cells do not give the answer away. The prediction is of deviations from the trend.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ MEMORY = 20
 
 
 def read() -> xr.DataArray:
-    """Read the yearly temperatures, in kelvin; the coordinate of time becomes the year."""
+    """Read the yearly temperatures in kelvin, with the year as time coordinate."""
     path = files("iris_sample_data") / "sample_data" / "E1_north_america.nc"
     with xr.open_dataset(str(path)) as data:
         field = data["air_temperature"].load().astype(float)
@@ -32,7 +32,7 @@ def read() -> xr.DataArray:
 
 
 def inside(field: xr.DataArray, margin: bool) -> xr.DataArray:
-    """Tell the cells of the box, with or without the margin around it."""
+    """Return which cells are in the box, with or without the margin."""
     within = xr.ones_like(field.isel(time=0), dtype=bool)
     for name, (low, high) in LAKES.items():
         more = MARGIN[name] * margin
@@ -41,29 +41,29 @@ def inside(field: xr.DataArray, margin: bool) -> xr.DataArray:
 
 
 def area_mean(field: xr.DataArray) -> xr.DataArray:
-    """Average over the area; cells are smaller towards the pole."""
+    """Return the area-weighted mean: cells get smaller towards the pole."""
     return field.weighted(np.cos(np.radians(field["latitude"]))).mean(["latitude", "longitude"])
 
 
 def without_trend(series: xr.DataArray, warming: xr.DataArray, train: slice) -> xr.DataArray:
-    """Take off what follows the mean warming, by a regression on the training years alone."""
+    """Remove the part that follows mean warming, by a regression on the training years."""
     known, index = series.sel(time=train), warming.sel(time=train)
     slope = xr.cov(known, index, "time") / index.var("time", ddof=1)
     return series - known.mean("time") - slope * (warming - index.mean("time"))
 
 
 def anomalies(train: slice) -> Part:
-    """Give field and target without their trends, as far as the training years tell these."""
+    """Return field and target without trend, estimated on the training years."""
     temperature = read()
     target = area_mean(temperature.where(inside(temperature, margin=False)))
     field = temperature.where(~inside(temperature, margin=True))
-    # The mean of the twenty years up to each one: no later year has a part in it.
+    # The mean of the twenty years up to each year: later years are not used.
     warming = area_mean(field).rolling(time=MEMORY, min_periods=1).mean()
     return Part(without_trend(field, warming, train), without_trend(target, warming, train))
 
 
 def splits() -> Iterator[tuple[Part, Part]]:
-    """Learn from all years before 1980, 2010, 2040, 2070; test on the 30 years that follow."""
+    """Train on all years before 1980, 2010, 2040, 2070; test on the 30 years that follow."""
     for first in range(FIRST_TEST, LAST + 1, TEST_YEARS):
         train, test = slice(None, first - 1), slice(first, first + TEST_YEARS - 1)
         part = anomalies(train)
@@ -71,7 +71,7 @@ def splits() -> Iterator[tuple[Part, Part]]:
 
 
 def main() -> None:
-    """Compare the methods, then draw what LinCFACV makes of all years."""
+    """Compare the methods, then plot LinCFACV fitted to all years."""
     folder = output_folder(__doc__)
     print(as_markdown(compare(splits(), units="original")))
     whole = anomalies(slice(None))

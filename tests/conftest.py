@@ -1,11 +1,13 @@
 """Data that several test files share."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from lincfa import LinCFA, LinCFACV
 from lincfa.datasets import make_correlated
-from lincfa.diagnostics._comparison import _run
+from lincfa.diagnostics import _compare
 from reference import QUICK
 
 
@@ -49,14 +51,19 @@ def load_or_skip():
 
 @pytest.fixture
 def planned(monkeypatch):
-    """The tasks of a comparison that is not carried out."""
+    """The fits of a comparison that is not carried out."""
     seen = []
 
-    def record(task, X, y):
-        seen.append(task)
-        return _run.Outcome(1.0, 1.0, 1.0, 1.0)
+    def record(name, X, y, fold, ordered, strategies):
+        train, test = fold
+        seen.append(
+            SimpleNamespace(
+                name=name, train=train, test=test, ordered=ordered, strategies=strategies
+            )
+        )
+        return _compare.FoldScore(1.0, 1.0, 1.0, 1.0)
 
-    monkeypatch.setattr(_run, "_try", record)
+    monkeypatch.setattr(_compare, "_score_or_failure", record)
     return seen
 
 

@@ -15,9 +15,9 @@ from dask.callbacks import Callback
 
 from lincfa import LinCFA
 from lincfa._data import _dask
-from lincfa._grouping._cohesion import _groups
+from lincfa._grouping import _cohesion
 from lincfa._model import _lazy
-from lincfa._statistics._dask import _chunks, _moments, _products, _statistics
+from lincfa._statistics._dask import _chunks, _kernels
 from reference import assert_same_fit, field, make
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
@@ -26,35 +26,29 @@ BATCH = 150
 
 
 @contextmanager
-def on_route(route, batch=BATCH, head=8):
+def on_route(route, batch=BATCH, block=8):
     """Batches so small that few features take as many passes as very many do."""
     with ExitStack() as stack:
         if route == "many passes":
-            small = {"LARGEST_BATCH": batch}
-            sizes = {"_SMALLEST_HEAD": head, "_OPERATIONS": 1}
-            for change in (
-                patch.multiple(_chunks, _FEWEST=4, **small),
-                patch.multiple(_statistics, **sizes, **small),
-                patch.multiple(_moments, _SOME_VALUES=50),
-                patch.multiple(_products, _SOME_VALUES=50, _WIDTH=7),
-            ):
-                stack.enter_context(change)
+            sizes = {"LARGEST_BATCH": batch, "_FEWEST": 4, "_SMALLEST_BLOCK": block}
+            stack.enter_context(patch.multiple(_chunks, _OPERATIONS=1, **sizes))
+            stack.enter_context(patch.multiple(_kernels, _SOME_VALUES=50, _WIDTH=7))
         yield
 
 
 def small_groups(most):
     """Groups above so many members count as large: not all of their pairs are compared."""
-    return patch.object(_groups, "COMPARED", most)
+    return patch.object(_cohesion, "COMPARED", most)
 
 
 def small_matrices(most):
     """Of more features than these, the correlations of all pairs do not fit into memory."""
-    return patch.object(_statistics, "most_features", lambda: most)
+    return patch.object(_chunks, "most_features", lambda: most)
 
 
 def no_matrix():
     """The correlations of all pairs must not be computed."""
-    return patch.object(_statistics.CachedStatistics, "of", side_effect=AssertionError)
+    return patch.object(_chunks.CachedStatistics, "of", side_effect=AssertionError)
 
 
 def small_parts(values):

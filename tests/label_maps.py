@@ -1,15 +1,16 @@
-"""Maps of labels for tests, and what a picture of one shows."""
+"""Maps of labels for tests, and what a figure of one shows."""
 
 import numpy as np
+import pytest
 
-from lincfa.report._findings import map_of
+from lincfa.report._maps import make_map
 
 
 def map_of_labels(labels, values=None, title=""):
     """A map of which all features are on the map."""
     told = np.asarray(labels, dtype=float)
     sizes = np.bincount(told[told >= 0].astype(int))
-    return map_of(labels, values, sizes=sizes, title=title)
+    return make_map(labels, values, sizes=sizes, title=title)
 
 
 def cell_colors(ax):
@@ -34,3 +35,9 @@ def is_grey(color):
 def legend_texts(ax):
     legend = ax.get_legend()
     return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def assert_raises(message, function, *args, **kwargs):
+    """Check that a call raises a ValueError whose message matches."""
+    with pytest.raises(ValueError, match=message):
+        function(*args, **kwargs)

@@ -1,9 +1,13 @@
 """A plain reference for the grouping, and data and sources to compare it on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from lincfa import LinCFA, theory
+from lincfa._data._columns import Columns
+from lincfa._data._training import Training
 from lincfa._statistics import ArrayStatistics, Moments, MomentStatistics
 from lincfa.datasets import make_correlated, make_field
 
@@ -127,30 +131,33 @@ def make(family, n, D, seed=0):
 # What is compared
 
 
-class Forced:
-    """Statistics with batches of the test's choosing."""
+def with_costs(statistics, block=None, **costs):
+    """The same statistics, asked in batches of the test's choosing."""
+    if block is not None:
+        costs["block_size"] = lambda remaining, seed_share: min(remaining, block)
+    return replace(statistics, costs=replace(statistics.costs, **costs))
 
-    def __init__(self, statistics, head=None, **forced):
-        self._statistics, self._forced = statistics, forced
-        if head is not None:
-            forced["head_size"] = lambda remaining, seed_share: min(remaining, head)
 
-    def __getattr__(self, name):
-        forced = self._forced
-        return forced[name] if name in forced else getattr(self._statistics, name)
+def training(X, y):
+    """Data as a fit reads them."""
+    return Training(values=X, columns=Columns(X.shape[1]), y=np.asarray(y, dtype=float))
+
+
+def array_statistics(X, y):
+    return ArrayStatistics.of(training(X, y))
 
 
 def from_chunks(X, y, *bounds):
     moments = Moments(X.shape[1], float(np.finfo(X.dtype).eps))
     for start, stop in zip((0, *bounds), (*bounds, len(y)), strict=True):
-        moments.update(X[start:stop], y[start:stop])
+        moments.update(training(X[start:stop], y[start:stop]))
     return MomentStatistics.from_moments(moments)
 
 
 def statistics_of(kind, X, y):
     if kind == "moments":
         return from_chunks(X, y, len(y) // 3)
-    return ArrayStatistics.from_data(np.asarray(X, order=kind), y)
+    return array_statistics(np.asarray(X, order=kind), y)
 
 
 def assert_same(one, other, tolerance=1.0, rtol=1e-8):

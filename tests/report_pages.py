@@ -8,7 +8,7 @@ import numpy as np
 
 from lincfa import LinCFA
 from lincfa.datasets import make_correlated
-from lincfa.report._findings import find
+from lincfa.report._findings import collect_findings
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -31,7 +31,7 @@ def make_findings(n_features=40, strategy="agglomerative", **given):
     """Findings on samples of which one half was fitted and the other is for scores."""
     X, y = make_correlated(n_samples=200, n_features=n_features, random_state=0)
     model = LinCFA(strategy=strategy).fit(X[:100], y[:100])
-    return find(model, X=X[:100], y=y[:100], X_test=X[100:], y_test=y[100:], **given)
+    return collect_findings(model, X=X[:100], y=y[:100], X_test=X[100:], y_test=y[100:], **given)
 
 
 class NastyFrame:
@@ -56,7 +56,7 @@ def nasty_findings():
         warnings.simplefilter("ignore")  # of the constant features
         model = LinCFA(min_correlation=0.9).fit(X[:30], frame.y[:30])
     title = NASTY[0]
-    return find(
+    return collect_findings(
         model,
         X=X[:30],
         y=frame.y[:30],

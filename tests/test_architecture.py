@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import importlib
 import inspect
 import re
 import subprocess
@@ -25,7 +26,7 @@ LAYERS = [
     {"_lincfa", "_lincfa_cv", "_model", "_search"},
     {"baselines", "cli", "datasets", "diagnostics", "plotting", "report", "__init__"},
 ]
-LATE = {("_model._reader", "report._findings"), ("_model._reader", "report._write")}
+LATE = {("_model._base", "report._findings"), ("_model._base", "report._page")}
 """Methods of convenience, which import from a later layer when they are called."""
 
 OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "xarray", "jinja2", "rich"}
@@ -120,6 +121,32 @@ def test_no_modules_import_each_other():
     assert list(graphlib.TopologicalSorter(graph).static_order())
 
 
+def test_experiments_use_public_names_only():
+    """The experiments of the paper use the library as its users do."""
+    used = set()
+    for path in (PACKAGE.parents[1] / "experiments").glob("*.py"):
+        tree = ast.parse(path.read_text())
+        names = set()  # of the library, by which modules of it are known in this file
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                assert all(name.name.split(".")[0] != "lincfa" for name in node.names), path.name
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lincfa"):
+                names |= {name.name for name in node.names}
+                used |= {(node.module, name.name) for name in node.names}
+        modules = names & {"theory", "datasets", "baselines", "plotting"}
+        used |= {
+            (f"lincfa.{node.value.id}", node.attr)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in modules
+        }
+    assert ("lincfa.theory", "interval_3d") in used
+    for module, name in used:
+        public = [*importlib.import_module(module).__all__]
+        assert name in public or (module == "lincfa" and name in ("datasets", "baselines")), name
+
+
 def test_theory_imports_nothing_of_ours():
     for module in MODULES:
         if module.split(".")[0] == "theory":
@@ -153,7 +180,7 @@ def test_import_is_light():
 
 def test_tables_are_opened_quickly():
     """What refuses a table or an option does not wait for scikit-learn."""
-    code = "import sys, lincfa.cli._reading, lincfa.cli._outputs; print(*sys.modules)"
+    code = "import sys, lincfa.cli._select, lincfa.cli._write; print(*sys.modules)"
     modules = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()

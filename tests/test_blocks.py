@@ -9,8 +9,8 @@ from scipy import sparse
 import literal_strategies as literal
 from graphs import assert_connected, complete, neighbouring, random_graph
 from lincfa import LinCFA, LinCFACV, order_sensitivity, stability
-from lincfa.report._findings import decide_pairs
-from lincfa.report._findings._samples import Samples
+from lincfa.report._groups import collect_pairs
+from lincfa.report._inputs import open_training
 from lincfa.structure import chain_connectivity, grid_connectivity
 from literal_strategies import assert_same_path
 from reference import many_factors, tree
@@ -178,8 +178,8 @@ def test_nearly_merged_are_only_groups_that_may_merge(strategy):
     X, y, blocks = make()
     for rule in ({"blocks": blocks}, {"connectivity": "chain"}):
         model = LinCFA(strategy=strategy, **rule).fit(X, y)
-        pairs = decide_pairs(model, Samples.of_fit(model, X, y))
-        assert "Only groups that may merge" in pairs.note
+        pairs = collect_pairs(model, open_training(model, X, y))
+        assert "Only groups that are allowed to merge" in pairs.note
         names = [f"x{group[0]}" for group in model.groups_]
         if strategy == "agglomerative":
             names = model.get_feature_names_out().tolist()
@@ -199,8 +199,8 @@ BAD = [
     ({"connectivity": np.zeros(6)}, "square matrix over the features"),
     ({"connectivity": np.zeros((5, 5))}, r"shape \(5, 5\), but there are 6 features"),
     ({"connectivity": np.full((6, 6), np.nan)}, "must be finite"),
-    ({"connectivity": np.triu(complete(6))}, "symmetric, but it joins columns 'x0', 'x1' in one"),
-    ({"connectivity": "grid"}, "needs a field of xarray.*grid_connectivity"),
+    ({"connectivity": np.triu(complete(6))}, "symmetric, but it connects columns 0, 1 in one"),
+    ({"connectivity": "grid"}, "needs an xarray field.*grid_connectivity"),
     ({"blocks": [1, 2]}, r"one label per feature, 6, got an array of shape \(2,\)"),
     ({"blocks": 7}, "one label per feature"),
     ({"blocks": ["a", None, "a", "a", "b", "b"]}, "no label for feature 1"),

@@ -24,8 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from lincfa import Comparison, LinCFA, LinCFACV, compare
 from lincfa._search._folds import default_folds
 from lincfa.baselines import RIDGES
-from lincfa.diagnostics import _progress
-from lincfa.diagnostics._comparison import METHODS, Part, _methods, regressor
+from lincfa.diagnostics import _compare, _progress
+from lincfa.diagnostics._compare import METHODS, TrainingPart
 from reference import draw
 
 QUICK = ["LinCFA", "all features", "PCA"]
@@ -136,18 +136,18 @@ def test_ordered_folds_are_contiguous(planned):
 
 
 def test_ordered_methods_choose_by_contiguous_folds():
-    part = Part(53, 10, ordered=True)
+    part = TrainingPart(53, 10, ordered=True)
     for chosen in (
-        regressor("LinCFACV", part),
-        regressor("PLS", part)[-1],
-        regressor("ridge", part)[-1],
+        METHODS["LinCFACV"](part),
+        METHODS["PLS"](part)[-1],
+        METHODS["ridge"](part)[-1],
     ):
         assert isinstance(chosen.cv, KFold)
         assert not chosen.cv.shuffle
         assert chosen.cv.n_splits == 5
-    assert regressor("ridge", Part(53, 10))[-1].cv is None
-    assert regressor("LinCFACV", Part(53, 10)).cv is None  # its own, shuffled
-    assert isinstance(regressor("PLS", Part(53, 10))[-1].cv, RepeatedKFold)
+    assert METHODS["ridge"](TrainingPart(53, 10))[-1].cv is None
+    assert METHODS["LinCFACV"](TrainingPart(53, 10)).cv is None  # its own, shuffled
+    assert isinstance(METHODS["PLS"](TrainingPart(53, 10))[-1].cv, RepeatedKFold)
     X, y = draw(0, 200)
     found = compare(X, y, ordered=True, cv=3, strategies=["sequential"])
     assert np.isfinite(found.fold_r2).all()
@@ -323,25 +323,25 @@ def test_warnings_of_methods_become_notes(monkeypatch):
 
 
 def test_large_data_leave_out_what_would_not_fit():
-    assert _methods.chosen_methods(None, 160, 4000) == (list(METHODS), [])
-    names, notes = _methods.chosen_methods(None, 160, 20_000)
-    assert set(METHODS) - set(names) == set(_methods._SQUARE)
-    assert all(name in notes[0] for name in _methods._SQUARE)
-    names, notes = _methods.chosen_methods(None, 4000, 3000)
+    assert _compare.chosen_methods(None, 160, 4000) == (list(METHODS), [])
+    names, notes = _compare.chosen_methods(None, 160, 20_000)
+    assert set(METHODS) - set(names) == set(_compare._SQUARE)
+    assert all(name in notes[0] for name in _compare._SQUARE)
+    names, notes = _compare.chosen_methods(None, 4000, 3000)
     assert set(METHODS) - set(names) == {"all features", "ridge", "PCA"}
     assert "4000 training samples of 3000 features" in notes[0]
-    assert _methods.chosen_methods(["LinCFA joint"], 160, 20_000) == (["LinCFA joint"], [])
-    assert len(_methods.searched_strategies(None, 1000)[0]) == 4
-    tried, note = _methods.searched_strategies(None, 1001)
+    assert _compare.chosen_methods(["LinCFA joint"], 160, 20_000) == (["LinCFA joint"], [])
+    assert len(_compare.searched_strategies(None, 1000)[0]) == 4
+    tried, note = _compare.searched_strategies(None, 1001)
     assert tried == ("sequential",)
     assert note == "Above 1000 features LinCFACV tries sequential only, to save time."
-    assert _methods.searched_strategies(["joint"], 5000) == (("joint",), "")
+    assert _compare.searched_strategies(["joint"], 5000) == (("joint",), "")
 
 
 def test_what_was_left_out_is_said(monkeypatch, planned):
     X, y = draw(0)
-    monkeypatch.setattr(_methods, "MOST_SQUARE", 5)
-    monkeypatch.setattr(_methods, "MOST_SEARCHED", 5)
+    monkeypatch.setattr(_compare, "MOST_SQUARE", 5)
+    monkeypatch.setattr(_compare, "MOST_SEARCHED", 5)
     found = compare(X, y)
     assert "Left out above 5 features" in str(found)
     assert "Above 5 features LinCFACV tries" in str(found)

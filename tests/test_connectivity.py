@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import literal_strategies as literal
 from graphs import assert_connected, complete, n_parts, neighbouring, random_graph
 from lincfa import LinCFA
-from lincfa._grouping import _connected_sequential
-from lincfa._statistics import _nearby
+from lincfa._grouping import _sequential
+from lincfa._statistics import _array, _cache
 from lincfa.datasets import make_field
 from lincfa.structure import chain_connectivity, grid_connectivity
 from literal_strategies import assert_same_path, assert_same_walk
@@ -180,9 +180,9 @@ def test_room_for_few_columns_does_not_matter(scene, strategy, together, monkeyp
     """Columns are kept in blocks, of which large data have many more than there is room for."""
     X, y, graph = scene
     expected = LinCFA(strategy=strategy, connectivity=graph).fit(X, y)
-    monkeypatch.setattr("lincfa._statistics.ArrayStatistics.columns_together", together)
-    monkeypatch.setattr(_nearby, "_LEAST", 1)
-    monkeypatch.setattr(_nearby, "_SHARE", 0.0)  # two blocks
+    monkeypatch.setattr(_array, "_COLUMNS", together)
+    monkeypatch.setattr(_cache, "_FEWEST_VALUES", 1)
+    monkeypatch.setattr(_cache, "_KEPT_SHARE", 0.0)  # two blocks
     model = LinCFA(strategy=strategy, connectivity=graph).fit(X, y)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_allclose(model.evidence_["f"], expected.evidence_["f"], rtol=1e-9)
@@ -222,14 +222,14 @@ def test_features_that_never_pass_are_not_looked_through_again_and_again(hub_onl
         graph[:-1, :-1] = 0
     X, y, _ = make(noise_only, 60, D)
     lists = []
-    original = _connected_sequential._Growth.__init__
+    original = _sequential._ConnectedGroups.__init__
 
     def counted(self, *args):
         original(self, *args)
         self.free = Counting(self.free)
         lists.append(self.free)
 
-    monkeypatch.setattr(_connected_sequential._Growth, "__init__", counted)
+    monkeypatch.setattr(_sequential._ConnectedGroups, "__init__", counted)
     model = LinCFA(connectivity=graph, min_correlation=0.9, tolerance=10.0).fit(X, y)
     assert model.n_groups_ == D
     # Each edge is followed once by the group and up to 8 times ahead of it; 8 features are looked

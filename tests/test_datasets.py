@@ -175,7 +175,7 @@ def test_generators_refuse_an_impossible_noise(make, noise):
     ("make", "arguments", "message"),
     [
         (make_spectra, {"target_noise": -1}, "target_noise must be finite and not negative"),
-        (make_bivariate, {"share": 0}, "share must be between 0 and 1, both excluded, got 0"),
+        (make_bivariate, {"share": 0}, "share must be strictly between 0 and 1, got 0"),
         (make_bivariate, {"share": 1.0}, "share must be .* got 1.0"),
         (make_trivariate, {"share": np.nan}, "share must be .* got nan"),
         (make_bivariate, {"weights": (1, 2, 3)}, r"weights must be 2 numbers, got .* \(3,\)"),
@@ -183,7 +183,7 @@ def test_generators_refuse_an_impossible_noise(make, noise):
         (make_trivariate, {"weights": (1, np.nan, 0)}, "weights must be finite, got nan"),
         (make_trivariate, {"third": (1, 2)}, r"third must be 3 numbers, got .* \(2,\)"),
         (make_trivariate, {"third": (1, 2, np.inf)}, "third must be finite, got inf"),
-        (make_trivariate, {"third": (0, 0, 0)}, "third must not be all 0, .* constant"),
+        (make_trivariate, {"third": (0, 0, 0)}, "third must not be all 0: .* constant"),
         (make_correlated, {"weights": np.ones(99)}, r"weights must be 100 .* \(99,\)"),
         (make_correlated, {"weights": np.full(100, -np.inf)}, "weights must be finite, got -inf"),
         (make_correlated, {"tree": [-1, 0]}, r"tree must be 100 integers, got .* \(2,\)"),

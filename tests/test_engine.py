@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from lincfa import LinCFA
 from lincfa._grouping import _sequential, group_sequential
-from lincfa._rule._criterion import Criterion
-from lincfa._statistics import ArrayStatistics, _array, _columns, _moments
+from lincfa._rule import Rule
+from lincfa._statistics import ArrayStatistics, _array, _moments
 from lincfa._statistics import _tiles as _blocks
 from reference import (
     FAMILIES,
     SIZES,
     TOLERANCES,
-    Forced,
+    array_statistics,
     assert_same,
     duplicates,
     explained,
@@ -29,6 +29,7 @@ from reference import (
     reference,
     statistics_of,
     tree,
+    with_costs,
 )
 
 
@@ -41,8 +42,8 @@ def test_groups_are_those_of_the_reference(family, n, D, tolerance, known):
     labels, f, rho = reference(X, y, tolerance, noise)
     for kind in ("C", "F", "moments"):
         statistics = statistics_of(kind, X, y)
-        criterion = Criterion.of(statistics, tolerance, noise)
-        partition = group_sequential(Forced(statistics, head=max(1, D // 3)), criterion)
+        rule = Rule.of(statistics, tolerance, noise)
+        partition = group_sequential(with_costs(statistics, block=max(1, D // 3)), rule)
         assert partition.labels.tolist() == labels
         evidence = partition.evidence
         pair = evidence["partner"], evidence["feature"]
@@ -81,7 +82,7 @@ def layouts(X, folder):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_memory_order(monkeypatch, tmp_path, family, tolerance, dtype):
     """Heads of 20 of the 75 columns, so that every kind of access is made."""
-    monkeypatch.setattr(_array, "_SMALLEST_HEAD", 20)
+    monkeypatch.setattr(_array, "_SMALLEST_BLOCK", 20)
     X, y = make(family, 60, 75)
     X = X.astype(dtype)
     model = LinCFA(tolerance=tolerance).fit(np.ascontiguousarray(X), y)
@@ -100,14 +101,14 @@ def test_memory_order(monkeypatch, tmp_path, family, tolerance, dtype):
 @pytest.mark.parametrize("family", [noise_only, tree, field, mirrored, explained])
 def test_float32_is_computed_as_float64(monkeypatch, family, tolerance, order):
     """Not so for copies in another unit, which in float32 count as equal more easily."""
-    monkeypatch.setattr(_array, "_SMALLEST_HEAD", 20)
+    monkeypatch.setattr(_array, "_SMALLEST_BLOCK", 20)
     X, y = make(family, 60, 75)
     narrow = np.asarray(X, dtype=np.float32, order=order)
     wide = narrow.astype(np.float64)
     labels, *_ = reference(wide, y, tolerance)
     for kind in (order, "moments"):
         parts = [
-            group_sequential(statistics, Criterion.of(statistics, tolerance, "pair"))
+            group_sequential(statistics, Rule.of(statistics, tolerance, "pair"))
             for statistics in (statistics_of(kind, values, y) for values in (narrow, wide))
         ]
         assert parts[0].labels.tolist() == parts[1].labels.tolist() == labels
@@ -129,13 +130,13 @@ def test_batches(monkeypatch, family, head, scatter_cost):
     labels, *_ = reference(X, y, 0.5)
     for kind in ("C", "moments"):
         statistics = statistics_of(kind, X, y)
-        criterion = Criterion(40, 0.5)
-        plain = group_sequential(statistics, criterion)
+        rule = Rule(40, 0.5)
+        plain = group_sequential(statistics, rule)
         for seeds, block, values in BATCHES:
             monkeypatch.setattr(_sequential, "_SMALLEST_BLOCK", block)
             monkeypatch.setattr(_sequential, "_SCREEN_VALUES", values)
-            forced = Forced(statistics, head, seed_limit=seeds, scatter_cost=scatter_cost)
-            partition = group_sequential(forced, criterion)
+            forced = with_costs(statistics, head, max_seeds=seeds, scattered=scatter_cost)
+            partition = group_sequential(forced, rule)
             assert partition.labels.tolist() == labels
             assert_same(partition.evidence, plain.evidence, 0.5)
 
@@ -147,18 +148,21 @@ def test_pruning_leaves_out_what_cannot_merge(monkeypatch, order, known):
     monkeypatch.setattr(_sequential, "_SMALLEST_BLOCK", 8)
     monkeypatch.setattr(_sequential, "_SCREEN_VALUES", 8)
     X, y = make(noise_only, 100, 300)
-    statistics = ArrayStatistics.from_data(np.asarray(X, order=order), y)
-    criterion = Criterion.of(statistics, 0.01, y.var() if known else "pair")
+    statistics = array_statistics(np.asarray(X, order=order), y)
+    rule = Rule.of(statistics, 0.01, y.var() if known else "pair")
     asked = []
+    rows = ArrayStatistics.rows
 
-    def rows(seeds, tasks):
-        asked.append(sum((part.stop - part.start) * block.size for part, block in tasks))
-        return statistics.rows(seeds, tasks)
+    def counted(self, seeds, comparisons):
+        asked.append(sum((part.stop - part.start) * block.size for part, block in comparisons))
+        return rows(self, seeds, comparisons)
+
+    monkeypatch.setattr(ArrayStatistics, "rows", counted)
 
     parts, numbers = [], []
     for cost in (np.inf, 0.0):
-        forced = Forced(statistics, 60, seed_limit=40, scatter_cost=cost, rows=rows)
-        parts.append(group_sequential(forced, criterion))
+        forced = with_costs(statistics, 60, max_seeds=40, scattered=cost)
+        parts.append(group_sequential(forced, rule))
         numbers.append(sum(asked))
         asked.clear()
     np.testing.assert_array_equal(parts[0].labels, parts[1].labels)
@@ -182,11 +186,11 @@ def test_mirror_images_at_the_end_of_the_reach_merge(monkeypatch, known):
             first, second = np.array([seed]), np.array([mirror])
             pairs = statistics.pairs(first, second, np.array([-1.0]))
             # Just above F of this pair: whatever else the seed takes, it takes its mirror image.
-            tolerance = 1.000001 * Criterion(50, 1.0, ratio).f(pairs)[0]
+            tolerance = 1.000001 * Rule(50, 1.0, ratio).f(pairs)[0]
             order = np.r_[seed, np.delete(np.arange(60), seed)]
             reordered = statistics_of(kind, X[:, order], y)
-            forced = Forced(reordered, 1, seed_limit=1, scatter_cost=-np.inf)
-            partition = group_sequential(forced, Criterion(50, tolerance, ratio))
+            forced = with_costs(reordered, 1, max_seeds=1, scattered=-np.inf)
+            partition = group_sequential(forced, Rule(50, tolerance, ratio))
             assert partition.labels[np.flatnonzero(order == mirror)[0]] == 0
 
 
@@ -205,12 +209,12 @@ def test_copies_merge_even_where_their_rounding_is_the_target(
     statistics = statistics_of(kind, X, y)
     difference = np.diff(statistics.target_correlation[[0, 2]])[0]
     assert difference**2 > 1e-9  # the rule itself would tell them apart
-    criterion = Criterion(100, tolerance, noise_ratio)
+    rule = Rule(100, tolerance, noise_ratio)
     monkeypatch.setattr(_sequential, "_SMALLEST_BLOCK", 1)
     monkeypatch.setattr(_sequential, "_SCREEN_VALUES", 1)
     for head in (1, 3):
         for cost in (-np.inf, np.inf):
-            partition = group_sequential(Forced(statistics, head, scatter_cost=cost), criterion)
+            partition = group_sequential(with_costs(statistics, head, scattered=cost), rule)
             assert partition.labels[2] == partition.labels[0] == 0
 
 
@@ -220,11 +224,11 @@ def test_columns_sorted_by_their_correlation_with_the_target(order, direction):
     """Then sorting candidates by it turns whole ranges of columns around, or leaves them alone."""
     rng = np.random.default_rng(0)
     X, y = noise_only(rng, 50, 6000)
-    r = ArrayStatistics.from_data(X, y).target_correlation
+    r = array_statistics(X, y).target_correlation
     X = np.asarray(X[:, np.argsort(direction * r)], order=order)
     model = LinCFA(tolerance=1e-4).fit(X, y)
-    statistics = ArrayStatistics.from_data(X, y)
-    plain = group_sequential(Forced(statistics, scatter_cost=np.inf), Criterion(50, 1e-4))
+    statistics = array_statistics(X, y)
+    plain = group_sequential(with_costs(statistics, scattered=np.inf), Rule(50, 1e-4))
     np.testing.assert_array_equal(model.labels_, plain.labels)
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     first, second = model.evidence_["partner"], model.evidence_["feature"]
@@ -238,16 +242,16 @@ TILES = {
     "rows": {"TILE_VALUES": 150, "_ROW_WIDTH": 1000, "_COLUMN_LENGTH": 1000},
 }
 ENGINES = {
-    "small heads": {"_SMALLEST_HEAD": 1, "_LARGEST_HEAD": 3},
-    "symmetric updates": {"_SMALLEST_HEAD": 25, "_LARGEST_HEAD": 3, "_SQUARE_VALUES": 70},
-    "single rows": {"_SMALLEST_HEAD": 9, "_SQUARE_VALUES": 1, "_REFINED_VALUES": 1},
-    "the rest at once": {"_SMALLEST_HEAD": 4, "_LARGEST_HEAD": 4, "_SQUARE_SHARE": 1e6},
-    "few pairs at a time": {"_SMALLEST_HEAD": 9, "_REFINED_VALUES": 200},
-    "columns in place": {"_SMALLEST_HEAD": 9, "_DENSE": 0.0},
-    "columns gathered": {"_SMALLEST_HEAD": 9, "_DENSE": np.inf},
-    "all columns delicate": {"_SMALLEST_HEAD": 9, "_MODERATE_OFFSET": -1.0},
-    "one row for the shift": {"_SMALLEST_HEAD": 9, "_SHIFT_ROWS": 1},
-    "few seeds": {"_SMALLEST_HEAD": 20, "_SMALLEST_LIMIT": 3, "_LARGEST_LIMIT": 3, "_MULTIPLE": 1},
+    "small heads": {"_SMALLEST_BLOCK": 1, "_LARGEST_BLOCK": 3},
+    "symmetric updates": {"_SMALLEST_BLOCK": 25, "_LARGEST_BLOCK": 3, "_SQUARE_VALUES": 70},
+    "single rows": {"_SMALLEST_BLOCK": 9, "_SQUARE_VALUES": 1, "_REFINED_VALUES": 1},
+    "the rest at once": {"_SMALLEST_BLOCK": 4, "_LARGEST_BLOCK": 4, "_SQUARE_SHARE": 1e6},
+    "few pairs at a time": {"_SMALLEST_BLOCK": 9, "_REFINED_VALUES": 200},
+    "columns in place": {"_SMALLEST_BLOCK": 9, "_DENSE": 0.0},
+    "columns gathered": {"_SMALLEST_BLOCK": 9, "_DENSE": np.inf},
+    "all columns delicate": {"_SMALLEST_BLOCK": 9, "_MODERATE_OFFSET": -1.0},
+    "one row for the shift": {"_SMALLEST_BLOCK": 9, "_SHIFT_ROWS": 1},
+    "few seeds": {"_SMALLEST_BLOCK": 20, "_FEWEST_SEEDS": 3, "_MOST_SEEDS": 3, "_MULTIPLE": 1},
 }
 
 
@@ -263,12 +267,12 @@ def test_tiles(monkeypatch, engine, tiles):
         assert plain.labels_.tolist() == labels
         cases.append((X, y, plain))
     for name, value in ENGINES[engine].items():
-        monkeypatch.setattr(_array if hasattr(_array, name) else _columns, name, value)
+        monkeypatch.setattr(_array, name, value)
     for name, value in TILES[tiles].items():
         monkeypatch.setattr(_blocks, name, value)
     monkeypatch.setattr(_blocks.row_slices, "__defaults__", (TILES[tiles]["TILE_VALUES"],))
     monkeypatch.setattr(_moments, "_CHUNK_VALUES", 3 * TILES[tiles]["TILE_VALUES"])
-    monkeypatch.setattr(_moments, "_HEAD", 9)
+    monkeypatch.setattr(_moments, "_BLOCK", 9)
     monkeypatch.setattr(_moments, "_SEEDS", 4)
     for X, y, plain in cases:
         for order in "CF":
@@ -294,8 +298,8 @@ def test_constant_columns_in_any_batch():
     for kind in ("C", "F", "moments"):
         statistics = statistics_of(kind, wide, y)
         for head, cost in ((1, -np.inf), (7, 0.0), (30, np.inf), (60, 0.0)):
-            forced = Forced(statistics, head, seed_limit=3, scatter_cost=cost)
-            partition = group_sequential(forced, Criterion(40, 0.5))
+            forced = with_costs(statistics, head, max_seeds=3, scattered=cost)
+            partition = group_sequential(forced, Rule(40, 0.5))
             assert partition.labels[places].tolist() == labels
             assert (np.delete(partition.labels, places) == -1).all()
             members = np.concatenate(partition.groups)
@@ -334,7 +338,7 @@ def test_any_way_to_the_same_groups(
         patch.multiple(_array, _SQUARE_VALUES=100 * tile, _REFINED_VALUES=100 * tile),
         patch.multiple(_blocks, TILE_VALUES=100 * tile),
     ):
-        for statistics in (ArrayStatistics.from_data(X, y), from_chunks(X, y, *bounds)):
-            forced = Forced(statistics, head, seed_limit=seeds, scatter_cost=scatter_cost)
-            partition = group_sequential(forced, Criterion(n, tolerance))
+        for statistics in (array_statistics(X, y), from_chunks(X, y, *bounds)):
+            forced = with_costs(statistics, head, max_seeds=seeds, scattered=scatter_cost)
+            partition = group_sequential(forced, Rule(n, tolerance))
             assert partition.labels.tolist() == labels

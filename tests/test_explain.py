@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from lincfa import LinCFA, explain_pair, theory
-from lincfa._model._words import apart, decimals, digits
+from lincfa._model._display import decimals, digits, distinguishable
 from lincfa.datasets import make_correlated, make_spectra
 from literal_strategies import correlation, full_noise, standardised
 from reference import draw, table
@@ -80,23 +80,23 @@ def test_figures_of_rejected_pairs_are_those_of_the_theory(data, noise):
 DECISIONS = {
     "merged": (
         {"b": 0.4},
-        "merge: their correlation is 0.800; given how much their effects on the target differ, "
-        "0.750 is enough. Replacing both by their mean lowers the mean squared error by an "
+        "merge: their correlation is 0.800, and given how much their effects differ, "
+        "0.750 would be enough. Replacing both by their mean lowers the mean squared error by an "
         "estimated 0.0457, or 0.775 % of the target's variance: 0.229 less because one weight is "
         "estimated instead of two, 0.183 more because both get the same weight (F = 0.800; pairs "
         "merge at F ≤ 1).",
     ),
     "rejected": (
         {"b": 1.0},
-        "stay apart: their correlation is 0.800; given how much their effects on the target "
-        "differ, 0.960 is required. Replacing both by their mean would raise the mean squared "
+        "stay apart: their correlation is 0.800, but given how much their effects differ, "
+        "they would need 0.960. Replacing both by their mean would raise the mean squared "
         "error by an estimated 0.914, or 13.3 % of the target's variance: 0.229 less because one "
         "weight is estimated instead of two, 1.14 more because both get the same weight (F = 5.00; "
         "pairs merge at F ≤ 1).",
     ),
     "any correlation": (
         {"b": 0.05},
-        "merge: their effects on the target are so similar that any correlation is enough; theirs "
+        "merge: their effects on the target are so similar that any correlation would do; theirs "
         "is 0.800. ",
     ),
     "smallest correlation": (
@@ -112,16 +112,16 @@ DECISIONS = {
     ),
     "a loss that is allowed": (
         {"b": 0.6, "tolerance": "unbiased"},
-        "merge: their correlation is 0.800; given how much their effects on the target differ, "
-        "0.778 is enough. Replacing both by their mean raises the mean squared error by an "
+        "merge: their correlation is 0.800, and given how much their effects differ, "
+        "0.778 would be enough. Replacing both by their mean raises the mean squared error by an "
         "estimated 0.183, or 2.99 % of the target's variance, which a tolerance of 2 allows: 0.229 "
         "less because one weight is estimated instead of two, 0.411 more because both get the same "
         "weight (F = 1.80; pairs merge at F ≤ 2).",
     ),
     "a gain that is not enough": (
         {"tolerance": 0.5},
-        "stay apart: their correlation is 0.800; given how much their effects on the target "
-        "differ, 0.875 is required. Replacing both by their mean would lower the mean squared",
+        "stay apart: their correlation is 0.800, but given how much their effects differ, "
+        "they would need 0.875. Replacing both by their mean would lower the mean squared",
     ),
 }
 
@@ -156,13 +156,13 @@ def test_numbers_that_decide_are_told_apart(data):
     for part in ("stay apart", "1.6077 less", "1.6084 more", "F = 1.0004; pairs merge at F ≤ 1"):
         assert part in text
     text = str(explain_pair(*make_spectra(80, 40, random_state=0), 1, 4, tolerance="unbiased"))
-    assert "correlation is 0.99248;" in text
-    assert "0.99252 is required" in text
+    assert "correlation is 0.99248," in text
+    assert "would need 0.99252" in text
     X, y = data
     twins = np.column_stack([X[:, 0], X[:, 0] + 1e-4 * X[:, 4]])
     pair = explain_pair(twins, y, 0, 1)
-    assert f"correlation is {correlation(*twins.T):.10f};" in str(pair)
-    assert f"{pair.threshold:.12f} is required. " in str(pair)
+    assert f"correlation is {correlation(*twins.T):.10f}," in str(pair)
+    assert f"would need {pair.threshold:.12f}. " in str(pair)
     text = str(explain_pair(np.column_stack([X[:, 0], -X[:, 1]]), y, 0, 1))
     assert "correlation is −0.9" in text
     assert "-0." not in text
@@ -172,7 +172,7 @@ def test_the_larger_of_two_limits_is_named():
     X, y = make_correlated(200, 30, random_state=0)
     pair = explain_pair(X, y, 0, 1, min_correlation=0.98)
     assert pair.threshold < 0.98
-    assert "0.980 is required" in str(pair)
+    assert "would need 0.980" in str(pair)
     assert ">0.980</td>" in pair._repr_html_()
     allowed = explain_pair(X, y, 0, 4, min_correlation=0.95)
     assert "min_correlation requires 0.950" in str(allowed)
@@ -215,8 +215,8 @@ def test_correlations_near_one_show_what_is_left():
 
 
 def test_equal_numbers_are_not_told_apart():
-    assert apart(digits, 1.0, 1.0) == ("1.00", "1.00")
-    assert apart(digits, 1.0, 1.0 + 1e-12) == ("1.000000000000", "1.000000000001")
+    assert distinguishable(digits, 1.0, 1.0) == ("1.00", "1.00")
+    assert distinguishable(digits, 1.0, 1.0 + 1e-12) == ("1.000000000000", "1.000000000001")
 
 
 # Columns

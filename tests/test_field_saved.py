@@ -1,15 +1,27 @@
 """Models of fields in files, and what they give in NetCDF and Zarr."""
 
 import json
+import tracemalloc
+from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import lincfa
 from lincfa import LinCFA
-from lincfa._model._document import envelope
-from tampering import assert_refused
-from tampering import content as content_of_table
+from tampering import (
+    FUZZ,
+    VALUES,
+    assert_refused,
+    content_of,
+    loaded_or_refused,
+    nodes,
+    put,
+    sealed,
+)
 
 xr = pytest.importorskip("xarray")
 
@@ -66,8 +78,7 @@ def test_a_model_comes_back(file, X, y):
 
 
 def table_of(model, X):
-    with model._known(X) as (values, *_):
-        return values
+    return model._read_new(X).values
 
 
 def test_attributes_as_far_as_json_holds_them(file):
@@ -107,10 +118,10 @@ def test_dates_of_other_calendars_as_text(file):
 
 def test_names_that_are_no_text(file):
     X, y = field()
-    with pytest.raises(ValueError, match="The name 3 in the field is not valid text"):
+    with pytest.raises(ValueError, match="The name 3 is not valid text"):
         LinCFA().fit(X.rename(3), y).save(file)
     with pytest.raises(ValueError, match="not valid text"):
-        LinCFA().fit(X.rename(lat="\udc00"), y).save(file)
+        LinCFA().fit(X.rename(lat="\ud83d\ude00"), y).save(file)
     assert not file.exists()
 
 
@@ -120,105 +131,73 @@ def test_xarray_is_needed_for_maps_only(file, monkeypatch):
     model.save(file)
     monkeypatch.setitem(__import__("sys").modules, "xarray", None)
     loaded = lincfa.load(file)
-    np.testing.assert_array_equal(loaded.transform(table(X)), model._reduce(table(X)))
+    np.testing.assert_array_equal(loaded.transform(table(X)), model.transform(table(X)))
     with pytest.raises(ImportError, match=r"pip install 'lincfa\[xarray\]'"):
         loaded.label_map()
 
 
-def test_files_of_the_first_version(file):
-    content = content_of_table()
-    assert content.pop("field") is None
-    assert content.pop("structure") == {"connectivity": None, "blocks": None}
-    assert content["parameters"].pop("sample_dim") is None
-    text = envelope(content).replace('"version": 2', '"version": 1')
-    file.write_text(text)
-    model = lincfa.load(file)
-    assert model.sample_dim is model.connectivity is model.blocks is None
-    assert model.n_connected_components_ == 1
-    assert not hasattr(model, "field_")
-    model.save(file)
-    assert json.loads(file.read_text())["version"] == 2
-    for changed in ({**content, "field": None}, {**content, "parameters": 3}):
-        text = envelope(changed).replace('"version": 2', '"version": 1')
-        assert_refused(file, text, "version 1 has no 'field'|not an object")
-    content["parameters"]["sample_dim"] = None
-    text = envelope(content).replace('"version": 2', '"version": 1')
-    assert_refused(file, text, "version 1 has no 'sample_dim'")
-    assert_refused(file, envelope(content), "'model' lacks 'field'")
-
-
-def document(file, change=None):
-    """The content of a saved model of a field; and it, changed, as a text."""
-    LinCFA(sample_dim="time").fit(*dataset()).save(file)
-    content = json.loads(file.read_text())["model"]
-    if change is not None:
-        change(content["field"])
-    return envelope(content)
-
-
-def at(*path, value):
-    """A change of one place of the field."""
-
-    def change(content):
-        for key in path[:-1]:
-            content = content[key]
-        if value is KeyError:
-            del content[path[-1]]
-        else:
-            content[path[-1]] = value
-
-    return change
+@pytest.fixture(scope="module")
+def content():
+    """What the file of a model of a field holds."""
+    return content_of(LinCFA(sample_dim="time").fit(*dataset()))
 
 
 VARIABLE, COORDINATE = ("variables", 0), ("coordinates", 0)  # t2m and lat
+NOT_A_FIELD, DO_NOT_MATCH = "field is not a description of a field", "cells do not match"
+NAMES, REPEATED = "feature_names differ", "missing, repeated or reserved"
 DAMAGE = {
-    "no field": (at("variables", value=[]), "unknown dimension"),
-    "array of three": (at("is_dataset", value=False), "no field"),
-    "not a list": (at("variables", value={}), "'variables' is not a list"),
-    "sample_dim": (at("sample_dim", value=3), "'sample_dim'"),
-    "group": (at("sample_dim", value="group"), "'sample_dim'"),
-    "other samples": (at("sample_dim", value="lat"), "'shape'|'dims'|two sizes"),
-    "is_dataset": (at("is_dataset", value=1), "'is_dataset'"),
-    "more": (at("more", value=1), "'more', which does not belong"),
-    "less": (at("levels", value=KeyError), "lacks 'levels'"),
-    "no name": (at(*VARIABLE, "name", value=None), "no field"),
-    "name": (at(*VARIABLE, "name", value=[]), "no name"),
-    "same name": (at(*VARIABLE, "name", value="rain"), "repeats"),
-    "other name": (at(*VARIABLE, "name", value="t3m"), "'feature_names'"),
-    "dims": (at(*VARIABLE, "dims", value=["time", "lat"]), "'shape'"),
-    "repeated dims": (at(*VARIABLE, "dims", value=["time", "lat", "lat"]), "different names"),
-    "shape": (at(*VARIABLE, "shape", value=[4, 7]), "'cells'"),
-    "negative": (at(*VARIABLE, "shape", value=[-4, -6]), "'cells'"),
-    "two sizes": (at("variables", 1, "dims", value=["time", "lat"]), "two sizes"),
-    "cells": (at(*VARIABLE, "cells", value=[24]), "'feature_names'"),
-    "other cells": (at(*VARIABLE, "cells", value=[9, 1, 9, 2, 3]), "'feature_names'"),
-    "negative cells": (at(*VARIABLE, "cells", value=[25, -1]), "'cells'"),
-    "too many": (at(*VARIABLE, "shape", value=[2**40, 6]), "'cells'"),
-    "half cells": (at(*VARIABLE, "cells", value=[24.0]), "'cells'"),
-    "attrs": (at(*VARIABLE, "attrs", value=[]), "'attrs'"),
-    "nested attrs": (at(*VARIABLE, "attrs", value={"a": [{}]}), "'attrs'"),
-    "dtype": (at(*COORDINATE, "dtype", value="object"), "unknown type"),
-    "no dtype": (at(*COORDINATE, "dtype", value=None), "unknown type"),
-    "strange dtype": (at(*COORDINATE, "dtype", value="datetime64[q]"), "not of its type"),
-    "dates": (at(*COORDINATE, "dtype", value="datetime64[ns]"), "not of its type"),
-    "whole": (at(*COORDINATE, "dtype", value="int64"), "wrong type"),
-    "values": (at(*COORDINATE, "values", value=[40.0]), "wrong length"),
-    "other values": (at(*COORDINATE, "values", value=[40.0, 42.0, 44.0, 47.0]), "'feature_names'"),
-    "text": (at(*COORDINATE, "values", value="4"), "not a list"),
-    "wrong values": (at(*COORDINATE, "values", value=[None] * 4), "wrong type"),
-    "unknown dims": (at(*COORDINATE, "dims", value=["y"]), "unknown dimension"),
-    "of a dimension": (at(*COORDINATE, "name", value="lon"), "name of a dimension"),
-    "of the samples": (at(*COORDINATE, "name", value="time"), "name of a dimension"),
-    "unnamed": (at(*COORDINATE, "name", value=None), "no name"),
-    "levels": (at("levels", value={"lat": ["a", "b"]}), "'levels'"),
-    "no levels": (at("levels", value=[]), "'levels'"),
+    "no field": (("variables", []), "does not have 27 cells"),
+    "array of three": (("is_dataset", False), REPEATED),
+    "not a list": (("variables", {}), "does not have 27 cells"),
+    "sample_dim": (("sample_dim", 3), NOT_A_FIELD),
+    "other samples": (("sample_dim", "lat"), NOT_A_FIELD),
+    "is_dataset": (("is_dataset", 1), NOT_A_FIELD),
+    "more": (("more", 1), NOT_A_FIELD),
+    "less": (("levels", KeyError), NOT_A_FIELD),
+    "no name": ((*VARIABLE, "name", None), REPEATED),
+    "name": ((*VARIABLE, "name", []), NOT_A_FIELD),
+    "same name": ((*VARIABLE, "name", "rain"), REPEATED),
+    "other name": ((*VARIABLE, "name", "t3m"), NAMES),
+    "dims": ((*VARIABLE, "dims", ["time", "lat"]), NOT_A_FIELD),
+    "repeated dims": ((*VARIABLE, "dims", ["time", "lat", "lat"]), DO_NOT_MATCH),
+    "dims as text": ((*VARIABLE, "dims", "time"), NOT_A_FIELD),
+    "shape": ((*VARIABLE, "shape", [4, 7]), DO_NOT_MATCH),
+    "float shape": ((*VARIABLE, "shape", [4.0, 6.0]), NOT_A_FIELD),
+    "negative": ((*VARIABLE, "shape", [-4, -6]), DO_NOT_MATCH),
+    "two sizes": (("variables", 1, "dims", ["time", "lat"]), DO_NOT_MATCH),
+    "cells": ((*VARIABLE, "cells", [24]), "does not have 27 cells"),
+    "other cells": ((*VARIABLE, "cells", [9, 1, 9, 2, 3]), NAMES),
+    "negative cells": ((*VARIABLE, "cells", [22, 3, -1]), NOT_A_FIELD),
+    "half cells": ((*VARIABLE, "cells", [8.0, 1, 9, 2, 4]), NOT_A_FIELD),
+    "empty runs": ((*VARIABLE, "cells", [8, 0, 0, 1, 9, 2, 4]), NOT_A_FIELD),
+    "attrs": ((*VARIABLE, "attrs", []), NOT_A_FIELD),
+    "nested attrs": ((*VARIABLE, "attrs", {"a": [{}]}), NOT_A_FIELD),
+    "dtype": ((*COORDINATE, "dtype", "object"), NOT_A_FIELD),
+    "no dtype": ((*COORDINATE, "dtype", None), NOT_A_FIELD),
+    "strange dtype": ((*COORDINATE, "dtype", "datetime64[q]"), NOT_A_FIELD),
+    "dates": ((*COORDINATE, "dtype", "datetime64[ns]"), NOT_A_FIELD),
+    "whole": ((*COORDINATE, "dtype", "int64"), NOT_A_FIELD),
+    "values": ((*COORDINATE, "values", [40.0]), NOT_A_FIELD),
+    "other values": ((*COORDINATE, "values", [40.0, 42.0, 44.0, 47.0]), NAMES),
+    "text": ((*COORDINATE, "values", "4"), NOT_A_FIELD),
+    "wrong values": ((*COORDINATE, "values", [None] * 4), NOT_A_FIELD),
+    "nested values": ((*COORDINATE, "values", [[40.0], [42.0], [44.0], [46.0]]), NOT_A_FIELD),
+    "unknown dims": ((*COORDINATE, "dims", ["y"]), "'lat' has dims that do not match"),
+    "of a dimension": ((*COORDINATE, "name", "lon"), "'lon' has dims that do not match"),
+    "of the samples": ((*COORDINATE, "name", "time"), REPEATED),
+    "repeated": ((*COORDINATE, "name", "height"), REPEATED),
+    "unnamed": ((*COORDINATE, "name", None), REPEATED),
+    "levels": (("levels", {"lat": ["a", "b"]}), "levels refers to coordinates"),
+    "unknown levels": (("levels", {"station": ["a", "b"]}), "levels refers to coordinates"),
+    "no levels": (("levels", []), NOT_A_FIELD),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_what_is_no_field(file, damage):
-    change, message = DAMAGE[damage]
-    assert_refused(file, document(file, change), message)
+def test_what_is_no_field(file, content, damage):
+    (*keys, value), message = DAMAGE[damage]
+    text = sealed({**content, "field": put(deepcopy(content["field"]), value, *keys)})
+    assert_refused(file, text, message)
 
 
 @pytest.mark.parametrize(
@@ -233,16 +212,63 @@ def test_what_is_no_field(file, damage):
         ("str", [1] * 4),
     ],
 )
-def test_values_beyond_their_type(file, dtype, values):
-    def change(content):
-        content["coordinates"][0].update(dtype=dtype, values=values)
+def test_values_beyond_their_type(file, content, dtype, values):
+    field = deepcopy(content["field"])
+    field["coordinates"][0].update(dtype=dtype, values=values)
+    assert_refused(file, sealed({**content, "field": field}), NOT_A_FIELD)
 
-    assert_refused(file, document(file, change), "type|too large")
+
+@pytest.mark.parametrize("size", [2**25, 2**30, 2**62, 10**400])
+def test_sizes_that_a_small_file_can_only_claim(file, content, size):
+    """Nothing of the size that is claimed is made, neither of missing cells nor of present ones."""
+    claims = [
+        {"dims": ["time", "lat", "lon"], "shape": [4, size // 4], "cells": [22, size - 22]},
+        {"dims": ["time", "x"], "shape": [size], "cells": [22, size - 22]},
+        {"dims": ["time", "x"], "shape": [size], "cells": [size]},
+        {"dims": ["time", "x"], "shape": [21], "cells": [22, -1, size, -size]},
+    ]
+    wide = {"name": "w", "dims": ["lat"], "dtype": "str", "values": ["x" * 10**6, "", "", ""]}
+    for claim in claims:
+        field = deepcopy(content["field"])
+        field["variables"][0].update(claim)
+        field["coordinates"].append({**wide, "attrs": {}})
+        tracemalloc.start()
+        assert_refused(file, sealed({**content, "field": field}), "cannot be loaded")
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert used < 2**26
 
 
-def test_a_file_without_changes_is_one(file):
-    file.write_text(document(file))
+def test_a_field_with_too_many_missing_cells_is_not_saved(file):
+    """A file that could not be loaded is not written."""
+    X, y = field()
+    model = LinCFA().fit(X, y)
+    (variable,) = model.field_.variables
+    present = np.concatenate([variable.present, np.zeros(2**24, dtype=bool)])
+    field_ = replace(model.field_, variables=(replace(variable, present=present),))
+    model._columns = replace(model._columns, field=field_)
+    with pytest.raises(ValueError, match="Select a smaller region"):
+        model.save(file)
+    assert not file.exists()
+
+
+def test_samples_along_a_dimension_called_as_the_groups(file, content):
+    text = json.dumps(content)
+    file.write_text(sealed(json.loads(text)))
     assert lincfa.load(file).field_.is_dataset
+    assert_refused(file, sealed(json.loads(text.replace('"time"', '"group"'))), REPEATED)
+
+
+@settings(max_examples=200, **FUZZ)
+@given(data=st.data())
+def test_any_part_of_a_field_replaced(tmp_path_factory, content, data):
+    """It is refused, or it works."""
+    keys = data.draw(st.sampled_from(list(nodes(content["field"]))[1:]))
+    field = put(deepcopy(content["field"]), data.draw(VALUES), *keys)
+    file = tmp_path_factory.getbasetemp() / "any field.json"
+    loaded = loaded_or_refused(file, sealed({**content, "field": field}))
+    if loaded is not None:
+        assert set(loaded.label_map()) == {"t2m", "rain", "index"}
 
 
 @pytest.mark.parametrize("engine", ["netcdf", "zarr"])

@@ -1,29 +1,26 @@
-"""What a report tells: each figure against a plain computation of it."""
+"""Findings of a report: each figure against a plain computation of it."""
 
 import json
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.metrics import r2_score
+from sklearn.linear_model import LinearRegression, PoissonRegressor, Ridge
+from sklearn.metrics import r2_score, root_mean_squared_error
+from sklearn.model_selection import KFold, cross_val_predict
 
 from lincfa import LinCFA, LinCFACV, explain_pair
-from lincfa.report._findings import (
-    Samples,
-    _groups,
-    correlate_by_group,
-    decide_pairs,
-    find,
-    score_path,
-)
+from lincfa.report import _groups
+from lincfa.report._findings import collect_findings, plain, settings_of
+from lincfa.report._groups import collect_pairs, correlate_by_group
+from lincfa.report._inputs import open_training
+from lincfa.report._scores import score_path
+from lincfa.structure import grid_connectivity
 
 pd = pytest.importorskip("pandas")
 
-STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
-
 
 def test_groups_hold_every_feature_once(model, halves):
-    found = find(model, **halves)
+    found = collect_findings(model, **halves)
     sizes = [group.size for group in found.groups]
     assert sizes == sorted(sizes, reverse=True)
     members = [member.name for group in found.groups for member in group.members]
@@ -32,7 +29,7 @@ def test_groups_hold_every_feature_once(model, halves):
         assert group.size == len(group.members)
         assert (group.others, group.n_unnamed) == ((), 0)
         reasons = [member.words for member in group.members]
-        assert reasons[0] in ("first of the group", "merges with no other")
+        assert reasons[0] in ("first member of the group", "not merged")
         assert all(words.startswith("with ") for words in reasons[1:])
         for member in group.members:
             r = np.corrcoef(halves["X"][:, int(member.name[1:])], halves["y"])[0, 1]
@@ -43,7 +40,7 @@ def test_long_lists_are_cut_and_counted(monkeypatch, sequential):
     monkeypatch.setattr(_groups, "GROUPS_SHOWN", 2)
     monkeypatch.setattr(_groups, "MEMBERS_SHOWN", 3)
     monkeypatch.setattr(_groups, "NAMED", 4)
-    groups = find(sequential).groups
+    groups = collect_findings(sequential).groups
     assert len(groups) == 2
     largest = groups[0]
     assert (len(largest.members), len(largest.others)) == (3, 4)
@@ -51,7 +48,7 @@ def test_long_lists_are_cut_and_counted(monkeypatch, sequential):
 
 
 def test_weights_are_effects_of_one_standard_deviation(model, halves):
-    found = find(model, X=halves["X"], y=halves["y"])
+    found = collect_findings(model, X=halves["X"], y=halves["y"])
     reduced = model.transform(halves["X"])
     coef = LinearRegression().fit(reduced, halves["y"]).coef_
     for group in found.groups:
@@ -63,7 +60,7 @@ def test_weights_are_effects_of_one_standard_deviation(model, halves):
 
 
 def test_matrix_is_in_the_order_of_the_groups(model, halves):
-    matrix = correlate_by_group(model, Samples.of_fit(model, halves["X"], halves["y"]))
+    matrix = correlate_by_group(model, open_training(model, halves["X"], halves["y"]))
     places = [int(name[1:]) for name in matrix.names]
     assert sorted(places) == list(range(30))
     np.testing.assert_array_equal(matrix.groups, model.labels_[places])
@@ -72,9 +69,7 @@ def test_matrix_is_in_the_order_of_the_groups(model, halves):
 
 
 def test_matrix_of_many_features_shows_every_few(sequential, halves):
-    matrix = correlate_by_group(
-        sequential, Samples.of_fit(sequential, halves["X"], halves["y"]), 10
-    )
+    matrix = correlate_by_group(sequential, open_training(sequential, halves["X"], halves["y"]), 10)
     assert len(matrix.names) == len(set(matrix.names)) == 10
     assert matrix.n_features == 30
     assert np.count_nonzero(np.diff(matrix.groups)) < 10
@@ -83,8 +78,8 @@ def test_matrix_of_many_features_shows_every_few(sequential, halves):
 @pytest.mark.parametrize("noise", ["pair", "full", 50.0])
 def test_nearly_merged_pairs_are_those_that_the_rule_keeps_apart(halves, noise):
     model = LinCFA(noise=noise).fit(halves["X"], halves["y"])
-    train = Samples.of_fit(model, halves["X"], halves["y"])
-    near = decide_pairs(model, train).near
+    train = open_training(model, halves["X"], halves["y"])
+    near = collect_pairs(model, train).near
     seeds = [group[0] for group in model.groups_]
     assert near.total == len(seeds) * (len(seeds) - 1) / 2  # every two of them were tried
     assert (np.diff(near.f) >= 0).all()
@@ -108,7 +103,7 @@ def test_nearly_merged_means_are_of_standardised_features(strategy):
     near = []
     for units in ("standardized", "original"):
         model = LinCFA(strategy=strategy, tolerance=3.0, units=units).fit(X, y)
-        near.append(decide_pairs(model, Samples.of_fit(model, X, y)).near)
+        near.append(collect_pairs(model, open_training(model, X, y)).near)
     np.testing.assert_allclose(near[1].f, near[0].f)
     if strategy == "agglomerative":
         assert (near[1].f > 3).all()
@@ -116,7 +111,7 @@ def test_nearly_merged_means_are_of_standardised_features(strategy):
 
 def test_pairs_below_the_smallest_correlation_stay_apart(halves):
     model = LinCFA(min_correlation=0.95).fit(halves["X"], halves["y"])
-    near = decide_pairs(model, Samples.of_fit(model, halves["X"], halves["y"])).near
+    near = collect_pairs(model, open_training(model, halves["X"], halves["y"])).near
     blocked = near.f <= 1
     assert blocked.any()
     assert (near.correlation[blocked] < 0.95).all()
@@ -125,8 +120,8 @@ def test_pairs_below_the_smallest_correlation_stay_apart(halves):
 
 
 def test_merged_pairs_are_those_of_the_evidence(model, halves):
-    train = Samples.of_fit(model, halves["X"], halves["y"])
-    pairs = decide_pairs(model, train)
+    train = open_training(model, halves["X"], halves["y"])
+    pairs = collect_pairs(model, train)
     if model.strategy == "joint":
         assert pairs.near is None
         assert "not pair by pair" in pairs.note
@@ -135,7 +130,7 @@ def test_merged_pairs_are_those_of_the_evidence(model, halves):
     np.testing.assert_array_equal(pairs.merged.f, np.sort(model.evidence_["f"]))
     assert (pairs.merged.f <= pairs.tolerance).all()
     assert pairs.near.total == model.n_groups_ * (model.n_groups_ - 1) / 2
-    assert ("single features" in pairs.note) == (model.strategy == "centroid")
+    assert ("one by one" in pairs.note) == (model.strategy == "centroid")
     if model.strategy != "centroid":  # which tests single features against means
         assert (pairs.near.f > pairs.tolerance).all()
 
@@ -143,7 +138,7 @@ def test_merged_pairs_are_those_of_the_evidence(model, halves):
 @pytest.mark.parametrize("strategy", ["agglomerative", "joint"])
 def test_path_scores_are_those_of_fits_with_so_many_groups(halves, strategy):
     model = LinCFA(strategy=strategy).fit(halves["X"], halves["y"])
-    path = find(model, **halves).path
+    path = collect_findings(model, **halves).path
     (curve,) = path.curves
     assert curve.n_groups[0] == 1
     assert curve.n_groups[-1] == 30
@@ -153,7 +148,9 @@ def test_path_scores_are_those_of_fits_with_so_many_groups(halves, strategy):
         predicted = LinearRegression().fit(X, halves["y"]).predict(X_test)
         assert score == pytest.approx(r2_score(halves["y_test"], predicted))
     assert path.chosen[0] == model.n_groups_
-    assert path.chosen[1] == pytest.approx(find(model, **halves).scores.rows[1].r2.value)
+    assert path.chosen[1] == pytest.approx(
+        collect_findings(model, **halves).scores.rows[1].r2.value
+    )
 
 
 def test_path_of_a_search_is_its_own(fitted):
@@ -164,7 +161,7 @@ def test_path_of_a_search_is_its_own(fitted):
 
 
 def test_without_data_there_is_what_the_model_knows(model):
-    found = find(model)
+    found = collect_findings(model)
     assert found.scores is found.matrix is found.path is found.coefficients is None
     assert found.pairs.near is None
     assert found.n_groups == len(found.groups) == model.n_groups_
@@ -172,7 +169,7 @@ def test_without_data_there_is_what_the_model_knows(model):
 
 
 def test_findings_are_plain_json(model, halves):
-    found = find(model, **halves, title="<b>", data={"file": "a.csv"}, notes=["one"])
+    found = collect_findings(model, **halves, title="<b>", data={"file": "a.csv"}, notes=["one"])
     told = json.loads(found.to_json(), parse_constant=pytest.fail)
     assert told == found.to_dict()
     assert told["title"] == "<b>"
@@ -194,7 +191,7 @@ def test_recipe_is_python_that_repeats_the_report(halves, tmp_path, monkeypatch,
         known["sample_weight"] = None
     model.fit(known["X"], known["y"], sample_weight=known["sample_weight"])
     options = {} if kind == "without data" else {**known, "ordered": True, "title": "It's"}
-    found = find(model, **options)
+    found = collect_findings(model, **options)
     report = {}
     monkeypatch.setattr(LinCFA, "report", lambda self, path, **given: report.update(given))
     monkeypatch.setattr(LinCFACV, "report", lambda self, path, **given: report.update(given))
@@ -202,14 +199,14 @@ def test_recipe_is_python_that_repeats_the_report(halves, tmp_path, monkeypatch,
     exec(found.recipe, names)
     np.testing.assert_array_equal(names["model"].labels_, model.labels_)
     assert set(report) == {name for name, value in options.items() if value is not None}
-    assert find(names["model"], **report).scores == found.scores
+    assert collect_findings(names["model"], **report).scores == found.scores
 
 
 def test_constant_features_are_named(halves):
     frame = pd.DataFrame(halves["X"]).add_prefix("c").assign(still=1.0)
     with pytest.warns(UserWarning, match="still"):
         model = LinCFA().fit(frame, halves["y"])
-    found = find(model, X=frame, y=halves["y"], X_test=frame, y_test=halves["y"])
+    found = collect_findings(model, X=frame, y=halves["y"], X_test=frame, y_test=halves["y"])
     assert found.constant == ("still",)
     assert found.n_constant == 1
     assert found.scores.rows[0].n_features == 30
@@ -218,24 +215,34 @@ def test_constant_features_are_named(halves):
 def test_noise_of_the_full_regression_without_any_merge(halves):
     model = LinCFA(noise="full", tolerance=1e-9).fit(halves["X"], halves["y"])
     assert model.n_groups_ == 30
-    near = decide_pairs(model, Samples.of_fit(model, halves["X"], halves["y"])).near
+    near = collect_pairs(model, open_training(model, halves["X"], halves["y"])).near
     first, second = (int(name[0][1:]) for name in (near.first, near.second))
     told = explain_pair(halves["X"], halves["y"], first, second, noise="full")
     assert near.f[0] == pytest.approx(told.f)
 
 
+def test_known_noise_of_a_tiny_target(halves):
+    """Its ratio to the target's variance is infinite, so that any pair would pass."""
+    y = halves["y"] * 1e-170
+    model = LinCFA(noise=1.0, min_correlation=0.9).fit(halves["X"], y)
+    near = collect_pairs(model, open_training(model, halves["X"], y)).near
+    assert (near.f == 0).all()
+    assert (near.threshold == 0.9).all()
+    assert (near.correlation < 0.9).all()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"y": None}, "X is given without y"),
-        ({"X": None}, "y is given without X"),
-        ({"y_test": None}, "X_test is given without y_test"),
-        ({"y_test": np.full(120, 2.0)}, "y_test needs at least 2 different values"),
+        ({"y": None}, "X was given without y"),
+        ({"X": None}, "y was given without X"),
+        ({"y_test": None}, "X_test was given without y_test"),
+        ({"y_test": np.full(120, 2.0)}, "y_test must have at least 2 distinct values"),
         ({"X": np.ones((7, 30)), "y": range(7)}, "X has 7 samples, but .* fitted to 120"),
-        ({"X": np.ones((120, 30))}, "not the data of the fit: the mean of column 'x0'"),
+        ({"X": np.ones((120, 30))}, "not the training data: the mean of column 'x0' differs"),
         ({"sample_weight": np.full(120, 2.0)}, "X has 240 samples, but .* fitted to 120"),
         ({"y_test": np.arange(119.0)}, "inconsistent numbers of samples"),
-        ({"y_test": np.full(120, np.nan)}, "y_test holds NaN"),
+        ({"y_test": np.full(120, np.nan)}, "y_test contains NaN"),
         ({"X_test": np.full((120, 30), np.nan)}, "contains NaN in column 0"),
         ({"X_test": np.ones((120, 4))}, "4 features"),
         ({"X": None, "y": None, "X_test": np.eye(30)[:9], "y_test": range(9)}, "9 samples"),
@@ -243,4 +250,227 @@ def test_noise_of_the_full_regression_without_any_merge(halves):
 )
 def test_bad_samples_are_refused(sequential, halves, change, message):
     with pytest.raises(ValueError, match=message):
-        find(sequential, **(halves | change))
+        collect_findings(sequential, **(halves | change))
+
+
+# Scores
+
+
+def test_scores_are_those_of_plain_regressions(model, halves):
+    scores = collect_findings(model, **halves).scores
+    for row, reduce in zip(scores.rows, (np.asarray, model.transform), strict=True):
+        X, X_test = reduce(halves["X"]), reduce(halves["X_test"])
+        predicted = LinearRegression().fit(X, halves["y"]).predict(X_test)
+        assert row.n_features == X.shape[1]
+        assert row.r2.value == pytest.approx(r2_score(halves["y_test"], predicted), abs=1e-10)
+        rmse = root_mean_squared_error(halves["y_test"], predicted)
+        assert row.rmse.value == pytest.approx(rmse, rel=1e-10)
+        assert row.r2.low < row.r2.value < row.r2.high
+        assert row.rmse.low < row.rmse.value < row.rmse.high
+    full, reduced = scores.rows
+    assert scores.r2_difference.value == pytest.approx(reduced.r2.value - full.r2.value)
+    assert (scores.n_train, scores.n_test) == (120, 120)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_without_data_of_the_fit_scores_are_cross_validated(sequential, halves, ordered):
+    test = {name: halves[name] for name in ("X_test", "y_test")}
+    scores = collect_findings(sequential, **test, ordered=ordered).scores
+    folds = KFold(5) if ordered else KFold(5, shuffle=True, random_state=0)
+    for row, X in zip(
+        scores.rows, (halves["X_test"], sequential.transform(halves["X_test"])), strict=True
+    ):
+        predicted = cross_val_predict(LinearRegression(), X, halves["y_test"], cv=folds)
+        assert row.r2.value == pytest.approx(r2_score(halves["y_test"], predicted), abs=1e-9)
+    assert "cross-validated" in scores.how
+    assert scores.n_train == 96
+
+
+def test_intervals_have_the_width_of_the_normal_law(sequential, halves, rng):
+    """Squared errors of 4000 samples: their mean is normal, its deviation known.
+
+    Ten percent for the chance of 1000 draws: a quantile at 2.5 % of so many is known to about 3 %
+    of the width, four deviations to be sure.
+    """
+    X = rng.normal(size=(4000, 30))
+    y = X @ rng.normal(size=30) + rng.normal(size=4000)
+    row = collect_findings(
+        sequential, X=halves["X"], y=halves["y"], X_test=X, y_test=y
+    ).scores.rows[0]
+    scale = halves["X"].std(axis=0, ddof=1)
+    fitted = LinearRegression().fit(halves["X"] / scale, halves["y"])
+    squared = (y - fitted.predict(X / scale)) ** 2
+    deviation = squared.std() / np.sqrt(4000) / (2 * np.sqrt(squared.mean()))
+    assert row.rmse.high - row.rmse.low == pytest.approx(2 * 1.96 * deviation, rel=0.1)
+
+
+def test_intervals_of_dependent_errors_are_wider_in_order(sequential, halves, rng):
+    """Errors in runs of ten: runs drawn together show that there are fewer independent ones."""
+    X = np.repeat(rng.normal(size=(60, 30)), 10, axis=0)
+    y = np.repeat(rng.normal(size=60), 10)
+    width = {}
+    for ordered in (False, True):
+        found = collect_findings(
+            sequential, X=halves["X"], y=halves["y"], X_test=X, y_test=y, ordered=ordered
+        ).scores
+        interval = found.rows[1].rmse
+        width[ordered] = interval.high - interval.low
+        assert ("consecutive" in found.how) == ordered
+    assert width[True] > 1.5 * width[False]
+
+
+def test_large_problems_have_a_vanishing_penalty(monkeypatch, sequential, halves):
+    plain = collect_findings(sequential, **halves).scores
+    monkeypatch.setattr("lincfa.report._scores._LARGEST_PROBLEM", 0)
+    penalised = collect_findings(sequential, **halves).scores
+    for one, other in zip(plain.rows, penalised.rows, strict=True):
+        assert other.r2.value == pytest.approx(one.r2.value, abs=1e-6)
+        assert other.r2.value != one.r2.value
+    assert "negligible ridge penalty" in penalised.how
+    assert "negligible ridge penalty" not in plain.how
+
+
+def test_more_features_than_samples_is_said(halves):
+    few = {name: values[:25] for name, values in halves.items()}
+    model = LinCFA().fit(few["X"], few["y"])
+    assert "minimum-norm" in collect_findings(model, **few).scores.how
+
+
+def test_a_search_scores_its_own_estimator(halves):
+    model = LinCFACV(cv=3, strategies=["sequential"], estimator=Ridge(5.0))
+    model.fit(halves["X"], halves["y"])
+    found = collect_findings(model, **halves)
+    expected = r2_score(halves["y_test"], model.predict(halves["X_test"]))
+    assert found.scores.rows[1].r2.value == pytest.approx(expected)
+    assert "Ridge" in found.scores.how
+    assert found.settings["chosen tolerance"] == model.tolerance_
+
+
+def test_weights_are_repetitions(halves):
+    """A row that counts twice is a row given twice, in every figure of the report."""
+    weights = np.tile([1.0, 2.0, 3.0], 40)
+    again = {name: np.repeat(halves[name], weights.astype(int), axis=0) for name in ("X", "y")}
+    test = {name: halves[name] for name in ("X_test", "y_test")}
+    for strategy in ("sequential", "agglomerative"):
+        weighted = LinCFA(strategy=strategy).fit(halves["X"], halves["y"], weights)
+        repeated = LinCFA(strategy=strategy).fit(again["X"], again["y"])
+        one = collect_findings(
+            weighted, X=halves["X"], y=halves["y"], sample_weight=weights, **test
+        )
+        other = collect_findings(repeated, **again, **test)
+        for part in ("matrix", "coefficients", "pairs", "scores", "path"):
+            for a, b in zip(leaves(getattr(one, part)), leaves(getattr(other, part)), strict=True):
+                assert a == pytest.approx(b, rel=1e-6, abs=1e-9, nan_ok=True)
+        assert [g.weight for g in one.groups] == pytest.approx([g.weight for g in other.groups])
+
+
+def leaves(part):
+    """All numbers of a part of the findings, but for how many samples were given."""
+    if isinstance(part, dict):
+        for name, value in part.items():
+            if name != "n_train":
+                yield from leaves(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from leaves(value)
+    elif part is not None and not isinstance(part, str | bool | int | float):
+        yield from leaves(plain(part))
+    elif isinstance(part, float):
+        yield part
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1.0, 1e160])
+def test_extreme_units_change_nothing(halves, unit):
+    # Beyond 1e154 squares are infinite, also those of the target that SciPy forms.
+    scaled = {n: values * (unit if n[0] == "X" else unit**0.9) for n, values in halves.items()}
+    one, other = (
+        collect_findings(LinCFA().fit(given["X"], given["y"]), **given)
+        for given in (halves, scaled)
+    )
+    np.testing.assert_allclose(other.matrix.values, one.matrix.values, atol=1e-9)
+    assert other.scores.rows[1].r2.value == pytest.approx(one.scores.rows[1].r2.value)
+    assert other.scores.rows[1].rmse.low == pytest.approx(one.scores.rows[1].rmse.low * unit**0.9)
+
+
+@pytest.mark.parametrize("units", ["standardized", "original"])
+def test_a_penalty_meets_both_in_the_same_units(halves, units):
+    small = {name: values * 1e-3 for name, values in halves.items() if name[0] == "X"}
+    model = LinCFACV(estimator=Ridge(1.0), units=units, strategies=["sequential"], cv=3)
+    model.fit(small["X"], halves["y"])
+    scores = collect_findings(model, **(halves | small)).scores
+    X, X_test = small["X"], small["X_test"]
+    if units == "standardized":
+        X, X_test = ((each - X.mean(axis=0)) / X.std(axis=0, ddof=1) for each in (X, X_test))
+    predicted = Ridge(1.0).fit(X, halves["y"]).predict(X_test)
+    assert scores.rows[0].r2.value == pytest.approx(r2_score(halves["y_test"], predicted))
+
+
+def test_few_samples_have_no_intervals(sequential, halves):
+    few = {name: halves[name][:9] for name in ("X_test", "y_test")}
+    scores = collect_findings(sequential, **(halves | few)).scores
+    assert np.isfinite(scores.rows[0].r2.value)
+    assert np.isnan(scores.rows[0].r2.low)
+    assert np.isnan(scores.r2_difference.high)
+    assert "too few" in scores.how
+
+
+def test_coefficients_of_other_scales_are_not_shown(halves):
+    model = LinCFACV(estimator=PoissonRegressor(), strategies=["sequential"], cv=3)
+    model.fit(halves["X"], np.exp(halves["y"] / 30))
+    assert collect_findings(model).coefficients is None
+
+
+# Settings
+
+
+@pytest.fixture(scope="module")
+def few_samples():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 20))
+    return X, X[:, 0] + rng.normal(size=40)
+
+
+GRAPH = grid_connectivity((4, 5))  # 4·4 + 3·5 edges
+BLOCKS = np.repeat(["low", "high"], 10)
+
+
+@pytest.mark.parametrize("graph", [GRAPH, GRAPH.toarray(), GRAPH.tocoo()])
+@pytest.mark.parametrize("blocks", [BLOCKS, BLOCKS.tolist()])
+@pytest.mark.parametrize("kind", [LinCFA, LinCFACV])
+def test_matrices_and_labels_are_counted(few_samples, graph, blocks, kind):
+    model = kind(connectivity=graph, blocks=blocks).fit(*few_samples)
+    told = settings_of(model)
+    assert told["connectivity"] == "graph with 31 edges"
+    assert told["blocks"] == "2 blocks"
+    assert told["connected components"] == 2
+    found = collect_findings(model)
+    assert f"model = {kind.__name__}(blocks=blocks, connectivity=connectivity).fit" in found.recipe
+    assert json.loads(found.to_json())["settings"] == found.settings
+
+
+def test_words_are_told_as_they_are(few_samples):
+    model = LinCFA(connectivity="chain").fit(*few_samples)
+    told = settings_of(model)
+    assert told["connectivity"] == "chain"
+    assert told["blocks"] is None
+    assert told["connected components"] == 1
+    assert "LinCFA(connectivity='chain')" in collect_findings(model).recipe
+
+
+def test_nothing_is_told_without_such_a_rule(few_samples):
+    told = settings_of(LinCFA().fit(*few_samples))
+    assert told["connectivity"] is told["blocks"] is None
+    assert "connected components" not in told
+
+
+def test_the_page_states_constraints(few_samples, tmp_path):
+    pytest.importorskip("jinja2")
+    model = LinCFA(connectivity=GRAPH, blocks=BLOCKS).fit(*few_samples)
+    model.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "only neighbours merge" in page
+    assert "No group spans several blocks (2 blocks)." in page
+    LinCFA().fit(*few_samples).report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "neighbours merge" not in page
+    assert "several blocks" not in page

@@ -23,10 +23,10 @@ NAMES = {
     load_life_expectancy: "life_expectancy.csv",
 }
 ORIGINS = {
-    load_climatological: "https://github.com/PaoloBonettiPolimi/PaperLinCFA (there dataset/NDVI",
+    load_climatological: "https://github.com/PaoloBonettiPolimi/PaperLinCFA (dataset/NDVI",
     load_climatological_ii: "no public copy is known",
-    load_financial: "https://www.kaggle.com/datasets/dgawlik/nyse,",
-    load_life_expectancy: "https://www.kaggle.com/datasets/kumarajarshi/life-expectancy-who,",
+    load_financial: "https://www.kaggle.com/datasets/dgawlik/nyse and",
+    load_life_expectancy: "https://www.kaggle.com/datasets/kumarajarshi/life-expectancy-who and",
 }
 # The data set's documentation gives the first half of each digest.
 DIGESTS = {
@@ -110,7 +110,7 @@ def test_a_missing_file_is_explained(load, tmp_path):
     message = str(raised.value)
     assert message.startswith(f"There is no {NAMES[load]}; tried {tried / NAMES[load]}. Get it")
     assert ORIGINS[load] in message
-    assert "the argument folder, or the environment variable LINCFA_DATA" in message
+    assert "the argument folder or the environment variable LINCFA_DATA" in message
 
 
 def test_a_missing_file_names_every_path_tried_once(monkeypatch, tmp_path):
@@ -134,12 +134,12 @@ def test_another_file_is_refused(load, tmp_path):
     path.write_text("a,b\n1,2\n")
     # What sha256sum says of this file.
     found = "492d5ea496056f1a6a6592241032fab764c321596317930b4fa0e1e8bc3b7470"
-    with pytest.raises(ValueError, match="is not the known file") as raised:
+    with pytest.raises(ValueError, match="is not the expected file") as raised:
         load(tmp_path)
     message = str(raised.value)
     assert str(path) in message
     assert f"its SHA-256 is {found}, expected {DIGESTS[load]}" in message
-    assert re.search(r"expected [0-9a-f]{64}\. verify=False reads it anyhow", message)
+    assert re.search(r"expected [0-9a-f]{64}\. verify=False reads it anyway", message)
 
 
 @pytest.mark.parametrize("load", DIGESTS)
@@ -152,7 +152,7 @@ def test_one_byte_is_enough(load, load_or_skip, tmp_path):
     (tmp_path / NAMES[load]).write_bytes(content)
     assert load(tmp_path)[0].equals(X)
     (tmp_path / NAMES[load]).write_bytes(content + b"\n")
-    with pytest.raises(ValueError, match="is not the known file"):
+    with pytest.raises(ValueError, match="is not the expected file"):
         load(tmp_path)
     again = load(tmp_path, verify=False)
     assert again[0].equals(X)
@@ -198,7 +198,7 @@ def test_unverified_tables_need_their_target(load, target, column, tmp_path):
     """A column of that name, and of numbers."""
     path = tmp_path / NAMES[load]
     path.write_text(f",{column or target},a\n0,x,2\n1,y,3\n")
-    message = re.escape(f"{path} has no column {target!r} of numbers, the target")
+    message = re.escape(f"{path} has no numeric column {target!r}, the target")
     with pytest.raises(ValueError, match=message):
         load(tmp_path, verify=False)
     path.write_text(f",{target},a\n0,0.5,2\n1,0.25,3\n")

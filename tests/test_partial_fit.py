@@ -68,7 +68,7 @@ def test_frames_and_lists(frame, dtype):
 
 def test_more_columns_than_a_head(monkeypatch):
     """So that the comoments are asked for rows of seeds too, in several batches."""
-    monkeypatch.setattr(_moments, "_HEAD", 50)
+    monkeypatch.setattr(_moments, "_BLOCK", 50)
     X, y = make_correlated(100, 400, random_state=0)
     field, target, _ = make_field(80, (15, 20), random_state=0)
     for values, goal, tolerance in ((X, y, 0.05), (field, target, 1.0)):
@@ -115,7 +115,7 @@ def test_few_rows_are_not_yet_a_fit():
     model = LinCFA().partial_fit(X[:2], y[:2]).partial_fit(X[2:3], y[2:3])
     with pytest.raises(NotFittedError, match="has seen 3 rows, which is not enough"):
         model.transform(X)
-    with pytest.raises(NotFittedError, match="Go on with partial_fit"):
+    with pytest.raises(NotFittedError, match="Continue with partial_fit"):
         model.get_feature_names_out()
     model.partial_fit(X[3:4], y[3:4])
     assert_same_fit(model, LinCFA().fit(X[:4], y[:4]))

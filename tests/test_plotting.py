@@ -1,30 +1,525 @@
-"""The picture of a search: what is drawn where."""
+"""Figures of correlations, thresholds, scores and coefficients: what is drawn where."""
 
 import io
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
 
-from lincfa import LinCFACV
+from label_maps import assert_raises
+from lincfa import LinCFA, LinCFACV
 from lincfa.datasets import make_correlated
+from lincfa.report._groups import (
+    CorrelationMatrix,
+    Pairs,
+    PairTable,
+    collect_pairs,
+    correlate_by_group,
+)
+from lincfa.report._inputs import Observations
+from lincfa.report._scores import (
+    Coefficients,
+    Curve,
+    ScorePath,
+    expand_coefficients,
+    score_path,
+)
 
 pytest.importorskip("matplotlib")
 
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from lincfa.plotting import plot_search
+from lincfa.plotting import (
+    draw_coefficients,
+    draw_correlation,
+    draw_path,
+    draw_thresholds,
+    new_figure,
+    plot_coefficient_map,
+    plot_coefficients,
+    plot_correlation,
+    plot_map,
+    plot_path,
+    plot_search,
+    plot_spectrum,
+    plot_thresholds,
+)
+from lincfa.plotting._figures import GREY
+
+
+def axes(width=5, height=4):
+    return new_figure(width, height).subplots()
+
+
+def drawn(draw, findings):
+    ax = axes()
+    draw(findings, ax)
+    return ax
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def tick_labels(axis):
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def segments(ax):
+    """Ends of all straight lines of collections."""
+    lines = (each for each in ax.collections if isinstance(each, LineCollection))
+    return [segment for each in lines for segment in each.get_segments()]
+
+
+# All figures
+
+
+@pytest.mark.parametrize(
+    ("plot", "argument"),
+    [
+        (plot_correlation, "X"),
+        (plot_thresholds, None),
+        (plot_path, None),
+        (plot_coefficients, None),
+        (plot_spectrum, None),
+    ],
+)
+def test_given_axes_are_used(tree, fitted, plot, argument):
+    left, right = new_figure(8, 4).subplots(1, 2)
+    given = () if argument is None else (tree[0],)
+    assert plot(fitted, *given, ax=right) is right
+    assert right.get_children()
+    assert right.get_xlabel()
+    assert not left.get_xlabel()
+    assert not [*left.collections, *left.images, *left.get_lines()]
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [
+        partial(plot_correlation, LinCFA(), np.eye(3)),
+        partial(plot_thresholds, LinCFA()),
+        partial(plot_path, LinCFA(strategy="joint")),
+        partial(plot_coefficients, LinCFA(), [1.0]),
+        partial(plot_spectrum, LinCFA()),
+        partial(plot_map, LinCFA()),
+        partial(plot_coefficient_map, LinCFA()),
+        partial(plot_search, LinCFACV()),
+    ],
+)
+def test_before_fit(plot):
+    with pytest.raises(NotFittedError):
+        plot()
+
+
+def test_named_columns(data):
+    pandas = pytest.importorskip("pandas")
+    X, y = pandas.DataFrame(data[0], columns=list("abcdefghijkl")), data[1]
+    model = LinCFA(strategy="agglomerative").fit(X[:60], y[:60])
+    (line,), _ = lines_and_ring(plot_path(model, X[:60], y[:60], X[60:], y[60:]))
+    assert line.get_xdata()[-1] == 12
+    assert len(plot_thresholds(model, X[:60], y[:60]).collections) == 2
+
+
+@pytest.mark.parametrize(("count", "expected"), [(1500, False), (1501, True)])
+def test_many_marks_become_an_image(count, expected):
+    pairs = pairs_of(np.linspace(0, 1, count), np.zeros(count))
+    for ax in (draw_pairs(pairs), drawn(draw_coefficients, coefficients([0] * count))):
+        assert {each.get_rasterized() for each in ax.collections} == {expected}
+
+
+@pytest.mark.parametrize(("count", "named"), [(25, True), (26, False)])
+def test_names_where_they_fit(count, named):
+    names = [f"x{i}" for i in range(count)]
+    ax = drawn(draw_correlation, matrix_of([0] * count))
+    assert tick_labels(ax.xaxis) == tick_labels(ax.yaxis) == (names if named else [])
+    if named:
+        assert ax.get_xticks().tolist() == list(range(count))
+    ax = drawn(draw_coefficients, coefficients([0] * count))
+    assert (tick_labels(ax.xaxis) == names) is named
+
+
+def test_without_matplotlib(monkeypatch, search):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"pip install 'lincfa\[plot\]'"):
+        plot_search(search)
+
+
+def test_no_window_and_no_global_state():
+    """No pyplot, no change of settings, and matplotlib itself only when something is drawn."""
+    code = """
+import io, sys
+from lincfa import LinCFACV
+from lincfa.datasets import make_correlated
+from lincfa import plotting
+assert "matplotlib" not in sys.modules, "matplotlib too early"
+X, y = make_correlated(n_samples=30, n_features=5, random_state=0)
+search = LinCFACV(tolerances=[1.0], strategies=["sequential"], cv=2).fit(X, y)
+import matplotlib
+def settings():  # without the backend: to ask for it loads pyplot
+    return {name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != "backend"}
+before = settings()
+plotting.plot_search(search).savefig(io.BytesIO())
+for ax in (plotting.plot_correlation(search, X), plotting.plot_thresholds(search, X, y),
+           plotting.plot_coefficients(search), plotting.plot_path(search)):
+    plotting.svg(ax.figure, title="", salt="a")
+assert settings() == before, "settings changed"
+assert "matplotlib.pyplot" not in sys.modules, "pyplot loaded"
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+# Correlations
+
+
+def matrix_of(groups, n_features=None):
+    groups = np.asarray(groups)
+    values = np.random.default_rng(0).uniform(-1, 1, size=(groups.size, groups.size))
+    names = tuple(f"x{i}" for i in range(groups.size))
+    return CorrelationMatrix(names, groups, values, n_features or groups.size)
+
+
+def group_lines(ax):
+    """Places of the horizontal and of the vertical lines."""
+    level = [each[0, 1] for each in segments(ax) if each[0, 1] == each[1, 1]]
+    upright = [each[0, 0] for each in segments(ax) if each[0, 0] == each[1, 0]]
+    assert len(level) + len(upright) == len(segments(ax))
+    return level, upright
+
+
+def test_the_image_is_the_matrix_of_the_findings(data):
+    X, y = data
+    model = LinCFA().fit(X, y)
+    ax = plot_correlation(model, X)
+    expected = correlate_by_group(model, Observations(X, np.zeros(len(X))))
+    (image,) = ax.images
+    np.testing.assert_array_equal(image.get_array(), expected.values)
+    assert image.get_clim() == (-1, 1)
+    low, middle, high = (image.cmap(image.norm(value))[:3] for value in (-1.0, 0.0, 1.0))
+    assert low[2] > low[0]  # blue
+    assert high[0] > high[2]  # red
+    assert min(middle) > 0.9  # white
+    assert tick_labels(ax.xaxis) == tick_labels(ax.yaxis) == list(expected.names)
+    bar = ax.figure.axes[1]
+    assert bar.get_ylabel() == "correlation"
+    assert bar.get_ylim() == (-1, 1)
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        ([4, 4, 4, 4, 0, 0, 0, 1, 1, 2, 3], [3.5, 6.5, 8.5]),  # none between single features
+        ([0] * 12, []),
+        (range(100), []),
+        (np.repeat(range(120), 2), []),  # would fill the figure
+        (np.repeat(range(3), [150, 70, 20]), [149.5, 219.5]),
+        (np.repeat(range(8), [100, 5, 4, 1, 1, 1, 1, 1]), [99.5, 104.5, 108.5]),
+    ],
+)
+def test_lines_where_groups_end(groups, expected):
+    ax = drawn(draw_correlation, matrix_of(groups))
+    level, upright = group_lines(ax)
+    assert level == upright == expected
+    for segment in segments(ax):
+        assert sorted(np.ptp(segment, axis=0)) == [0, len(groups)]
+
+
+@pytest.mark.parametrize(
+    ("groups", "n_features", "label"),
+    [
+        ([0, 0, 1], 3, "3 features in 2 groups, largest first"),
+        ([0, 0], 2, "2 features in 1 group"),
+        ([0], 1, "1 feature in 1 group"),
+        ([0, 0, 1], 20000, "3 of 20000 features, largest group first"),
+    ],
+)
+def test_labels_say_what_is_shown(groups, n_features, label):
+    ax = drawn(draw_correlation, matrix_of(groups, n_features))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (label, "the same features")
+
+
+def test_limit(data):
+    X, y = data
+    ax = plot_correlation(LinCFA().fit(X, y), X, limit=5)
+    assert ax.images[0].get_array().shape == (5, 5)
+    assert ax.get_xlabel().startswith("5 of 12 features")
+
+
+def test_a_search_draws_its_reducer(tree, fitted):
+    matrix = correlate_by_group(fitted.reducer_, Observations(*tree))
+    ax = plot_correlation(fitted, tree[0])
+    np.testing.assert_array_equal(ax.images[0].get_array(), matrix.values)
+
+
+def test_wrong_samples_and_limits(data):
+    X, y = data
+    model = LinCFA().fit(X, y)
+    for limit in (1, 0, 2.5, True, "all"):
+        assert_raises(
+            "limit must be an integer of at least 2", plot_correlation, model, X, limit=limit
+        )
+    assert_raises("X has 1 sample; correlations need at least 2", plot_correlation, model, X[:1])
+    assert_raises("X has 11 features", plot_correlation, model, X[:, 1:])
+    assert_raises(
+        "contains NaN in column", plot_correlation, model, np.where(X[3, 4] == X, np.nan, X)
+    )
+
+
+# Thresholds
+
+
+def pairs_of(correlation, threshold, total=None):
+    names = tuple(f"x{i}" for i in range(len(correlation)))
+    numbers = (np.array(column, dtype=float) for column in (correlation, threshold))
+    return PairTable(names, names, *numbers, np.ones(len(names)), total or len(names))
+
+
+def draw_pairs(merged, near=None, min_correlation=None):
+    return drawn(draw_thresholds, Pairs(1.0, merged, near, "", min_correlation))
+
+
+def pair_marks(ax):
+    return [np.asarray(scatter.get_offsets()) for scatter in ax.collections]
+
+
+def x_labels(ax):
+    return dict(zip(tick_labels(ax.xaxis), ax.get_xticks().tolist(), strict=True))
+
+
+def test_marks_are_the_pairs():
+    merged, near = pairs_of([0.9, 0.8], [0.5, -0.9]), pairs_of([0.3, 0.6, 0.1], [0.7, 0.65, 0.99])
+    ax = draw_pairs(merged, near)
+    for places, pairs in zip(pair_marks(ax), (merged, near), strict=True):
+        np.testing.assert_array_equal(places, np.column_stack([pairs.threshold, pairs.correlation]))
+    colors = [to_hex(scatter.get_facecolor()[0]) for scatter in ax.collections]
+    assert len(set(colors)) == 2
+    assert legend(ax) == [
+        "merged (2)",
+        "not merged, closest (3)",
+        "threshold: pairs on or above it pass",
+    ]
+    assert ax.get_xlabel() == "correlation required to merge"
+    assert ax.get_ylabel() == "actual correlation"
+    assert "any" not in x_labels(ax)
+    assert not ax.patches
+    (diagonal,) = ax.get_lines()
+    np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())
+    assert diagonal.get_xdata()[0] < -0.9
+    assert diagonal.get_xdata()[1] == 1
+
+
+def test_everything_is_within_the_axes():
+    ax = draw_pairs(pairs_of([-0.7, 1.0], [-0.99, 1.0]), pairs_of([0.3], [0.7]))
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    assert left < -0.99
+    assert bottom < -0.7
+    assert min(right, top) > 1
+    assert x_labels(ax)["−0.5"] == -0.5  # with a minus sign
+
+
+def test_a_strip_where_any_correlation_would_do():
+    merged = pairs_of([0.9, 0.1, 0.2, 0.3, 0.4], [0.5, -np.inf, -3, -1.01, -1])
+    ax = draw_pairs(merged)
+    (strip,) = ax.patches
+    left, right = strip.get_x(), strip.get_x() + strip.get_width()
+    assert ax.get_xlim()[0] == pytest.approx(left)
+    assert right < -1
+    assert left < x_labels(ax)["any"] < right
+    (places,) = pair_marks(ax)
+    np.testing.assert_array_equal(places[:, 1], merged.correlation)
+    np.testing.assert_array_equal(places[[0, 4], 0], [0.5, -1])
+    within = places[1:4, 0]
+    assert (left < within).all()
+    assert (within < right).all()
+    assert len(set(within)) == 3  # beside each other
+
+
+def test_only_pairs_that_any_correlation_would_merge():
+    ax = draw_pairs(pairs_of([0.9, 0.8], [-np.inf, -np.inf]))
+    (strip,) = ax.patches
+    assert (pair_marks(ax)[0][:, 0] < strip.get_x() + strip.get_width()).all()
+    assert "1.0" in x_labels(ax)
+
+
+def test_no_pairs_at_all():
+    ax = draw_pairs(pairs_of([], []), pairs_of([], []))
+    assert [len(each) for each in pair_marks(ax)] == [0, 0]
+    assert legend(ax)[:2] == ["merged (0)", "not merged, closest (0)"]
+
+
+def test_very_close_to_one():
+    """Ticks can be told apart, without an offset at the corner."""
+    ax = draw_pairs(pairs_of([1 - 1e-5, 1.0], [1 - 3e-5, 1 - 2e-5]))
+    labels = [label for label in x_labels(ax) if label]
+    assert len(labels) > 2
+    assert all(float(label) == pytest.approx(at, abs=1e-9) for label, at in x_labels(ax).items())
+    assert draw_pairs(pairs_of([1.0], [1.0])).get_xlim()[0] < 1
+
+
+def test_min_correlation_and_counts():
+    merged, near = pairs_of([0.9], [0.5], 19953), pairs_of([0.8, 0.7], [0.9, 0.9], 300)
+    ax = draw_pairs(merged, near, min_correlation=0.25)
+    _, line = ax.get_lines()
+    assert list(line.get_ydata()) == [0.25, 0.25]
+    assert ax.get_ylim()[0] < 0.25
+    assert legend(ax)[:2] == ["merged (1 of 19953)", "not merged, closest (2 of 300)"]
+    assert legend(ax)[-1] == "min_correlation: no merges below"
+
+
+@pytest.mark.parametrize("strategy", ["sequential", "centroid", "agglomerative"])
+def test_thresholds_of_a_model(data, strategy):
+    X, y = data
+    model = LinCFA(strategy=strategy, min_correlation=0.2).fit(X, y)
+    pairs = collect_pairs(model, Observations(X, y))
+    assert len(pairs.merged.first) > 0
+    assert len(pairs.near.first) > 0
+    ax = plot_thresholds(model, X, y)
+    for places, each in zip(pair_marks(ax), (pairs.merged, pairs.near), strict=True):
+        np.testing.assert_array_equal(places[:, 1], each.correlation)
+    assert legend(ax)[-1] == "min_correlation: no merges below"
+    assert len(plot_thresholds(model).collections) == 1  # merged ones, without the data
+
+
+def test_no_thresholds(data):
+    X, y = data
+    assert_raises(
+        "joint strategy has no thresholds",
+        plot_thresholds,
+        LinCFA(strategy="joint").fit(X, y),
+        X,
+        y,
+    )
+    assert_raises("X was given without y", plot_thresholds, LinCFA().fit(X, y), X)
+
+
+# Scores against the number of groups
+
+
+def curve(strategy, n_groups, score, error=None):
+    numbers = np.array(n_groups, dtype=float), np.array(score, dtype=float)
+    error = np.full(len(n_groups), np.nan) if error is None else np.array(error, dtype=float)
+    return Curve(strategy, *numbers, error)
+
+
+def draw_curves(*curves, chosen=None):
+    chosen = chosen or (curves[0].n_groups[0], curves[0].score[0])
+    return drawn(draw_path, ScorePath(curves, chosen, "this model", "R²", ""))
+
+
+def lines_and_ring(ax):
+    lines = [line for line in ax.get_lines() if line.get_linestyle() == "-"]
+    (ring,) = [line for line in ax.get_lines() if line.get_markersize() > 10]
+    assert ring.get_markerfacecolor() == "none"
+    return lines, (ring.get_xdata()[0], ring.get_ydata()[0])
+
+
+def test_lines_are_the_curves():
+    curves = curve("joint", [1, 5, 20], [0.1, 0.3, 0.2]), curve("centroid", [2, 9], [0.25, 0.28])
+    ax = draw_curves(*curves, chosen=(9.0, 0.28))
+    lines, ring = lines_and_ring(ax)
+    for line, each in zip(lines, curves, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), each.n_groups)
+        np.testing.assert_array_equal(line.get_ydata(), each.score)
+    assert len({to_hex(line.get_color()) for line in lines}) == 2
+    assert ring == (9, 0.28)
+    assert legend(ax) == ["joint", "centroid", "this model"]
+    assert ax.get_xscale() == "log"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of groups", "R²")
+    assert legend(draw_curves(curves[0])) == ["this model"]  # one curve needs no name
+
+
+def test_bars_where_errors_are_known():
+    ax = draw_curves(curve("joint", [1, 5, 20], [0.1, 0.3, 0.2], [0.01, np.nan, 0.03]))
+    found = {(each[0, 0], round(float(np.ptp(each[:, 1])), 9)) for each in segments(ax)}
+    assert found == {(1, 0.02), (20, 0.06)}
+    assert not segments(draw_curves(curve("joint", [1, 5], [0.1, 0.3])))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ([1, 100], ["1", "2", "5", "10", "20", "50", "100"]),
+        ([30, 12000], ["50", "100", "200", "500", "1000", "2000", "5000", "10000"]),
+        ([12, 16], ["12", "14", "16"]),
+        ([7, 7], ["7"]),
+        ([1, 1], ["1"]),
+    ],
+)
+def test_plain_numbers_at_the_axis(numbers, expected):
+    ax = draw_curves(curve("joint", numbers, [0.1] * len(numbers)))
+    ticks = tick_labels(ax.xaxis)
+    assert set(expected) <= set(ticks)
+    assert all(text.isdigit() for text in ticks)
+    assert [float(text) for text in ticks] == ax.get_xticks().tolist()
+    low, high = ax.get_xlim()
+    assert low < min(numbers)
+    assert high > max(numbers)
+    ax.figure.draw_without_rendering()  # where warnings are errors
+
+
+def test_means_over_folds_between_two_numbers():
+    ticks = tick_labels(draw_curves(curve("joint", [1.4], [0.1])).xaxis)
+    assert len(ticks) > 1
+    assert all(1.2 < float(text) < 1.7 for text in ticks)
+
+
+def test_a_path_of_a_search(fitted):
+    ax = plot_path(fitted)
+    lines, ring = lines_and_ring(ax)
+    results, best = fitted.cv_results_, fitted.best_index_
+    assert ring == (results["mean_n_groups"][best], results["mean_test_score"][best])
+    assert sum(line.get_xdata().size for line in lines) == results["strategy"].size
+    assert legend(ax) == [*fitted.strategies, f"chosen ({fitted.n_groups_} groups on all data)"]
+    assert ax.get_ylabel() == "negative mean absolute error"
+
+
+@pytest.mark.parametrize("strategy", ["agglomerative", "joint"])
+def test_a_path_of_merges(data, strategy):
+    X, y = data
+    model = LinCFA(strategy=strategy).fit(X[:60], y[:60])
+    split = X[:60], y[:60], X[60:], y[60:]
+    path = score_path(model, model, Observations(*split[:2]), Observations(*split[2:]))
+    (line,), ring = lines_and_ring(plot_path(model, *split))
+    np.testing.assert_array_equal(line.get_ydata(), path.curves[0].score)
+    assert ring == path.chosen
+    assert ring[0] == model.n_groups_
+
+
+def test_no_path(data):
+    X, y = data
+    for strategy in ("sequential", "centroid"):
+        assert_raises(
+            r"no path to draw.*'agglomerative'.*LinCFACV",
+            plot_path,
+            LinCFA(strategy=strategy).fit(X, y),
+            X,
+            y,
+            X,
+            y,
+        )
+    model = LinCFA(strategy="joint").fit(X, y)
+    for given in ((), (X, y), (None, None, X, y)):
+        assert_raises("pass X, y, X_test and y_test", plot_path, model, *given)
+    assert_raises("X_test was given without y_test", plot_path, model, X, y, X)
+
+
+# Searches
 
 COLUMNS = ("tolerance", "mean_n_groups")
 
 
 @pytest.fixture(scope="module")
-def search():
-    X, y = make_correlated(n_samples=50, n_features=20, noise=2.0, random_state=3)
-    return LinCFACV(tolerances=(4.0, 0.3, 1.0), cv=3, max_groups=0.2).fit(X, y)
+def search(tree):
+    return LinCFACV(tolerances=(4.0, 0.3, 1.0), cv=3, max_groups=0.2).fit(*tree)
 
 
 def invented(scores, eligible=None, chosen=None):
@@ -66,12 +561,14 @@ def ring(panel):
 def test_panels_and_labels(search):
     figure = plot_search(search)
     assert isinstance(figure, Figure)
-    assert len(figure.axes) == 2
     assert [panel.get_xlabel() for panel in figure.axes] == ["tolerance", "mean number of groups"]
-    assert figure.axes[0].get_ylabel() == "neg_mean_absolute_error, mean of the folds"
+    assert figure.axes[0].get_ylabel() == "neg_mean_absolute_error, mean over folds"
     assert all(panel.get_xscale() == "log" for panel in figure.axes)
-    labels = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
-    assert sorted(labels) == sorted([*search.strategies, "chosen", "too many groups"])
+    assert sorted(legend(figure.axes[1])) == sorted(
+        [*search.strategies, "chosen", "too many groups"]
+    )
+    colors = {to_hex(each.lines[0].get_color()) for each in figure.axes[0].containers}
+    assert len(colors) == 4
 
 
 def test_points_are_the_results(search):
@@ -101,11 +598,6 @@ def test_lines_have_bars_of_one_standard_error(search):
             np.testing.assert_allclose(lengths, 2 * errors[rows])
 
 
-def test_strategies_have_colours_of_their_own(search):
-    panel = plot_search(search).axes[0]
-    assert len({to_hex(c.lines[0].get_color()) for c in panel.containers}) == 4
-
-
 def test_a_single_combination():
     X, y = make_correlated(n_samples=40, n_features=6, random_state=0)
     search = LinCFACV(strategies=["joint"], tolerances=[2.0], cv=2).fit(X, y)
@@ -122,8 +614,9 @@ def test_it_can_be_saved(search, kind, tmp_path):
 
 
 def test_bad_scores_do_not_flatten_the_others():
-    figure = plot_search(invented([0.5, 0.55, 0.6, 0.58, -40.0]))
-    for panel in figure.axes:
+    scores = [0.5, 0.55, 0.6, 0.58, -40.0]
+    panels = plot_search(invented(scores)).axes
+    for panel in (*panels, draw_curves(curve("joint", range(1, 6), scores))):
         low, high = panel.get_ylim()
         assert 0 < low < 0.5
         assert 0.6 < high < 1
@@ -137,50 +630,159 @@ def test_bad_scores_do_not_flatten_the_others():
     ],
     ids=["others are much better but not allowed", "fewest groups within one standard error"],
 )
-def test_the_choice_is_in_the_picture(scores, eligible, chosen):
-    figure = plot_search(invented(scores, eligible, chosen))
-    for panel in figure.axes:
+def test_the_choice_is_in_the_figure(scores, eligible, chosen):
+    panels = plot_search(invented(scores, eligible, chosen)).axes
+    path = draw_curves(curve("joint", range(1, 6), scores), chosen=(chosen + 1.0, scores[chosen]))
+    for panel in (*panels, path):
         low, high = panel.get_ylim()
         assert low < scores[chosen] < high
+        assert high > max(scores)
 
 
-def test_many_equal_scores_do_not_shrink_the_picture_to_nothing():
+def test_many_equal_scores_do_not_shrink_the_figure_to_nothing():
     """Neighbouring tolerances often give the same groups, and so the very same score."""
-    figure = plot_search(invented([0.5, 0.5, 0.5, 0.45, 0.4]))
-    for panel in figure.axes:
+    for panel in plot_search(invented([0.5, 0.5, 0.5, 0.45, 0.4])).axes:
         low, high = panel.get_ylim()
         assert high - low > 0.01  # the bars have that length
 
 
-def test_before_fit():
-    with pytest.raises(NotFittedError):
-        plot_search(LinCFACV())
+# Coefficients
 
 
-def test_without_matplotlib(monkeypatch, search):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"pip install 'lincfa\[plot\]'"):
-        plot_search(search)
+def coefficients(groups, values=None, n_features=None, names=None):
+    groups = np.asarray(groups)
+    values = np.linspace(-1, 2, groups.size) if values is None else np.asarray(values, float)
+    names = tuple(names or (f"x{i}" for i in range(groups.size)))
+    return Coefficients(names, groups, values, n_features or groups.size)
 
 
-def test_no_window_and_no_global_state():
-    """No pyplot, no change of settings, and matplotlib itself only when something is drawn."""
-    code = """
-import io, sys
-from lincfa import LinCFACV
-from lincfa.datasets import make_correlated
-from lincfa.plotting import plot_search
-assert "matplotlib" not in sys.modules, "matplotlib too early"
-X, y = make_correlated(n_samples=30, n_features=5, random_state=0)
-search = LinCFACV(tolerances=[1.0], cv=2).fit(X, y)
-import matplotlib
-def settings():  # without the backend: to ask for it loads pyplot
-    return {name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != "backend"}
-before = settings()
-plot_search(search).savefig(io.BytesIO())
-assert settings() == before, "settings changed"
-assert "matplotlib.pyplot" not in sys.modules, "pyplot loaded"
-"""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+def draw_values(*args, **named):
+    return drawn(draw_coefficients, coefficients(*args, **named))
+
+
+def marks(ax):
+    """Places of the marks by colour."""
+    return {
+        to_hex(each.get_facecolor()[0]): np.asarray(each.get_offsets())
+        for each in ax.collections
+        if isinstance(each, PathCollection)
+    }
+
+
+def values_drawn(ax):
+    """Heights of the marks in column order."""
+    places = np.concatenate(list(marks(ax).values()))
+    return places[np.argsort(places[:, 0]), 1]
+
+
+def test_marks_are_the_coefficients_by_group():
+    values = [1.0, -2, -2, 1, -2, 3, 0]
+    ax = draw_values([0, 1, 1, 0, 1, 2, -1], values)
+    places = marks(ax)
+    colors = [to_hex(handle.get_facecolor()[0]) for handle in ax.get_legend().legend_handles]
+    expected = {"group of x1 (3 features)": [1, 2, 4], "group of x0 (2 features)": [0, 3]}
+    expected["other features"] = [5, 6]
+    assert legend(ax) == list(expected)
+    assert colors[-1] == GREY
+    for color, members in zip(colors, expected.values(), strict=True):
+        np.testing.assert_array_equal(places[color][:, 0], members)
+        np.testing.assert_array_equal(places[color][:, 1], np.array(values)[members])
+
+
+def test_stems_go_from_zero_to_the_marks():
+    ax = draw_values([0, 0, 1], [1.0, -2, 3])
+    assert sorted(each[0].tolist() for each in segments(ax)) == [[0, 0], [1, 0], [2, 0]]
+    assert sorted(each[1].tolist() for each in segments(ax)) == [[0, 1], [1, -2], [2, 3]]
+    (zero,) = ax.get_lines()
+    assert list(zero.get_ydata()) == [0, 0]
+    assert not segments(draw_values([0] * 61))
+
+
+def test_eight_colours_for_the_largest_groups():
+    ax = draw_values(np.repeat(range(10), [2, 3, 4, 5, 6, 7, 8, 9, 10, 1]))
+    places = marks(ax)
+    assert len(places) == 9
+    assert len(places[GREY]) == 2 + 1
+    assert sorted(len(each) for each in places.values()) == [3, 3, 4, 5, 6, 7, 8, 9, 10]
+    shapes = {each.get_paths()[0].vertices.tobytes() for each in ax.collections}
+    assert len(shapes) >= 8  # for eyes that cannot tell colours apart
+
+
+def test_single_features_have_one_colour_and_no_legend():
+    ax = draw_values(range(300))
+    ((color, places),) = marks(ax).items()
+    assert len(places) == 300
+    assert color != GREY
+    assert ax.get_legend() is None
+
+
+def test_labels():
+    ax = draw_values([0, 0, 1])
+    assert ax.get_xlabel() == "3 features, in column order"
+    assert ax.get_ylabel() == "change in the prediction per\nstandard deviation of the feature"
+    ax = draw_values([0, 0, 1], n_features=30000)
+    assert ax.get_xlabel() == "first 3 of 30000 features, in column order"
+    assert "group of x0" in legend(ax)  # how many it has is not known
+
+
+def test_names_in_the_legend_are_literal():
+    names = ["_a", "$x^2$", "c" * 50, ""]
+    ax = draw_values(np.repeat(range(4), 2), names=np.repeat(names, 2).tolist())
+    shown = ["_a", "$x^2$", f"{'c' * 19}…", "''"]
+    assert legend(ax) == [f"group of {name} (2 features)" for name in shown]
+    assert not any(text.get_parse_math() for text in ax.get_legend().get_texts())
+
+
+@pytest.mark.parametrize("width", [6, 12])
+def test_long_names_in_the_legend_leave_room_for_the_axes(width):
+    ax = axes(width, 5)
+    names = [f"{'temperature of ' * 3}{i}" for i in range(16)]
+    draw_coefficients(coefficients(np.repeat(range(8), 2), names=names), ax)
+    ax.figure.draw_without_rendering()
+    assert ax.get_position().width > 0.6
+    rows = {text.get_window_extent().y0 for text in ax.get_legend().get_texts()}
+    assert len(rows) == {6: 8, 12: 4}[width]
+
+
+def test_few_large_values_do_not_flatten_the_others():
+    for plain in ([1.0, 2, -3, 4], [0, 0, 0, 0]):
+        assert draw_values([0, 0, 1, 1], plain).get_yscale() == "linear"
+    values = np.r_[np.full(50, 1e-3), np.full(49, -2e-3), 10.0]
+    ax = draw_values(np.repeat(range(3), [50, 49, 1]), values)
+    assert ax.get_yscale() == "symlog"
+    assert ax.get_ylabel().endswith("(logarithmic away from zero)")
+    heights = ax.transData.transform(np.column_stack([np.zeros(3), [-2e-3, 1e-3, 10.0]]))[:, 1]
+    assert np.diff(heights).min() > 0.1 * np.ptp(ax.get_window_extent().intervaly)
+    low, high = ax.get_ylim()
+    assert low < -2e-3
+    assert high > 10
+    ax.figure.draw_without_rendering()
+    assert {"0", "0.01", "−0.001"} <= set(tick_labels(ax.yaxis))
+
+
+def test_a_model_with_coefficients(data):
+    X, y = data
+    model = LinCFA().fit(X, y)
+    coef = LinearRegression().fit(model.transform(X), y).coef_
+    expected = expand_coefficients(model, coef).values
+    for given in (coef, coef[None], coef.tolist()):
+        np.testing.assert_array_equal(values_drawn(plot_coefficients(model, given)), expected)
+    rise = model.transform(X + model.scale_ * np.eye(12)[4]) @ coef - model.transform(X) @ coef
+    np.testing.assert_allclose(rise, expected[4])
+
+
+def test_a_search_has_its_own(fitted):
+    expected = expand_coefficients(fitted.reducer_, fitted.estimator_.coef_).values
+    np.testing.assert_array_equal(values_drawn(plot_coefficients(fitted)), expected)
+
+
+def test_wrong_coefficients(data):
+    X, y = data
+    model = LinCFA().fit(X, y)
+    forest = RandomForestRegressor(2, random_state=0)
+    search = LinCFACV(tolerances=[1.0], strategies=["joint"], cv=2, estimator=forest).fit(X, y)
+    for other in (model, search):
+        assert_raises("coef is required", plot_coefficients, other)
+    for wrong in (np.ones(model.n_groups_ + 1), np.ones((2, model.n_groups_)), 1.0):
+        assert_raises("one coefficient per reduced feature", plot_coefficients, model, wrong)
+    assert_raises("finite", plot_coefficients, model, np.full(model.n_groups_, np.nan))

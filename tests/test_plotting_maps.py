@@ -1,9 +1,15 @@
-"""Maps: what is drawn where."""
+"""Maps and spectra: what is drawn where, of which cells, in which colours."""
+
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
-from label_maps import cell_colors, hex_of, is_grey, legend_texts, map_of_labels
+from label_maps import assert_raises, cell_colors, hex_of, is_grey, legend_texts, map_of_labels
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("xarray")
@@ -12,9 +18,31 @@ import xarray as xr
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection, QuadMesh
 from matplotlib.colors import SymLogNorm, to_hex
 
-from lincfa.plotting import draw_groups, draw_stability, draw_weights, new_figure, weights_on
-from lincfa.plotting._corners import corners
-from lincfa.report._findings import Places
+from lincfa import LinCFA, LinCFACV
+from lincfa._data._columns import Columns
+from lincfa.datasets import make_spectra
+from lincfa.plotting import (
+    draw_groups,
+    draw_spectrum,
+    draw_stability,
+    draw_weights,
+    new_figure,
+    plot_coefficient_map,
+    plot_map,
+    plot_spectrum,
+    plot_stability_map,
+    weights_on,
+)
+from lincfa.plotting._cells import (
+    color_groups,
+    corners,
+    distinct_colors,
+    grid_neighbors,
+    point_neighbors,
+    sequence_neighbors,
+)
+from lincfa.report._maps import Places, Spectrum, make_map
+from reference import QUICK
 
 LABELS = np.array([[0, 0, 1, 1], [0, 2, 1, np.nan], [3, 3, -1, np.nan]])
 LAT, LON = np.array([50.0, 48.0, 46.0]), np.array([5.0, 8.0, 11.0, 14.0])
@@ -60,8 +88,8 @@ def test_each_cell_is_where_its_coordinates_are(dims, turn):
             assert shown is np.ma.masked if not LABELS[i, j] >= 0 else shown == values[i, j]
     assert ax.get_xlim() == (3.5, 15.5)  # half a cell beyond the centres
     assert ax.get_ylim() == (45, 51)
-    assert ax.get_xlabel() == "longitude, degrees east"
-    assert ax.get_ylabel() == "latitude, degrees north"
+    assert ax.get_xlabel() == "longitude (°E)"
+    assert ax.get_ylabel() == "latitude (°N)"
     assert ax.get_aspect() == pytest.approx(1 / np.cos(np.radians(48)))
 
 
@@ -105,9 +133,7 @@ def test_outlines_are_between_groups():
 
 def test_sizes_are_those_of_the_model_not_of_the_map():
     """A group with one cell here and others at another level is not single."""
-    from lincfa.report._findings import map_of
-
-    map = map_of(field_of(LABELS), sizes=[3, 3, 5, 2])
+    map = make_map(field_of(LABELS), sizes=[3, 3, 5, 2])
     assert map.single.size == 0
     assert not is_grey(cell_colors(drawn(draw_groups, map))[1][1])
 
@@ -285,7 +311,7 @@ def test_stations_are_dots():
     constant, left_out = ax.lines
     assert constant.get_xydata().tolist() == [[8, 48]]
     assert left_out.get_xydata()[0].tolist() == [9, 49]
-    assert legend_texts(ax) == ["1 single place", "1 constant place", "2 places left out"]
+    assert legend_texts(ax) == ["1 single point", "1 constant point", "2 points left out"]
 
 
 def test_any_two_dimensions_are_a_map():
@@ -299,7 +325,7 @@ def test_any_two_dimensions_are_a_map():
         assert ax.get_aspect() == 1
     section = table.assign_coords(row=("row", [1, 2, 4], {"units": "hPa"}))
     ax = drawn(draw_groups, map_of_labels(section.transpose("x", "row")))  # x goes across
-    assert ax.get_ylabel() == "row, hPa"
+    assert ax.get_ylabel() == "row (hPa)"
     assert ax.get_aspect() == "auto"
 
 
@@ -338,7 +364,509 @@ def test_axes_of_a_projection_are_left_alone():
 
 
 def test_a_map_has_two_dimensions():
-    with pytest.raises(ValueError, match=r"plot_spectrum draws them"):
-        map_of_labels(xr.DataArray([0.0, 0.0], dims="wavelength"))
-    with pytest.raises(ValueError, match=r"got a \(1\), b \(2\), c \(3\)"):
-        map_of_labels(xr.DataArray(np.zeros((1, 2, 3)), dims=("a", "b", "c")))
+    assert_raises(
+        r"plot_spectrum draws them", map_of_labels, xr.DataArray([0.0, 0.0], dims="wavelength")
+    )
+    assert_raises(
+        r"got a \(1\), b \(2\), c \(3\)",
+        map_of_labels,
+        xr.DataArray(np.zeros((1, 2, 3)), dims=("a", "b", "c")),
+    )
+
+
+# Colours
+
+SHAPES = st.tuples(st.integers(1, 7), st.integers(1, 9))
+LABELLINGS = SHAPES.flatmap(
+    lambda shape: st.integers(0, shape[0] * shape[1]).flatmap(
+        lambda top: arrays(np.intp, shape, elements=st.integers(-2, top))
+    )
+)
+
+
+def touching(shape, wraps):
+    """All pairs of cells that touch by a side or a corner, found one by one."""
+    rows, columns = shape
+    for row in range(rows):
+        for column in range(columns):
+            for down, right in ((0, 1), (1, -1), (1, 0), (1, 1)):
+                other = (row + down, column + right)
+                if wraps:
+                    other = (other[0], other[1] % columns)
+                if other[0] < rows and 0 <= other[1] < columns:
+                    yield (row, column), other
+
+
+@settings(max_examples=200, deadline=None)
+@given(LABELLINGS, st.booleans())
+def test_neighbours_never_share_a_colour(labels, wraps):
+    numbers, sizes = np.unique(labels[labels >= 0], return_counts=True)
+    places, colors = distinct_colors(labels, numbers[sizes == 1], grid_neighbors(labels, wraps))
+    assert len(set(colors)) == len(colors)
+    for one, other in touching(labels.shape, wraps):
+        if labels[one] != labels[other] and min(labels[one], labels[other]) >= 0:
+            assert places[one] != places[other]
+    for label, size in zip(numbers, sizes, strict=True):
+        (color,) = set(places[labels == label])
+        assert is_grey(colors[color]) == (size == 1)
+    assert (places[labels < 0] == -1).all()
+    again, _ = distinct_colors(labels, numbers[sizes == 1], grid_neighbors(labels, wraps))
+    np.testing.assert_array_equal(again, places)
+
+
+@settings(max_examples=100, deadline=None)
+@given(LABELLINGS, st.booleans())
+def test_neighbours_are_all_that_touch(labels, wraps):
+    expected = {
+        tuple(sorted((int(labels[one]), int(labels[other]))))
+        for one, other in touching(labels.shape, wraps)
+        if labels[one] != labels[other] and min(labels[one], labels[other]) >= 0
+    }
+    assert set(map(tuple, grid_neighbors(labels, wraps).tolist())) == expected
+
+
+@pytest.mark.parametrize("span", [360, 300])
+def test_neighbours_across_the_date_line(span):
+    """On the globe the first and the last column touch; on a part of it they do not."""
+    labels = np.repeat(np.arange(10.0), 2)[None].repeat(4, axis=0)
+    lon = -180 + np.arange(20) * span / 20
+    field = xr.DataArray(labels, dims=("lat", "lon"), coords={"lat": range(4), "lon": lon})
+    places = map_of_labels(field).places
+    assert places.wraps == (span == 360)
+    ax = new_figure(4, 3).subplots()
+    draw_groups(map_of_labels(field), ax)
+    colors = cell_colors(ax)[0]
+    assert len(set(colors)) == 9  # of ten groups two share one
+    assert (colors[0] != colors[-1]) == (span == 360)
+
+
+def test_few_groups_have_colours_of_their_own():
+    chosen = color_groups(np.arange(9), np.empty((0, 2), dtype=int), 9)
+    assert sorted(chosen.values()) == list(range(9))
+
+
+def test_as_many_colours_as_it_takes():
+    """Thirty groups, each a neighbour of all others."""
+    pairs = np.array([(a, b) for a in range(30) for b in range(a)])
+    labels = np.arange(30).repeat(2)
+    places, colors = distinct_colors(labels, np.empty(0, dtype=int), pairs)
+    assert len(set(places.tolist())) == 30 == len(set(colors))
+
+
+def test_colours_are_not_many_where_few_do():
+    """Stripes take two colours; the palette is used up, but nothing beyond it."""
+    labels = np.arange(200).repeat(2)
+    _, colors = distinct_colors(labels, np.empty(0, dtype=int), sequence_neighbors(labels))
+    assert len(colors) == 9
+
+
+def test_neighbours_among_places():
+    """Two clouds far apart, each of two groups; one lies on both sides of the date line."""
+    rng = np.random.default_rng(0)
+    lat = rng.uniform(-2, 2, size=40)
+    lon = np.concatenate([rng.uniform(178, 182, size=20), rng.uniform(18, 22, size=20)])
+    lon = (lon + 180) % 360 - 180
+    groups = np.concatenate([(lon[:20] > 0).astype(int), 2 + (lon[20:] > 20)])
+    lat[5], lon[5] = np.nan, np.nan
+    groups[6] = -1
+    places = Places("points", lon, lat, "", "", True, True)
+    assert point_neighbors(groups, places).tolist() == [[0, 1], [2, 3]]
+
+
+def test_places_of_no_group_do_not_come_between():
+    places = Places("points", np.arange(30.0), np.zeros(30), "", "", True, True)
+    groups = np.full(30, -1)
+    groups[[0, 1, 28, 29]] = 0, 0, 1, 1
+    assert point_neighbors(groups, places).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_few_places(count):
+    places = Places("points", np.arange(count) * 1.0, np.zeros(count), "", "", True, True)
+    assert len(point_neighbors(np.arange(count), places)) == (count == 2)
+
+
+def test_neighbours_in_a_row():
+    assert sequence_neighbors(np.array([0, 0, 1, -1, 2, 1, 1, 0])).tolist() == [[0, 1], [1, 2]]
+
+
+# Numbers of groups
+
+# A broad group with a tail, a band, two pieces of one group, and a single cell.
+PATCHES = np.array(
+    [
+        [0, 0, 0, 0, 0, 0, 0, 3],
+        [0, 0, 0, 1, 1, 1, 1, 1],
+        [0, 0, 0, 2, 2, 2, 4, 2],
+        [np.nan, -1, -1, 2, 2, 2, 4, 2],
+        [np.nan, -1, -1, 2, 2, 2, -1, 2],
+    ]
+)
+
+
+def patches():
+    return field_of(PATCHES, lat=np.arange(50.0, 45.0, -1), lon=np.arange(10.0, 18.0))
+
+
+def numbers_on(map, count, **kwargs):
+    ax = new_figure(5, 4).subplots()
+    draw_groups(map, ax, numbers=count, **kwargs)
+    return {int(text.get_text()): text.get_position() for text in ax.texts}
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_numbers_are_deepest_inside(turn):
+    map = map_of_labels(patches().isel(lat=slice(None, None, turn)))
+    found = numbers_on(map, 9)
+    assert found[0] == (11, 49)  # and not in the tail
+    assert found[1] == (15, 49)  # the middle of a band
+    assert found[2] == (14, 47)  # in the larger piece
+    assert found[4] in {(16, 48), (16, 47)}
+
+
+def test_the_largest_have_numbers_and_single_cells_have_none():
+    map = map_of_labels(patches())
+    assert numbers_on(map, 0) == {}
+    assert list(numbers_on(map, 1)) == [0]
+    assert list(numbers_on(map, 2)) == [0, 2]
+    assert list(numbers_on(map, 99)) == [0, 2, 1, 4]
+
+
+def test_a_group_with_one_cell_here_and_others_elsewhere_has_a_number():
+    map = make_map(patches(), sizes=[13, 5, 12, 2, 2])
+    assert numbers_on(map, 99)[3] == (17, 50)
+
+
+def test_numbers_of_a_curved_grid_and_of_places():
+    lon, lat = np.meshgrid(np.arange(10.0, 18.0), np.arange(50.0, 45.0, -1))
+    coords = {"lat": (("y", "x"), lat + 0.1 * lon), "lon": (("y", "x"), lon)}
+    curved = xr.DataArray(PATCHES, dims=("y", "x"), coords=coords)
+    x, y = numbers_on(map_of_labels(curved), 1)[0]
+    assert (x, y) == (11, pytest.approx(49 + 1.1))
+    coords = {"lat": ("station", [45, 46, 52, 40, 41.0]), "lon": ("station", [5, 6, 7, 8, 9.0])}
+    stations = xr.DataArray([0.0, 0, 0, 1, np.nan], dims="station", coords=coords)
+    assert numbers_on(map_of_labels(stations), 9) == {0: (6, 46)}
+
+
+def test_numbers_can_be_read_on_any_page():
+    """Black would become the colour of the page's text, which is white on dark pages."""
+    ax = new_figure(5, 4).subplots()
+    draw_groups(map_of_labels(patches()), ax, numbers=1, zorder=7)
+    (text,) = ax.texts
+    assert text.get_color() not in ("black", "#000000")
+    assert text.get_bbox_patch().get_facecolor() == (1, 1, 1, 1)
+    assert text.get_zorder() == 7
+
+
+def test_numbers_are_those_of_the_model():
+    rng = np.random.default_rng(0)
+    halves = rng.normal(size=(80, 2))
+    values = halves[:, [0, 0, 0, 1, 1]][:, None] + 0.1 * rng.normal(size=(80, 3, 5))
+    field = xr.DataArray(values, dims=("time", "lat", "lon"))
+    model = LinCFA(sample_dim="time", tolerance=20.0).fit(field, halves @ [2.0, -1.0])
+    labels = model.label_map().values
+    texts = plot_map(model, numbers=np.int64(2)).texts
+    assert len(texts) == 2
+    for text in texts:
+        x, y = (int(place) for place in text.get_position())
+        assert labels[y, x] == int(text.get_text())
+    for wrong in (-1, 1.5, True, "all", None):
+        assert_raises("numbers must be a non-negative integer, got", plot_map, model, numbers=wrong)
+
+
+# Maps of fitted models
+
+N = 80
+
+
+class Scene:
+    """A field of two halves, west and east, with a cell left out and a constant one."""
+
+    def __init__(self):
+        rng = np.random.default_rng(1)
+        halves = rng.normal(size=(N, 2))
+        values = halves[:, [0, 0, 1, 1]][:, None] + 0.1 * rng.normal(size=(N, 3, 4))
+        values[:, 0, 0] = np.nan
+        values[:, 2, 3] = 5
+        coords = {"time": range(N), "lat": [47.0, 46.0, 45.0], "lon": [7.0, 8.0, 9.0, 10.0]}
+        self.array = xr.DataArray(values, coords, name="t2m")
+        self.target = halves @ [2.0, -1.0] + rng.normal(size=N)
+
+    def fit(self, X=None, **options):
+        X = self.array if X is None else X
+        with pytest.warns(UserWarning, match="constant"):
+            return LinCFA(sample_dim="time", tolerance=20.0, **options).fit(X, self.target)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return Scene()
+
+
+def test_map_of_groups(scene):
+    model = scene.fit()
+    ax = plot_map(model)
+    south, middle, north = cell_colors(ax)
+    assert north[0] is south[3] is None
+    west, east = middle[0], middle[3]
+    assert west != east
+    assert south[:3] == [west, west, east]
+    assert north[1:] == [west, east, east]
+    assert legend_texts(ax) == ["1 constant cell", "1 cell left out"]
+    given = new_figure(4, 4).subplots()
+    assert plot_map(model, variable="t2m", ax=given, alpha=0.5) is given
+    assert given.collections[0].get_alpha() == 0.5
+
+
+@pytest.mark.parametrize("units", ["standardized", "original"])
+def test_map_of_coefficients(scene, units):
+    model = scene.fit(units=units)
+    coef = np.array([3.0, -2.0])
+    ax = plot_coefficient_map(model, coef, cmap="PuOr")
+    mesh = ax.collections[0]
+    shown = mesh.get_array()[::-1]  # from the north, as the field is
+    expected = model.to_map(model.expand_coefficients(coef)[0] * model.scale_).values
+    np.testing.assert_allclose(shown[~shown.mask], expected[~shown.mask])
+    assert shown.mask.sum() == 2
+    assert mesh.cmap.name == "PuOr"
+    if units == "standardized":
+        west = model.groups_[0].size
+        assert shown[1, 0] == pytest.approx(3 / west)
+
+
+def test_map_of_stability(scene):
+    model = scene.fit()
+    features = np.linspace(0, 1, 11)
+    found = SimpleNamespace(field=model.field_, labels=model.labels_, features=features)
+    mesh = plot_stability_map(found).collections[-2]  # the last is the hatching
+    expected = model.to_map(features).values[::-1]
+    np.testing.assert_array_equal(mesh.get_array().filled(np.nan), expected)
+
+
+def test_a_variable_of_a_dataset(scene):
+    data = xr.Dataset({"t2m": scene.array, "psl": -scene.array.transpose("time", "lon", "lat")})
+    model = scene.fit(data)
+    maps = model.label_map()
+    for name in ("t2m", "psl"):
+        ax = plot_map(model, variable=name)
+        known = maps[name].transpose("lat", "lon").values[::-1] >= 0
+        np.testing.assert_array_equal(~ax.collections[0].get_array().mask, known)
+    assert_raises("choose one of 't2m', 'psl'", plot_map, model)
+    assert_raises("no variable 'z'; available: 't2m', 'psl'", plot_map, model, variable="z")
+    assert plot_map(scene.fit(data[["psl"]])).collections  # there is but one
+
+
+def test_a_place_along_a_third_dimension(scene):
+    levels = xr.concat([scene.array, scene.array], dim="level").assign_coords(level=[500, 850])
+    levels[1, :, 1, 1] = np.nan
+    model = scene.fit(levels)
+    blank = [
+        plot_map(model, select={"level": level}).collections[0].get_array().mask[1, 1]
+        for level in (500, 850)
+    ]
+    assert blank == [False, True]
+    assert_raises(r"select={'level': …}; available: 500, 850", plot_map, model)
+    assert_raises("no level 700; available: 500, 850", plot_map, model, select={"level": 700})
+    assert_raises(
+        "no dimension 'height'; the cells have 'level', 'lat'",
+        plot_map,
+        model,
+        select={"height": 2},
+    )
+    assert_raises(r"single level, got \[500, 850\]", plot_map, model, select={"level": [500, 850]})
+    assert_raises(r'such as {"level": 500}, got 500', plot_map, model, select=500)
+    values = np.arange(float(model.n_features_in_))
+    found = SimpleNamespace(field=model.field_, labels=model.labels_, features=values)
+    coef = np.arange(model.n_groups_) + 1.0
+    weights = model.to_map(model.expand_coefficients(coef)[0] * model.scale_)
+    for level in (500, 850):
+        place = {"level": level}
+        mesh = plot_coefficient_map(model, coef, variable="t2m", select=place).collections[0]
+        shown = mesh.get_array()[::-1]
+        np.testing.assert_allclose(shown[2, :3], weights.sel(level=level)[2, :3])
+        assert mesh.get_clim()[1] == pytest.approx(float(abs(weights).max()))  # of both levels
+        mesh = plot_stability_map(found, variable="t2m", select=place).collections[-2]
+        shown = mesh.get_array()[::-1]
+        np.testing.assert_array_equal(shown[2, :3], model.to_map(values).sel(level=level)[2, :3])
+    for place in ("a", None, [1, 2, 3]):
+        assert_raises("available: 500, 850", plot_map, model, select={"level": place})
+    section = plot_map(model, select={"lat": 45.0})
+    assert section.get_ylabel() == "level"
+
+
+def test_a_day_is_named_as_one_writes_it(scene):
+    days = xr.concat([scene.array] * 12, dim="day")
+    days = days.assign_coords(
+        day=np.arange("2001-01-01", "2001-01-13", dtype="M8[D]").astype("M8[ns]")
+    )
+    model = scene.fit(days)
+    assert_raises(r"available: 2001-01-01, .*, 2001-01-10, …\.", plot_map, model)
+    assert plot_map(model, select={"day": "2001-01-02"}).get_xlabel() == "longitude (°E)"
+
+
+def test_positions_where_there_are_no_coordinates(scene):
+    bare = scene.array.drop_vars(["lat", "lon", "time"]).expand_dims(member=2)
+    assert_raises(r"select={'member': …}; available: 0, 1", plot_map, scene.fit(bare))
+    assert_raises("no member 2; available: 0, 1", plot_map, scene.fit(bare), select={"member": 2})
+    assert plot_map(scene.fit(bare), select={"member": 1}).get_xlabel() == "lon"
+
+
+def test_cells_in_a_row(scene):
+    row = scene.array.isel(lat=1, drop=True).rename(lon="wavelength")
+    row["wavelength"].attrs["units"] = "nm"
+    row = row.where(row["wavelength"] != 8.0)
+    model = LinCFA(sample_dim="time", tolerance=20.0).fit(row, scene.target)
+    assert_raises(r"in a sequence along 'wavelength', .* plot_spectrum", plot_map, model)
+    ax = plot_spectrum(model)
+    assert ax.lines[0].get_xdata().tolist() == [7, 9, 10]
+    assert ax.get_xlabel() == "wavelength (nm)"
+
+
+def test_a_map_is_no_spectrum(scene):
+    for field in (scene.array, xr.Dataset({"t2m": scene.array})):
+        assert_raises(
+            r"lat \(3\), lon \(4\)\. plot_map draws them", plot_spectrum, scene.fit(field)
+        )
+    row = scene.array.isel(lat=[1])  # one dimension has but one place
+    model = LinCFA(sample_dim="time", tolerance=20.0).fit(row, scene.target)
+    assert plot_spectrum(model).lines[0].get_xdata().size == 4
+
+
+def test_what_has_no_map(scene):
+    table = LinCFA().fit(np.random.default_rng(0).normal(size=(N, 3)), scene.target)
+    assert_raises(r"plot_map needs .* fitted to a table", plot_map, table)
+    assert_raises(
+        r"plot_coefficient_map needs .* fitted to a table",
+        plot_coefficient_map,
+        table,
+        np.zeros(table.n_groups_),
+    )
+    assert_raises(
+        r"plot_stability_map needs .* fitted to a table",
+        plot_stability_map,
+        SimpleNamespace(field=None, features=None),
+    )
+    model = scene.fit()
+    for other in (model, model.label_map(), None):
+        with pytest.raises(
+            TypeError, match=r"result of lincfa\.stability\(field, y, model=model\)"
+        ):
+            plot_stability_map(other)
+    assert_raises(r"shape \(2,\), got \(3,\)", plot_coefficient_map, model, np.zeros(3))
+    assert_raises("coef is required", plot_coefficient_map, model)
+    assert_raises("no variable 'z'; the field is 't2m'", plot_map, model, variable="z")
+    alone = xr.Dataset({"t2m": scene.array, "index": scene.array[:, 1, 1]})
+    assert_raises(
+        "got none", plot_map, scene.fit(alone.drop_vars(["lat", "lon"])), variable="index"
+    )
+
+
+# Spectra
+
+GROUPS = np.array([0, 0, 1, 1, -1, 2, 0, 3, 3])
+
+
+def draw_line(groups=GROUPS, x=None, **kwargs):
+    groups = np.asarray(groups)
+    x = np.arange(groups.size) * 2.0 if x is None else np.asarray(x)
+    ax = new_figure(5, 3).subplots()
+    row = Spectrum(x, "wavelength (nm)", True, groups, np.arange(groups.size) * 3.0 + 7)
+    draw_spectrum(row, ax, label="reflectance", **kwargs)
+    return ax
+
+
+@pytest.fixture(scope="module")
+def spectra():
+    X, y = make_spectra(n_features=60, random_state=0)
+    return X, y
+
+
+def test_bands_and_line():
+    ax = draw_line()
+    (colors,) = cell_colors(ax)
+    assert colors[0] == colors[1] == colors[6]  # one group in two pieces
+    assert colors[2] == colors[3]
+    assert colors[7] == colors[8]
+    assert colors[4] is None
+    assert is_grey(colors[5])
+    assert len({colors[0], colors[2], colors[5], colors[7]}) == 4
+    assert legend_texts(ax) == ["1 single feature", "1 constant feature"]
+    edges = ax.collections[0].get_coordinates()[0, :, 0]
+    assert edges.tolist() == [-1, 1, 3, 5, 7, 9, 11, 13, 15, 17]
+    (line,) = ax.lines
+    assert line.get_xdata().tolist() == list(range(0, 18, 2))
+    assert line.get_ydata().tolist() == list(range(7, 34, 3))
+    assert ax.get_xlim() == (-1, 17)
+    low, high = ax.get_ylim()
+    assert 4 < low < 7  # by the line alone; the bands fill the height whatever it is
+    assert 31 < high < 34
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("wavelength (nm)", "reflectance")
+
+
+def test_descending_numbers():
+    ax = draw_line(x=np.arange(9)[::-1] * 2.0)
+    edges = ax.collections[0].get_coordinates()[0, :, 0]
+    assert edges.tolist() == [17, 15, 13, 11, 9, 7, 5, 3, 1, -1]
+    assert ax.get_xlim() == (-1, 17)
+
+
+def test_no_legend_where_every_feature_has_its_group():
+    assert draw_line([0, 0, 1, 1]).get_legend() is None
+
+
+def test_one_feature():
+    ax = draw_line([0])
+    assert ax.get_xlim() == (-0.5, 0.5)
+
+
+def test_the_line_is_as_asked_for():
+    (line,) = draw_line(color="crimson", linestyle="--").lines
+    assert (line.get_color(), line.get_linestyle()) == ("crimson", "--")
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+@pytest.mark.parametrize("kind", [float, str])
+def test_wavelengths_that_name_the_columns(spectra, turn, kind):
+    X, y = spectra
+    names = (1100 + 2.5 * np.arange(60))[::turn]
+    model = LinCFA().fit(pd.DataFrame(X, columns=[kind(name) for name in names]), y)
+    ax = plot_spectrum(model)
+    (line,) = ax.lines
+    np.testing.assert_array_equal(line.get_xdata(), names)
+    np.testing.assert_array_equal(line.get_ydata(), model.mean_)
+    assert ax.get_xlabel() == "feature name"
+    assert ax.get_ylabel() == "feature mean"
+    (colors,) = cell_colors(ax)
+    for place in np.flatnonzero(np.diff(model.labels_)):
+        assert colors[place] != colors[place + 1]
+
+
+@pytest.mark.parametrize(
+    "names", [None, [f"nm{k}" for k in range(60)], [*map(str, range(59)), "7"], ["nan", *"1" * 59]]
+)
+def test_other_names_leave_positions(spectra, names):
+    X, y = spectra
+    model = LinCFA().fit(X, y)
+    model._columns = Columns(60, names)
+    ax = plot_spectrum(model)
+    assert ax.lines[0].get_xdata().tolist() == list(range(60))
+    assert ax.get_xlabel() == "feature index"
+
+
+def test_a_spectrum_of_ones_own(spectra):
+    X, y = spectra
+    model = LinCFACV(**QUICK).fit(X, y)
+    given = new_figure(5, 3).subplots()
+    ax = plot_spectrum(model, X[3], ax=given)
+    assert ax is given
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), X[3])
+    assert ax.get_ylabel() == "feature value"
+
+
+def test_what_cannot_be_drawn(spectra):
+    X, y = spectra
+    model = LinCFA().fit(X, y)
+    assert_raises(
+        r"one value per feature, shape \(60,\), got \(59,\)", plot_spectrum, model, X[0, 1:]
+    )
+    assert_raises("spectrum", plot_spectrum, model, ["a"] * 60)

@@ -1,4 +1,4 @@
-"""Precision of the sources: large means, and columns that nearly coincide, against fifty digits."""
+"""Precision of the sources: units, large means, columns that nearly coincide; to fifty digits."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,10 @@ import pytest
 from fifty_digits import exact_moments, exact_pair
 from lincfa import LinCFA
 from lincfa._grouping import group_sequential
-from lincfa._rule._criterion import Criterion
+from lincfa._rule import Rule
 from lincfa._statistics import _array
 from reference import (
-    Forced,
+    array_statistics,
     assert_same,
     make,
     mirrored,
@@ -17,6 +17,7 @@ from reference import (
     reference,
     statistics_of,
     tree,
+    with_costs,
 )
 
 
@@ -64,14 +65,14 @@ def test_moments_of_columns_against_fifty_digits(n, kind):
 @pytest.mark.parametrize("family", [tree, noise_only, mirrored])
 def test_groups_do_not_depend_on_the_mean(monkeypatch, family, ratio, kind):
     """Values of 20 binary digits, which a shift by a million leaves exact."""
-    monkeypatch.setattr(_array, "_SMALLEST_HEAD", 20)
+    monkeypatch.setattr(_array, "_SMALLEST_BLOCK", 20)
     X, y = make(family, 60, 75)
     X = np.round(X * 2.0**20) / 2.0**20
     shift = np.round(ratio * np.random.default_rng(0).choice([-1, 0.5, 1], size=X.shape[1]))
     for tolerance in (0.1, 1):
         labels, *_ = reference(X, y, tolerance)
         parts = [
-            group_sequential(statistics, Criterion(60, tolerance))
+            group_sequential(statistics, Rule(60, tolerance))
             for statistics in (statistics_of(kind, values, y) for values in (X, X + shift))
         ]
         assert parts[0].labels.tolist() == parts[1].labels.tolist() == labels
@@ -110,7 +111,7 @@ def test_near_duplicates_in_memory(gap, sign):
         expected = 1 - 1e9 * below_one / f
         assert evidence["threshold"] == pytest.approx([expected], rel=2 * bound)
         statistics = statistics_of(order, X, y)
-        partition = group_sequential(Forced(statistics, 1), Criterion(80, 1e9))
+        partition = group_sequential(with_costs(statistics, 1), Rule(80, 1e9))
         assert partition.evidence["f"] == pytest.approx([f], rel=bound)
 
 
@@ -148,3 +149,134 @@ def test_near_duplicates_in_chunks(gap, sign, dtype):
     bound = 2e-15 / gap + 4e-15 / difference
     assert model.evidence_["f"] == pytest.approx([f], rel=bound)
     assert 1 - model.evidence_["correlation"] == pytest.approx([below_one], abs=2e-15)
+
+
+# Pairs and columns
+
+
+def pairs_of(statistics, seed, candidates):
+    """Complete correlations of one feature with some others, as the grouping gets them."""
+    candidates = np.asarray(candidates)
+    (rho,) = statistics.rows(np.array([seed]), [(slice(0, 1), candidates)])
+    return statistics.pairs(np.full(candidates.size, seed), candidates, rho[0])
+
+
+@pytest.mark.parametrize("exponent", [-300, -200, -20, 0, 20, 200, 300])
+def test_standardize_any_unit(rng, exponent):
+    columns, mean, scale, varying = _array.standardize(
+        rng.normal(size=(50, 3)) * 10.0**exponent, 2e-16
+    )
+    assert varying.all()
+    np.testing.assert_allclose(columns.mean(axis=0), 0, atol=1e-15)
+    np.testing.assert_allclose(columns.std(axis=0, ddof=1), 1, rtol=1e-14)
+    np.testing.assert_allclose(np.log10(scale), exponent, atol=0.5)
+    assert np.isfinite(mean).all()
+
+
+def test_mean_much_larger_than_the_scale(rng):
+    """Kelvin and pascal: the rounding of the data is the only loss."""
+    values = np.round(rng.normal(size=(400, 4)) * 2**10) / 2**10  # exact also after the shift
+    shifted, mean, scale, _ = _array.standardize(values + 2.0**30, np.finfo(float).eps)
+    plain, plain_mean, plain_scale, _ = _array.standardize(values, np.finfo(float).eps)
+    np.testing.assert_allclose(mean - 2.0**30, plain_mean, atol=2e-7)
+    np.testing.assert_allclose(scale, plain_scale, rtol=1e-9)
+    np.testing.assert_allclose(shifted, plain, atol=1e-7)
+
+
+def test_copies_in_another_unit_merge_in_either_precision(rng):
+    """The rounding that counts is that of the type the data come in."""
+    x = (rng.normal(size=200) + 280).astype(np.float32)
+    X = np.column_stack([x, np.float32(1.8) * x - np.float32(459.67)])
+    assert X.dtype == np.float32
+    y = (X[:, 0] - X[:, 1].mean()).astype(np.float64)
+    assert pairs_of(array_statistics(X, y), 0, np.array([1])).below_one[0] == 0
+    assert pairs_of(array_statistics(X.astype(float), y), 0, np.array([1])).below_one[0] > 0
+
+
+def test_centring_leaves_no_mean(rng):
+    columns, *_ = _array.standardize(rng.normal(size=(1000, 5)) + 1e9, np.finfo(float).eps)
+    np.testing.assert_allclose(columns.mean(axis=0), 0, atol=1e-15)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("distance", [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
+def test_near_duplicates_against_fifty_digits(rng, distance, sign):
+    """A column and itself (or its mirror image) plus noise of the given size."""
+    x1 = rng.normal(size=80)
+    noise = distance * rng.normal(size=80)
+    X = np.column_stack([x1, sign * x1 + noise])
+    y = x1 + 0.1 * noise / distance + rng.normal(size=80)
+    statistics = array_statistics(X, y)
+    pairs = pairs_of(statistics, 0, np.array([1]))
+    f, below_one, _ = exact_pair(X[:, 0], X[:, 1], y)
+    # The columns carry errors of 1e-16, their difference is of the size of the distance.
+    assert Rule(80).f(pairs)[0] == pytest.approx(f, rel=1e-14 / distance + 1e-11)
+    assert pairs.below_one[0] == pytest.approx(below_one, rel=1e-14 / distance + 1e-11)
+
+
+@pytest.mark.parametrize("rho", [0.5, 0.99, 1 - 1e-6])
+@pytest.mark.parametrize("noise", [1e-2, 1e-4, 1e-6, 1e-7])
+def test_nearly_explained_targets_against_fifty_digits(rng, noise, rho):
+    """A target that the pair explains but for noise of the given size, with equal weights."""
+    x1, u = rng.normal(size=(2, 60))
+    X = np.column_stack([x1, rho * x1 + np.sqrt(1 - rho**2) * u])
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    y = Z.sum(axis=1) + noise * rng.normal(size=60)
+    f, *_ = exact_pair(X[:, 0], X[:, 1], y)
+    pairs = pairs_of(array_statistics(X, y), 0, np.array([1]))
+    # F compares shares of the size of noise², of which the smaller is that of the difference: its
+    # covariance of the size noise·√(1−ρ) comes with an absolute error of some 1e-16. The other is
+    # known to 1e-16 too, as 1 − R² down to 1e-6 and from the residual below.
+    bound = 1e-15 / (noise * np.sqrt(1 - rho)) + 1e-15 / 1e-6
+    assert Rule(60).f(pairs)[0] == pytest.approx(f, rel=bound)
+
+
+def test_fully_explained_target_merges_equal_weights_only(rng):
+    X = rng.normal(size=(40, 3))
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    pairs = pairs_of(array_statistics(X, Z[:, 0] + Z[:, 1]), 0, np.array([1, 2]))
+    assert pairs.unexplained[0] == 0
+    assert Rule(40).f(pairs)[0] == 0
+    pairs = pairs_of(array_statistics(X, Z[:, 0] + 2 * Z[:, 1]), 0, np.array([1, 2]))
+    assert Rule(40).f(pairs)[0] == np.inf
+
+
+def test_a_pair_at_the_tolerance_merges(data):
+    """The rule is F ≤ c, with equality."""
+    X, y = data
+    candidates = np.arange(1, 12)
+    pairs = pairs_of(array_statistics(X, y), 0, candidates)
+    f = Rule(100).f(pairs)
+    at, below = Rule(100, f[4]), Rule(100, np.nextafter(f[4], 0))
+    assert at.passes(pairs)[4]
+    assert not below.passes(pairs)[4]
+
+
+def test_difference_of_rounding_size_is_no_difference(rng):
+    x = rng.normal(size=50) + 300
+    X = np.column_stack([x, 1.8 * x - 459.67, -x / 7])
+    statistics = array_statistics(X, rng.normal(size=50))
+    pairs = pairs_of(statistics, 0, np.array([1, 2]))
+    assert pairs.below_one[0] == pairs.share_difference[0] == 0
+    assert pairs.below_one[1] == 2
+    assert pairs.rho.tolist() == [1, -1]
+    close = array_statistics(
+        np.column_stack([x, x + 1e-10 * rng.normal(size=50)]), rng.normal(size=50)
+    )
+    assert pairs_of(close, 0, np.array([1])).below_one[0] > 0
+
+
+def test_value_that_only_rounding_varies_is_constant():
+    X = np.column_stack([np.full(20, 0.1), np.arange(20.0)])
+    X[::2, 0] = 0.1 + 1e-17 + 2**-56
+    assert (X[:, 0] != X[1, 0]).any()
+    assert array_statistics(X, np.arange(20.0)).varying.tolist() == [False, True]
+
+
+def test_small_variation_around_a_large_value_is_variation(rng):
+    small = rng.normal(size=50)
+    X = np.column_stack([1e9 + 1e-5 * small, small]).astype(np.float64)
+    assert array_statistics(X, small).varying.all()
+    # The target comes in its own precision, not in that of the features.
+    target = array_statistics(X[:, 1:].astype(np.float32), 1e6 + 1e-3 * small)
+    assert target.target_scale == pytest.approx(1e-3 * small.std(ddof=1), rel=1e-6)

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from lincfa import LinCFA, LinCFACV
-from lincfa._model._words import decimals, digits
+from lincfa._model._display import decimals, digits
 from lincfa.datasets import make_correlated
-from lincfa.report._findings import _groups, find
-from lincfa.report._wording import verdict
-from lincfa.report._write import render, write_report
+from lincfa.report import _groups
+from lincfa.report._findings import collect_findings
+from lincfa.report._page import render, write_report
+from lincfa.report._words import compare_scores
 from reference import QUICK
 from report_pages import NASTY, Page, make_findings, nasty_findings
 
@@ -25,19 +26,19 @@ pytest.importorskip("matplotlib")
 
 @pytest.fixture(scope="module")
 def findings():
-    return make_findings(title="Runoff", notes=["Two columns were passed by."])
+    return make_findings(title="Runoff", notes=["Two columns were skipped."])
 
 
 @pytest.fixture
 def drawn():
-    """For the tests that look at pictures."""
+    """For the tests that look at figures."""
 
 
 @pytest.fixture(autouse=True)
-def without_pictures(request, monkeypatch):
+def without_figures(request, monkeypatch):
     """Drawing takes most of the time of a page."""
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr("lincfa.report._write.pictures", lambda findings: {})
+        monkeypatch.setattr("lincfa.report._page.draw_figures", lambda findings: {})
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +50,14 @@ def page(findings):
 def bare():
     """Findings of a model alone, without any data."""
     X, y = make_correlated(n_samples=100, n_features=30, random_state=0)
-    return find(LinCFA().fit(X, y))
+    return collect_findings(LinCFA().fit(X, y))
 
 
 def test_says_first_what_came_out(findings, page):
     assert page.text.count(findings.headline) == 2  # also the title of the window
-    assert f"{findings.n_groups} in place of {findings.n_features} features" in page.text
+    assert f"{findings.n_groups} instead of {findings.n_features} features" in page.text
     assert "Runoff" in page.text
-    assert "Two columns were passed by." in page.text
+    assert "Two columns were skipped." in page.text
     assert page.all("time") == [{"datetime": findings.created}]
 
 
@@ -79,7 +80,11 @@ def test_scores_are_those_of_the_findings(findings, page):
 
 @pytest.mark.parametrize(
     ("low", "high", "said"),
-    [(0.01, 0.2, "predict better"), (-0.2, -0.01, "predict worse"), (-0.1, 0.1, "do not tell")],
+    [
+        (0.01, 0.2, "predict better"),
+        (-0.2, -0.01, "predict worse"),
+        (-0.1, 0.1, "The difference is not clear"),
+    ],
 )
 def test_verdict_follows_the_interval(findings, low, high, said):
     difference = replace(findings.scores.r2_difference, low=low, high=high)
@@ -90,8 +95,8 @@ def test_verdict_follows_the_interval(findings, low, high, said):
 @pytest.mark.parametrize(
     ("low", "high", "said"),
     [
-        (1.0, 9.0, "below 0. On these samples the reduced features are less far off than all"),
-        (-9.0, -1.0, "below 0. On these samples all features are less far off"),
+        (1.0, 9.0, "below 0. The reduced features are less far off."),
+        (-9.0, -1.0, "below 0. All features are less far off."),
         (-9.0, 9.0, "R² is below 0."),
         (float("nan"), float("nan"), "R² is below 0."),
     ],
@@ -104,14 +109,14 @@ def test_what_predicts_nothing_is_no_success(findings, low, high, said):
     )
     difference = replace(scores.r2_difference, low=low, high=high)
     scores = replace(scores, rows=rows, r2_difference=difference)
-    told = verdict(scores)
-    assert told.startswith("Both predict worse than the mean of the target would: R² is below 0.")
+    told = compare_scores(scores)
+    assert told.startswith("Both predict worse than the mean of the target: R² is below 0.")
     assert said in told
     assert "predict better" not in told
-    alone = verdict(replace(scores, rows=rows[1:], r2_difference=None))
-    assert "They predict worse than the mean of the target would" in alone
+    alone = compare_scores(replace(scores, rows=rows[1:], r2_difference=None))
+    assert "They predict worse than the mean of the target" in alone
     good = replace(rows[1], r2=replace(rows[1].r2, value=0.1))
-    assert "the mean of the target" not in verdict(replace(scores, rows=(rows[0], good)))
+    assert "the mean of the target" not in compare_scores(replace(scores, rows=(rows[0], good)))
 
 
 def test_groups_are_those_of_the_findings(findings, page):
@@ -140,7 +145,7 @@ def test_members_have_their_evidence(findings, page):
 
 
 def test_numbers_to_sort_by(findings):
-    text = re.search(r'<script id="figures"[^>]*>(.*?)</script>', render(findings), re.DOTALL)[1]
+    text = re.search(r'<script id="sort-keys"[^>]*>(.*?)</script>', render(findings), re.DOTALL)[1]
     size, mean, least, target, weight = json.loads(text)
     assert size == [group.size for group in findings.groups]
     np.testing.assert_allclose(weight, [group.weight for group in findings.groups], rtol=1e-6)
@@ -177,7 +182,7 @@ def test_texts_have_a_limit(monkeypatch):
     assert unnamed
     assert len(found.groups) < found.n_groups
     assert f"{unnamed} features of large groups are not listed" in text
-    assert f"… and {found.groups[0].n_unnamed} more that are not listed" in text
+    assert f"… and {found.groups[0].n_unnamed} more, not listed" in text
     for group in found.groups:
         assert group.size == len(group.members) + len(group.others) + group.n_unnamed
 
@@ -193,7 +198,7 @@ def test_the_limit_is_that_of_the_page(monkeypatch, rng, letter):
         pd.DataFrame(X, columns=names), factors[:, 0]
     )
     monkeypatch.setattr(_groups, "TEXT_SHOWN", 300_000)
-    groups = render(find(model)).split('id="group-table"')[1].split("</section>")[0]
+    groups = render(collect_findings(model)).split('id="group-table"')[1].split("</section>")[0]
     assert 200_000 < len(groups.encode()) < 330_000
 
 
@@ -205,22 +210,22 @@ def test_constant_features_are_listed():
     found = nasty_findings()
     assert found.n_constant == len(NASTY)
     text = Page(render(found)).text
-    assert "In no group: <script>alert(1)</script> still , " in text
+    assert "These belong to no group: <script>alert(1)</script> still , " in text
     cut = replace(found, constant=found.constant[:2])
     assert f"… and {len(NASTY) - 2} more" in Page(render(cut)).text
 
 
 def test_pairs_that_stay_apart(findings, page):
     near = findings.pairs.near
-    table = next(table for table in page.tables if table[0][-1] == "why they stay apart")
+    table = next(table for table in page.tables if table[0][-1] == "why they did not merge")
     assert len(table) == 11
     assert table[1][:2] == [near.first[0], near.second[0]]
-    assert re.fullmatch(r"correlated by \S+, it takes \S+ \(F = \S+\)", table[1][2])
+    assert re.fullmatch(r"correlation \S+, required \S+ \(F = \S+\)", table[1][2])
     assert f"F = {digits(near.f[0])}" in table[1][2]
-    assert f"The 10 nearest of {near.total} pairs" in page.text
+    assert f"Unmerged pairs, closest to merging first (10 of {near.total})" in page.text
 
 
-def test_pictures_have_captions_and_words(findings, page):
+def test_figures_have_captions_and_words(findings, page):
     names = ["correlations", "thresholds", "path", "coefficients"]
     assert [a["id"] for a in page.all("figure")] == [f"picture-{name}" for name in names]
     assert len(page.all("figcaption")) == 4
@@ -238,9 +243,9 @@ def test_what_there_are_no_data_for_is_left_out(bare, drawn):
     assert "model.report(path, X_test=…, y_test=…)" in page.text
     assert "--test" in page.text
     assert [a["id"] for a in page.all("figure")] == ["picture-thresholds"]
-    assert "stay apart" in page.text
-    assert "why they stay apart" not in page.text
-    assert page.tables[0][0][-1] == "r with target"  # and no weight
+    assert "Only merged pairs are shown" in page.text
+    assert "why they did not merge" not in page.text
+    assert page.tables[0][0][-1] == "r with target"  # and no coefficient
 
 
 def test_settings_and_recipe(findings, page):
@@ -286,9 +291,9 @@ def test_asks_for_nothing_from_outside(page, findings, drawn):
 def test_no_group_merges_and_a_search(drawn):
     X, y = make_correlated(n_samples=60, n_features=12, random_state=1)
     alone = LinCFA(min_correlation=1.0).fit(X, y)
-    assert "No two features merge" in Page(render(find(alone))).text
+    assert "No features merged" in Page(render(collect_findings(alone))).text
     search = LinCFACV(**QUICK).fit(X, y)
-    assert "picture-path" in render(find(search))
+    assert "picture-path" in render(collect_findings(search))
 
 
 def test_method_writes_page_and_json(tmp_path):
@@ -300,7 +305,7 @@ def test_method_writes_page_and_json(tmp_path):
         assert text.lstrip().startswith("<!DOCTYPE html>")
         assert "Mine" in text
         assert "cross-validated in 5 folds on 60 samples" in text
-        assert "runs of 4 consecutive ones" in text
+        assert "blocks of 4 consecutive samples" in text
         model.report(str(tmp_path / "REPORT.JSON"))
         written = json.loads((tmp_path / "REPORT.JSON").read_text(encoding="utf-8"))
         assert written["n_groups"] == model.n_groups_
@@ -334,6 +339,6 @@ def test_missing_packages_are_named(drawn, findings, monkeypatch, tmp_path, pack
 
 
 def test_importing_the_report_is_light():
-    code = "import sys, lincfa.report._write; print({'jinja2', 'matplotlib'} & set(sys.modules))"
+    code = "import sys, lincfa.report._page; print({'jinja2', 'matplotlib'} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "set()"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lincfa.report._write import write_report
+from lincfa.report._page import write_report
 from report_pages import NASTY, make_findings, nasty_findings
 
 pytest.importorskip("jinja2")
@@ -128,7 +128,7 @@ def test_search_finds_groups_by_member(visit, findings):
         if any(member in text for text in [g.name, *(m.name for m in g.members)])
     ]
     assert member not in group.name  # so that it takes its members to find it
-    page.get_by_label("Find a group").fill(member.upper())
+    page.get_by_label("Search by group").fill(member.upper())
     verb = "matches" if len(expected) == 1 else "match"
     wait_for(page, f"{len(expected)} of {total} groups {verb}")
     assert shown_names(page) == expected
@@ -144,7 +144,7 @@ def test_search_finds_groups_by_member(visit, findings):
 
 
 def test_search_knows_members_listed_by_name_only(visit, files, monkeypatch):
-    monkeypatch.setattr("lincfa.report._findings._groups.MEMBERS_SHOWN", 1)
+    monkeypatch.setattr("lincfa.report._groups.MEMBERS_SHOWN", 1)
     found = make_findings()
     write_report(found, files / "cut.html")
     group = found.groups[0]
@@ -319,7 +319,7 @@ def test_everything_has_a_name(visit):
     assert all(b - a <= 1 for a, b in pairwise(levels))
     page.keyboard.press("Tab")  # the first stop of the keyboard leads past the header
     focused = page.locator(":focus")
-    assert focused.inner_text() == "Skip to the content"
+    assert focused.inner_text() == "Skip to content"
     assert focused.bounding_box()["x"] >= 0
     assert focused.evaluate("e => getComputedStyle(e).outlineStyle") != "none"
 

@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,12 @@ from sklearn.base import clone
 
 import lincfa
 from lincfa import LinCFA
-from lincfa._rule._evidence import EVIDENCE, complete
-from reference import assert_same_fit, draw, stream, table
+from lincfa._data._columns import Columns
+from lincfa._rule import EVIDENCE, complete
+from lincfa.structure import grid_connectivity
+from reference import assert_same_fit, draw, many_factors, stream, table
+
+DATA = Path(__file__).parent / "data"
 
 PATHS = ("agglomerative", "joint")
 STRATEGIES = ("sequential", "centroid", *PATHS)
@@ -64,6 +69,8 @@ def bits(value):
     """All that distinguishes two values, except the payload of NaN."""
     if isinstance(value, list):
         return [bits(entry) for entry in value]
+    if isinstance(value, Columns):  # names that are not strings are saved as displayed
+        return value.size, list(value.labels), value.field and value.field.names
     if not isinstance(value, np.ndarray):
         return type(value), value
     if value.dtype.names:
@@ -163,6 +170,73 @@ def test_the_container_of_the_output_is_kept(tmp_path, output):
     assert_same_model(saved(model, tmp_path), model, X)
 
 
+STRUCTURES = [
+    {"connectivity": "chain"},
+    {"connectivity": grid_connectivity((3, 4))},
+    {"connectivity": grid_connectivity((3, 4)).toarray().tolist(), "blocks": list("aabbaabbaabb")},
+    {"blocks": np.repeat([1.5, 2.0], 6)},
+    {"blocks": np.array([1, "1"] * 6, dtype=object)},
+    {"blocks": [np.int64(1), "1"] * 6},
+    {"blocks": np.repeat(np.array(["2020", "2021"], dtype="datetime64[Y]"), 6)},
+]
+
+
+@pytest.mark.parametrize("strategy", ["sequential", "agglomerative"])
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_structures_survive(tmp_path, structure, strategy):
+    X, y = many_factors(np.random.default_rng(4), 50, 12)
+    model = LinCFA(strategy=strategy, tolerance=5.0, **structure).fit(X, y)
+    loaded = saved(model, tmp_path)
+    changed = ("connectivity", "blocks")  # the same, in other containers
+    for name, value in state(model).items():
+        assert name in changed or state(loaded)[name] == value
+    again = saved(loaded, tmp_path)
+    assert again.blocks == loaded.blocks
+    given = structure.get("connectivity")
+    if given is not None and not isinstance(given, str):
+        given = given if isinstance(given, list) else given.toarray()
+        np.testing.assert_array_equal(again.connectivity.toarray(), given)
+    assert state(again.fit(X, y))["labels_"] == bits(model.labels_)
+
+
+# Files written by earlier versions, from X and y of ``waves``.
+
+
+def waves(n=24, D=8):
+    """Waves of two lengths and a target, made without random numbers."""
+    t = np.arange(n)[:, None]
+    X = np.sin(t * np.array([1.0, 2.2])[np.arange(D) * 2 // D] + 0.1 * np.arange(D))
+    return X, X[:, 0] - 0.5 * X[:, -1] + np.cos(7.0 * np.arange(n)) / 3
+
+
+@pytest.mark.parametrize("name", ["version-1-joint", "version-2-table", "version-2-field"])
+def test_files_of_earlier_versions_load(tmp_path, name):
+    X, y = waves()
+    file = DATA / f"saved-{name}.json"
+    loaded = lincfa.load(file)
+    if "field" in name:  # the dataset of the fit, rebuilt from its description
+        assert loaded.field_.names == list(loaded.feature_names_in_)
+        assert [variable.name for variable in loaded.field_.variables] == ["t2m"]
+        assert loaded.field_.levels == {"place": ("lat", "lon")}
+        dates = {c.name: c.values for c in loaded.field_.coordinates}["date"]
+        assert np.isnat(dates).tolist() == [False, False, True, False] * 2
+        X = np.delete(X, 4, axis=1)
+    model = clone(loaded).set_params(sample_dim=None)
+    weights = np.linspace(0.5, 1.5, len(y)) if "version-1" in name else None
+    assert_same_fit(loaded, model.fit(X, y, sample_weight=weights))
+    assert loaded.n_connected_components_ == model.n_connected_components_
+    loaded.save(tmp_path / "again.json")
+    old, new = (json.loads(path.read_text()) for path in (file, tmp_path / "again.json"))
+    assert new["version"] == 2
+    if old["version"] == 2:
+        assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
+        return
+    assert new["model"].pop("field") is None
+    assert new["model"].pop("structure") == {"connectivity": None, "blocks": None}
+    assert new["model"]["parameters"].pop("sample_dim") is None
+    assert new["model"] == old["model"]
+
+
 @pytest.mark.parametrize("kind", ["names", "wavelengths", "levels"])
 def test_other_columns_are_refused_after_a_load(tmp_path, kind):
     X, y = draw(7)
@@ -231,11 +305,12 @@ NAMES = st.text(LETTERS, max_size=8).filter(lambda name: not HALVES.search(name)
 def test_any_names_survive(folder, names):
     model = copy.deepcopy(NAMED)
     model.feature_names_in_ = np.array(names, dtype=object)
+    model._columns = Columns(4, names)
     loaded = saved(model, folder)
     assert state(loaded) == state(model)
     assert loaded.groups_by_name() == model.groups_by_name()
     del model.feature_names_in_
-    model._column_names = names
+    model._columns = Columns(4, [(name,) for name in names])
     assert state(saved(model, folder)) == state(model)
 
 
@@ -277,4 +352,5 @@ def test_any_numbers_survive(folder, data):
     model.merge_path_["correlation"] = drawn(CORRELATIONS, model.merge_path_)
     for name in ("f", "mean_correlation", "min_correlation", "bias_growth_share"):
         model.merge_path_[name] = drawn(st.floats(), model.merge_path_)
+    model.merge_path_["height"] = np.sort(drawn(st.floats(0), model.merge_path_))
     assert state(saved(model, folder)) == state(model)

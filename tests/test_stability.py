@@ -145,8 +145,8 @@ def test_names_and_tables():
     ("features", "message"),
     [
         (["x99"], "There is no feature 'x99'"),
-        ([15], "from 0 to 14"),
-        ([-1], "from 0 to 14"),
+        ([15], "are 0 to 14"),
+        ([-1], "are 0 to 14"),
         (3, "a list of positions or names, or a mask"),
         ([[0, 1], [2, 3]], "a list of positions or names, or a mask"),
         ([1.5], "a list of positions or names, or a mask"),

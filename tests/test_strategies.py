@@ -5,11 +5,20 @@ import pytest
 
 import literal_strategies as literal
 from lincfa import LinCFA
-from lincfa._grouping import _all_pairs, _joint
-from lincfa._rule._criterion import Criterion
-from lincfa._statistics import ArrayStatistics
+from lincfa._grouping import _agglomerative, _joint
+from lincfa._rule import Rule
+from lincfa._statistics import _array
 from literal_strategies import assert_same_path, assert_same_walk
-from reference import duplicates, explained, field, many_factors, noise_only, stream, tree
+from reference import (
+    array_statistics,
+    duplicates,
+    explained,
+    field,
+    many_factors,
+    noise_only,
+    stream,
+    tree,
+)
 
 
 def leaning(rng, n, D):
@@ -105,8 +114,8 @@ def test_size_of_the_pieces_does_not_matter(family, n, D, monkeypatch):
     X, y = make(family, n, D)
     strategies = ["centroid", *PATHS]
     expected = [fit(X, y, strategy=name, tolerance=3.0) for name in strategies]
-    monkeypatch.setattr(ArrayStatistics, "block_size", 2)
-    monkeypatch.setattr(_all_pairs, "_STRIP_VALUES", 2 * D + 1)
+    monkeypatch.setattr(_array, "_CANDIDATES", 2)
+    monkeypatch.setattr(_agglomerative, "_STRIP_VALUES", 2 * D + 1)
     monkeypatch.setattr(_joint, "_STRIP_VALUES", 2 * D + 1)
     for name, other in zip(strategies, expected, strict=True):
         model = fit(X, y, strategy=name, tolerance=3.0)
@@ -133,7 +142,7 @@ def test_paths(family, n, D, strategy):
 def test_noise_of_a_full_regression(family, n, D):
     X, y = make(family, n, D)
     sigma2 = literal.full_noise(X, y)
-    ratio = Criterion.of(ArrayStatistics.from_data(X, y), noise="full").noise_ratio
+    ratio = Rule.of(array_statistics(X, y), noise="full").noise_ratio
     rtol = ILL_CONDITIONED.get(family, 1e-6)
     np.testing.assert_allclose(ratio * y.var(ddof=1), sigma2, rtol=rtol)
     model = fit(X, y, strategy="centroid", noise="full")

@@ -277,10 +277,10 @@ NAN, INF = np.nan, np.inf
 @pytest.mark.parametrize(
     ("shape", "options", "message"),
     [
-        ((), {}, r"shape must be positive whole numbers, one for each axis, got \(\)"),
+        ((), {}, r"shape must be positive integers, one per axis, got \(\)"),
         ((2, 0), {}, "shape must be positive"),
         ((2, -3), {}, "shape must be positive"),
-        ((2.0, 3), {}, "shape must be positive whole"),
+        ((2.0, 3), {}, "shape must be positive integers"),
         (((2, 3),), {}, "shape must be positive"),
         ("grid", {}, "shape must be .* got 'grid'"),
         ((True, True), {}, "shape must be"),
@@ -290,9 +290,9 @@ NAN, INF = np.nan, np.inf
         ((2, 3), {"wrap": [0, 1]}, "wrap must be"),
         ((2, 3), {"wrap": None}, "wrap must be"),
         ((2, 3), {"mask": LAND.T}, r"mask must have the shape \(2, 3\), got \(3, 2\)"),
-        ((2, 3), {"mask": LAND * 1.0}, "mask must be of type bool.* got float64; compare"),
-        ((2, 3), {"mask": ~LAND}, "mask leaves nothing"),
-        ((2, 3), {"mask": np.ma.masked_array(LAND, LAND)}, "mask leaves nothing"),
+        ((2, 3), {"mask": LAND * 1.0}, "mask must be of type bool.* got float64; use a comparison"),
+        ((2, 3), {"mask": ~LAND}, "mask includes nothing"),
+        ((2, 3), {"mask": np.ma.masked_array(LAND, LAND)}, "mask includes nothing"),
     ],
 )
 def test_grids_that_are_refused(shape, options, message):
@@ -302,32 +302,42 @@ def test_grids_that_are_refused(shape, options, message):
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.0, True, "3", None])
 def test_chains_that_are_refused(wrong):
-    with pytest.raises(ValueError, match="n must be a positive whole number, got"):
+    with pytest.raises(ValueError, match="n must be a positive integer, got"):
         chain_connectivity(wrong)
-    with pytest.raises(ValueError, match="reach must be a positive whole number, got"):
+    with pytest.raises(ValueError, match="reach must be a positive integer, got"):
         chain_connectivity(5, reach=wrong)
 
 
 @pytest.mark.parametrize(
     ("lat", "lon", "options", "message"),
     [
-        ([1, 2], [3, 4], {}, "Give radius_km or k, one of the two"),
-        ([1, 2], [3, 4], {"k": 1, "radius_km": 5}, "Give radius_km or k, one of the two"),
+        ([1, 2], [3, 4], {}, "Pass either radius_km or k"),
+        ([1, 2], [3, 4], {"k": 1, "radius_km": 5}, "Pass either radius_km or k"),
         ([1, 2, 3], [3, 4], {"k": 1}, r"same shape, got \(3,\) and \(2,\).* np.meshgrid"),
         ([], [], {"k": 1}, "lat and lon are empty"),
         ([1, 90.5], [3, 4], {"k": 1}, "lat must be from -90 to 90, but is 90.5 at place 1;"),
-        ([1, -91], [3, 4], {"k": 1}, "is -91.0 at place 1; check that lat and lon are not exch"),
+        ([1, -91], [3, 4], {"k": 1}, "is -91.0 at place 1; check that lat and lon are not swapped"),
         ([[1, 2], [99, 98]], [[3, 4], [5, 6]], {"k": 1}, r"99.0 at place \(1, 0\) \(and 1 more\);"),
-        ([1, NAN], [3, 4], {"k": 1}, "lat must be finite, but is nan at place 1; leave .* by mask"),
-        ([1, 2], [INF, 4], {"k": 1}, "lon must be finite, but is inf at place 0; leave .* by mask"),
+        (
+            [1, NAN],
+            [3, 4],
+            {"k": 1},
+            "lat must be finite, but is nan at place 1; exclude",
+        ),
+        (
+            [1, 2],
+            [INF, 4],
+            {"k": 1},
+            "lon must be finite, but is inf at place 0; exclude",
+        ),
         (np.ma.masked_array([1, 2], [0, 1]), [3, 4], {"k": 1}, "lat .* nan at place 1"),
         (99.0, 3.0, {"radius_km": 5}, "is 99.0 at place 0;"),
-        (["a", "b"], [3, 4], {"k": 1}, "lat must be numbers of degrees"),
-        ([1, 2], [3, 4 + 1j], {"k": 1}, "lon must be numbers of degrees"),
-        ([1, 2], np.array(["x", 4], object), {"k": 1}, "lon must be numbers of degrees"),
-        ([1, 2], [3, 4], {"k": 0}, "k must be a whole number from 1 to 1, got 0"),
-        ([1, 2, 3], [3, 4, 5], {"k": 3}, "k must be a whole number from 1 to 2, got 3"),
-        ([1, 2], [3, 4], {"k": 1.0}, "k must be a whole number"),
+        (["a", "b"], [3, 4], {"k": 1}, "lat must be numeric, in degrees"),
+        ([1, 2], [3, 4 + 1j], {"k": 1}, "lon must be numeric, in degrees"),
+        ([1, 2], np.array(["x", 4], object), {"k": 1}, "lon must be numeric, in degrees"),
+        ([1, 2], [3, 4], {"k": 0}, "k must be an integer from 1 to 1, got 0"),
+        ([1, 2, 3], [3, 4, 5], {"k": 3}, "k must be an integer from 1 to 2, got 3"),
+        ([1, 2], [3, 4], {"k": 1.0}, "k must be an integer"),
         ([1], [3], {"k": 1}, "k needs at least two places"),
         ([1, 2], [3, 4], {"radius_km": 0}, "radius_km must be a positive number .* got 0"),
         ([1, 2], [3, 4], {"radius_km": -5.0}, "radius_km must be a positive number"),

@@ -113,8 +113,8 @@ def test_the_path_holds_the_cohesion_of_every_group_on_it(data, strategy):
 @pytest.mark.parametrize("units", UNITS)
 def test_of_large_groups_outlying_members_are_compared(rng, monkeypatch, strategy, units):
     """All but the minimum are exact; that is one over fewer pairs, and never too low."""
-    monkeypatch.setattr("lincfa._grouping._cohesion._groups.COMPARED", 4)
-    monkeypatch.setattr("lincfa._statistics._square._TOGETHER", 5)
+    monkeypatch.setattr("lincfa._grouping._cohesion.COMPARED", 4)
+    monkeypatch.setattr("lincfa._statistics._protocol._SMALL_GROUPS", 5)
     X, y = skewed(rng)
     model = LinCFA(strategy=strategy, units=units, tolerance=20.0).fit(X, y)
     sizes = [len(group) for group in model.groups_]
@@ -144,7 +144,7 @@ def around_a_seed(rng, k):
 
 
 def test_the_mean_of_a_large_group_may_be_below_the_minimum_over_some_pairs(rng, monkeypatch):
-    monkeypatch.setattr("lincfa._grouping._cohesion._groups.COMPARED", 4)
+    monkeypatch.setattr("lincfa._grouping._cohesion.COMPARED", 4)
     X, y = around_a_seed(rng, 10)
     model = LinCFA(noise=1e9).fit(X, y)
     mean, _, _ = figures_of_group(X, y, model.groups_[0], "standardized")
@@ -225,9 +225,9 @@ def test_summary_as_text():
     X = pd.DataFrame({"alone": e, "p": 3 * a + b, "q": 3 * a - b, "r": 3 * a + c, "s": 3 * a - c})
     assert str(LinCFA().fit(X, a + 0.1 * e + d).summary()).splitlines() == [
         "5 features → 2 groups",
-        "reduced feature           size  mean r  least r  r with target",
-        "mean(p, q, … 4 features)     4   0.867    0.800          0.705",
-        "alone                        1                           0.071",
+        "reduced feature           size  mean r  min r  r with target",
+        "mean(p, q, … 4 features)     4   0.867  0.800          0.705",
+        "alone                        1                         0.071",
     ]
     assert LinCFA().fit(X[["p", "q"]], a + d).summary().headline == "2 features → 1 group"
 
@@ -270,7 +270,7 @@ def test_pages_escape_names(data):
 
 def test_notebook_page_of_a_model(data, monkeypatch):
     monkeypatch.setattr(
-        "lincfa._model._reader.documentation_link", lambda page: f"https://docs/{page}"
+        "lincfa._model._base.documentation_link", lambda page: f"https://docs/{page}"
     )
     model = LinCFA(tolerance=4.0)
     for page in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):

@@ -6,7 +6,7 @@ from scipy.linalg import hadamard
 
 import literal_strategies as literal
 from lincfa import LinCFA
-from lincfa._statistics._gram import inverse
+from lincfa.theory._arrays import inverse
 from literal_strategies import assert_same_path
 from reference import duplicates, field, make, tree
 

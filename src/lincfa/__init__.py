@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ._lincfa_cv import LinCFACV
     from ._model._loading import load
     from ._model._summary import Summary
-    from .diagnostics._comparison import Comparison, compare
+    from .diagnostics._compare import Comparison, compare
     from .diagnostics._explain import PairExplanation, explain_pair
     from .diagnostics._order import OrderSensitivity, order_sensitivity
     from .diagnostics._stability import Stability, stability
@@ -43,7 +43,7 @@ __all__ = [
 # command line's help should not.
 _LAZY = {
     "LinCFA": "_lincfa",
-    "Comparison": "diagnostics._comparison",
+    "Comparison": "diagnostics._compare",
     "LinCFACV": "_lincfa_cv",
     "OrderSensitivity": "diagnostics._order",
     "PairExplanation": "diagnostics._explain",
@@ -51,11 +51,11 @@ _LAZY = {
     "Summary": "_model._summary",
     "explain_pair": "diagnostics._explain",
     "load": "_model._loading",
-    "compare": "diagnostics._comparison",
+    "compare": "diagnostics._compare",
     "order_sensitivity": "diagnostics._order",
     "stability": "diagnostics._stability",
 }
-_MODULES = ("baselines", "datasets", "paper", "plotting", "structure", "theory")
+_MODULES = ("baselines", "datasets", "plotting", "structure", "theory")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The estimator: validation, wiring and fitted attributes; the arithmetic lives elsewhere."""
+"""LinCFA: merge features where the drop of variance outweighs the growth of bias."""
 
 import copy
 import os
@@ -10,14 +10,14 @@ import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
 from ._data._checks import column_types, warn_of_constant
-from ._data._columns import Columns, check_columns
+from ._data._columns import check_columns
 from ._data._connectivity import read_structure
 from ._data._training import Training, read_in_memory, read_training
 from ._grouping import PATHS, MergePath, Partition, partition_in_order
 from ._grouping._cohesion import add_path_cohesion, cut_cohesion, group_cohesion
 from ._grouping._constraint import Constraint
 from ._model._base import GroupModel
-from ._model._files import write_atomically
+from ._model._document import save_model
 from ._model._parameters import (
     check_merging,
     check_n_groups,
@@ -26,8 +26,7 @@ from ._model._parameters import (
     check_tolerance,
 )
 from ._model._streaming import Stream
-from ._rule._criterion import Criterion, tolerance_value
-from ._rule._evidence import complete
+from ._rule import Rule, complete, tolerance_value
 from ._statistics import MomentStatistics, Statistics, statistics_of
 from .theory._arrays import FloatArray
 
@@ -48,89 +47,89 @@ class LinCFA(GroupModel):
     strategy : {"sequential", "centroid", "agglomerative", "joint"}, default="sequential"
         How groups are formed.
 
-        - ``"sequential"``: columns in order, each candidate against the first feature (the seed)
-          of the group. The paper's algorithm.
-        - ``"centroid"``: columns in order, each candidate against the mean of the group so far,
-          over and over until none can be added.
+        - ``"sequential"``: columns in order, each candidate compared with the first feature of the
+          group (the seed). The paper's algorithm.
+        - ``"centroid"``: columns in order, each candidate compared with the mean of the group so
+          far, repeatedly until none can be added.
         - ``"agglomerative"``: the two groups whose means have the smallest F merge first. Does not
           depend on the order of the columns.
         - ``"joint"``: the two groups whose weights in the regression on *all* groups have the
-          smallest F merge first. With more features than a quarter of the samples it starts from
-          groups of the most correlated features, some tenths of the samples, chosen by generalised
-          cross-validation.
+          smallest F merge first. If there are more features than a quarter of the samples, it
+          starts from groups of the most correlated features; generalised cross-validation chooses
+          how many.
     tolerance : float or "unbiased", default=1.0
-        c in F ≤ c, positive; larger values merge more. 1 is the paper's rule, ``"unbiased"`` is 2,
-        at which F − 1 estimates without bias whether merging pays, and
-        :func:`lincfa.theory.tolerance_at_level` gives c for a level of significance.
+        c in F ≤ c, positive; larger values merge more. 1 is the paper's rule; ``"unbiased"`` is 2,
+        because F − 1 is an unbiased estimate of what decides whether merging pays;
+        :func:`lincfa.theory.tolerance_at_level` returns c for a significance level.
     n_groups : int, default=None
         Number of groups, instead of a tolerance, for ``"agglomerative"`` and ``"joint"``.
     noise : "pair", "full" or float, default="pair"
         Variance of the noise in F: ``"pair"`` is the residual variance of each pair's own
         regression, as in the paper (for ``"joint"``, that of the regression on all groups);
-        ``"full"`` that of one regression on all features, which takes at least two samples more
-        than features; a positive number is the variance itself, in the square of the target's unit,
-        where it is known.
+        ``"full"`` that of one regression on all features, which needs at least two more samples
+        than features; a positive number is the variance itself, if it is known, in the square of
+        the target's unit.
     min_correlation : float, default=None
-        Never merge two features, or means of groups, whose correlation is lower, whatever the rule
-        says. None leaves it to the rule.
+        Smallest correlation at which two features, or means of groups, may merge. None for no
+        limit.
     connectivity : sparse matrix of shape (n_features, n_features), "grid" or "chain", default=None
-        Which features are neighbours: entries that are not 0, symmetric. Every group is then
-        connected: it grows only through neighbours of its members, whatever the strategy. Edges
-        are never added, so that parts of the graph without an edge between them stay apart.
-        ``"chain"`` makes neighbours of columns that stand side by side, ``"grid"`` of the cells of
-        a field; :mod:`lincfa.structure` has more. None for no such rule.
+        Which features are neighbours: the nonzero entries of a symmetric matrix. Every group is
+        then connected: it grows only through neighbours of its members, whatever the strategy.
+        Parts of the graph without an edge between them stay apart. ``"chain"`` connects adjacent
+        columns, ``"grid"`` adjacent cells of a field; :mod:`lincfa.structure` makes other graphs.
+        None for no restriction.
     blocks : sequence of shape (n_features,), default=None
-        A label for each feature, such as its quantity; those with different labels never merge.
+        A label for each feature, such as its quantity; features with different labels never merge.
     units : {"standardized", "original"}, default="standardized"
-        What is averaged: ``"standardized"`` columns, as in the paper, or the columns in their
-        ``"original"`` units, for features that share one, so that a reduced feature reads as "mean
+        What is averaged: ``"standardized"`` columns, as in the paper, or columns in their
+        ``"original"`` units, for features that share a unit, so that a reduced feature is "the mean
         temperature of this area". The groups are the same.
     sample_dim : hashable, default=None
-        Of a field of xarray, the dimension along which the samples are. None for that of a target
-        with one named dimension, or for the only one as long as the target. Tables have none.
+        For an xarray field, the dimension of the samples. None for that of a target with a named
+        dimension, or else the only dimension as long as the target. Not used for tables.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_features_in_,)
-        Group of each feature, numbered by first member. −1 for a constant feature: it belongs to no
-        group.
+        Group of each feature, numbered in the order of their first members. −1 for a constant
+        feature, which belongs to no group.
     groups_ : list of ndarray
-        Indices of the members of each group, by first member.
+        Indices of the members of each group, in the order of the labels.
     n_groups_ : int
-        Number of groups, which is the number of reduced features.
+        Number of groups, and so of reduced features.
     mean_, scale_ : ndarray of shape (n_features_in_,)
         Means and standard deviations (with n − 1) of the training features; the scale of a constant
         feature is 1.
     target_correlation_ : ndarray of shape (n_features_in_,)
         Correlation of each feature with the target; 0 for a constant feature.
     evidence_ : structured ndarray
-        One row per merged feature; :meth:`evidence_frame` gives it as a data frame. ``group``,
-        ``feature``, the ``partner`` it was tested against, their ``correlation``, the
-        ``threshold`` it had to reach, ``f`` and the ``tolerance``. Then the estimates behind F: the
-        drop of variance, the growth of bias and the net gain in mean squared error, as shares of
-        the target's variance (``variance_drop_share``, ``bias_growth_share``, ``gain_share``) and
-        in the square of its unit (``variance_drop``, ``bias_growth``, ``gain``). A threshold below
-        −1 means that any correlation would do. Where means of groups are compared, the first
-        feature of a group stands for it. ``"joint"`` has no threshold (NaN), because its F depends
+        One row per merged feature; :meth:`evidence_frame` returns it as a data frame. ``group``,
+        ``feature``, the ``partner`` it was compared with, their ``correlation``, the ``threshold``
+        it had to reach, ``f`` and the ``tolerance``. Then the estimates behind F: the drop of
+        variance, the growth of bias and the net gain in mean squared error, as shares of the
+        target's variance (``variance_drop_share``, ``bias_growth_share``, ``gain_share``) and in
+        the square of its unit (``variance_drop``, ``bias_growth``, ``gain``). A threshold below −1
+        means that any correlation would do. Where means of groups are compared, each group is
+        represented by its first feature. ``"joint"`` has no threshold (NaN), because its F depends
         on all groups; merges before its regression starts are made whatever their pairwise F, so
         that their tolerance is infinite.
     cohesion_ : structured ndarray of shape (n_groups_,)
-        Of each group the ``mean_correlation`` and ``min_correlation`` of its features (NaN for a
+        For each group the ``mean_correlation`` and ``min_correlation`` of its features (NaN for a
         single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
         ``"sequential"`` and ``"centroid"``, or with a connectivity, the minimum in a group of more
-        than 64 features is that of the pairs of 64 outlying ones (those least correlated with what
-        they were tested against): an upper bound, and ``min_is_exact`` is false.
+        than 64 features is over the 64 features least correlated with their partners: an upper
+        bound, and ``min_is_exact`` is false.
     merge_path_ : structured ndarray
-        For ``"agglomerative"`` and ``"joint"``: all merges in their order, down to the fewest
-        groups allowed, also beyond the tolerance. ``first`` and ``second`` are the first features
-        of the two, ``size`` the number of features merged, ``correlation`` that of the two means,
-        ``f``, and ``height``, the running maximum of F: the tolerance from which on the merge is
-        made. ``pairwise`` says whether F compares the two means alone; for ``"joint"`` only before
+        For ``"agglomerative"`` and ``"joint"``: all merges in order, down to the fewest groups
+        allowed, also beyond the tolerance. ``first`` and ``second`` are the first features of the
+        two groups, ``size`` the number of features merged, ``correlation`` that of the two means,
+        ``f``, and ``height``, the running maximum of F: the smallest tolerance at which the merge
+        is made. ``pairwise`` is true if F compares the two means alone; for ``"joint"`` only before
         its regression starts, with height 0. Then the estimates behind F and the cohesion of the
         merged group.
     n_connected_components_ : int
-        Number of parts of the features that are not constant between which nothing may merge: the
-        fewest groups that ``connectivity`` and ``blocks`` allow. 1 without these.
+        Fewest groups that ``connectivity`` and ``blocks`` allow: the number of parts that can never
+        merge, not counting constant features. 1 without these.
     n_samples_ : float
         Number of samples; with weights, their sum.
     target_scale_ : float
@@ -138,10 +137,10 @@ class LinCFA(GroupModel):
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features seen in fit, where X has names that are all strings. For a field, those
-        of its cells, as in ``t2m[lat=45.0, lon=7.5]``.
+        Names of features seen in fit, if all are strings. For a field, those of its cells, such as
+        ``t2m[lat=45.0, lon=7.5]``.
     field_ : Field
-        After a fit to a field only: its cells, with their coordinates.
+        The cells of the field and their coordinates; only after a fit to a field.
 
     Examples
     --------
@@ -187,15 +186,16 @@ class LinCFA(GroupModel):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features), or field
-            At least 4 samples, numeric, no missing values. An array of float64 or float32 is read
-            where it is, in memory or mapped to it, and not copied; a dask array or dataframe is
-            read in its chunks and not gathered. Of a field, a DataArray or Dataset of xarray, the
-            features are the cells: all that are not missing at every sample.
+            At least 4 samples, numeric, no missing values. An array of float64 or float32, in
+            memory or memory-mapped, is not copied; a dask array or dataframe is read in chunks and
+            not loaded into memory. The features of a field, an xarray DataArray or Dataset, are its
+            cells, without those that are missing at every sample.
         y : array of shape (n_samples,)
-            The target, not constant. A DataArray must have the samples of the field in their order.
+            The target, not constant. A DataArray must have the same samples as the field, in the
+            same order.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for; they add up to the number of samples, at least 4.
-            Weights that only mean ratios should add up to the number of rows. Where some are 0, the
+            If only their ratios matter, let them add up to the number of rows. If some are 0, the
             other rows are copied.
 
         Returns
@@ -211,7 +211,7 @@ class LinCFA(GroupModel):
     def _fit(self, training: "Training | ChunkedTraining") -> Self:
         """Learn the groups from data that have been opened and checked."""
         self._keep_columns(training.columns)
-        constraint = self._constraint(training.columns)
+        constraint = self._constraint()
         statistics = statistics_of(
             training,
             # For each group anew, correlations with its mean are needed.
@@ -221,26 +221,27 @@ class LinCFA(GroupModel):
         self._group(statistics, constraint)
         return self
 
-    def _constraint(self, columns: Columns) -> Constraint:
-        return Constraint(*read_structure(self.connectivity, self.blocks, columns))
+    def _constraint(self) -> Constraint:
+        """Which of the features may merge."""
+        return Constraint(*read_structure(self.connectivity, self.blocks, self._columns))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the groups of all rows given so far, chunk by chunk.
+        """Learn the groups of all rows seen so far, chunk by chunk.
 
         After the last chunk the groups are those of :meth:`fit` on all rows (features that differ
-        by less than 1e-13 of their variance count as equal). The estimator keeps no rows but the
-        comoments of the features: 8·D² bytes, also when it is pickled. Each call groups anew, so
-        that chunks of some hundred rows or more are best. As long as there are fewer than 4 rows,
-        or the target or all features are constant, it counts as not fitted; likewise as long as the
-        rows do not suffice for what the parameters ask (``noise="full"``, ``n_groups``).
+        by less than 1e-13 of their variance count as equal). The estimator keeps no rows, only the
+        comoments of the features: 8·D² bytes, also when it is pickled. Each call groups again, so
+        chunks of a few hundred rows or more are best. It counts as not fitted while there are fewer
+        than 4 rows, while the target or all features are constant, or while there are too few rows
+        for the parameters (``noise="full"``, ``n_groups``).
 
-        A chunk that is refused changes nothing. :meth:`fit` forgets the chunks, and after it
+        A chunk that raises an error changes nothing. :meth:`fit` discards the chunks, and after it
         partial_fit starts over.
 
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Rows to add: numeric, no missing values, the same columns and types in every chunk.
+            Rows to add: numeric, no missing values, with the same columns and types in every chunk.
         y : array of shape (n_samples,)
             Their target.
         sample_weight : array of shape (n_samples,), default=None
@@ -267,7 +268,7 @@ class LinCFA(GroupModel):
             self._keep_columns(chunk.columns)
         elif chunk.columns is not self._columns:
             check_columns(self, self._columns, X, chunk.columns.names)
-        constraint = self._constraint(self._columns)  # raises what more rows would not mend
+        constraint = self._constraint()  # raises what more rows would not mend
         chunk.check_finite(new=stream is not None)
         types = column_types(X)
         if stream is None:
@@ -284,7 +285,7 @@ class LinCFA(GroupModel):
         return self
 
     def _group(self, statistics: Statistics, constraint: Constraint) -> None:
-        """Partition the features and keep what the fit leaves."""
+        """Partition the features and set the fitted attributes."""
         varying = statistics.varying
         if not varying.any():
             raise ValueError(
@@ -297,7 +298,7 @@ class LinCFA(GroupModel):
         self.target_correlation_ = statistics.target_correlation
         self.target_scale_ = statistics.target_scale
         self.n_samples_ = float(statistics.n_samples)
-        # By what the standardised features are multiplied in the mean of their group.
+        # Factors of the standardised features in the mean of their group.
         factors = np.ones(varying.size) if self.units == "standardized" else self.scale_
         if path is None:
             self.__dict__.pop("merge_path_", None)  # of earlier chunks, by another strategy
@@ -312,12 +313,12 @@ class LinCFA(GroupModel):
     def _partition(
         self, statistics: Statistics, constraint: Constraint
     ) -> tuple[Partition, MergePath | None]:
-        """Group by the strategy, which may leave a path of merges."""
-        criterion = Criterion.of(statistics, self.tolerance, self.noise, self.min_correlation)
+        """Group by the strategy, which may also return a path of merges."""
+        rule = Rule.of(statistics, self.tolerance, self.noise, self.min_correlation)
         if self.strategy in PATHS:
-            path = PATHS[self.strategy](statistics, criterion, constraint)
-            return self._cut(path, criterion.tolerance), path
-        return partition_in_order(self.strategy, statistics, criterion, constraint), None
+            path = PATHS[self.strategy](statistics, rule, constraint)
+            return self._cut(path, rule.tolerance), path
+        return partition_in_order(self.strategy, statistics, rule, constraint), None
 
     def cut(
         self,
@@ -327,8 +328,8 @@ class LinCFA(GroupModel):
     ) -> Self:
         """Merge less or more without a new fit.
 
-        For ``"agglomerative"`` and ``"joint"``, whose path has every number of groups down to the
-        fewest that ``min_correlation``, ``connectivity`` and ``blocks`` allow.
+        For ``"agglomerative"`` and ``"joint"``, whose path reaches every number of groups down to
+        the fewest that ``min_correlation``, ``connectivity`` and ``blocks`` allow.
 
         Parameters
         ----------
@@ -340,13 +341,13 @@ class LinCFA(GroupModel):
         Returns
         -------
         LinCFA
-            A new estimator, fitted: what a fit with this ``tolerance`` or ``n_groups`` gives.
+            A new fitted estimator, the same as from a fit with this ``tolerance`` or ``n_groups``.
         """
         path = self._path()
         if tolerance is None and n_groups is None:
-            raise ValueError("Give a tolerance or n_groups.")
+            raise ValueError("Pass a tolerance or n_groups.")
         if tolerance is not None and n_groups is not None:
-            raise ValueError("Give a tolerance or n_groups, not both.")
+            raise ValueError("Pass a tolerance or n_groups, not both.")
         model = copy.copy(self)
         if hasattr(model, "_stream"):
             del model._stream
@@ -357,21 +358,21 @@ class LinCFA(GroupModel):
         return model
 
     def to_linkage(self) -> FloatArray:
-        """Give the path as a linkage matrix of SciPy, for its dendrogram.
+        """Return the path as a SciPy linkage matrix, for a dendrogram.
 
         For ``"agglomerative"`` and ``"joint"``. The leaves are the features that are not constant,
-        in their order; the heights are those of ``merge_path_``.
+        in order; the heights are those of ``merge_path_``.
         """
         path = self._path()
         if path.fewest_groups != 1:
             raise ValueError(
                 f"A linkage needs a path that ends in one group; with {self._limits()} this one "
-                f"ends at {path.fewest_groups}. Fit without."
+                f"ends at {path.fewest_groups}. Fit without them."
             )
         return path.linkage()
 
     def _limits(self) -> str:
-        """Name what keeps groups apart."""
+        """Name the parameters that keep groups apart."""
         names = ("min_correlation", "connectivity", "blocks")
         limits = [name for name in names if getattr(self, name) is not None]
         field = self._columns.field
@@ -383,7 +384,7 @@ class LinCFA(GroupModel):
         self._check_is_fitted()
         if not hasattr(self, "merge_path_"):
             raise ValueError(
-                f"strategy={self.strategy!r} leaves no path of merges; fit with strategy="
+                f"strategy={self.strategy!r} has no path of merges; fit with strategy="
                 f"{' or '.join(map(repr, PATHS))}."
             )
         return MergePath(self.labels_ >= 0, self.merge_path_)
@@ -403,7 +404,7 @@ class LinCFA(GroupModel):
         )
 
     def _cut(self, path: MergePath, tolerance: float) -> Partition:
-        """Cut the path at the tolerance, or where it has the number of groups asked for."""
+        """Cut the path at the tolerance, or at the requested number of groups."""
         if self.n_groups is None:
             return path.partition(path.n_groups(tolerance), tolerance)
         if not path.fewest_groups <= self.n_groups <= path.most_groups:
@@ -411,31 +412,31 @@ class LinCFA(GroupModel):
             limit = f", the fewest with {limits}," if path.fewest_groups > 1 else ""
             raise ValueError(
                 f"n_groups={self.n_groups} is not between {path.fewest_groups}{limit} and "
-                f"{path.most_groups}, the number of features that are not constant."
+                f"{path.most_groups}, the number of features that vary."
             )
         return path.partition(self.n_groups)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model as a JSON file, for :func:`lincfa.load`.
 
-        The file holds all that the model knows, exactly, except the rows of a stream: after a load,
-        :meth:`partial_fit` starts over. It is written whole or not at all, so that an interruption
-        leaves an older file as it was. ``docs/evidence.md`` documents what it contains.
+        The file holds everything exactly, except the rows seen by :meth:`partial_fit`, which starts
+        over after a load. It is written completely or not at all, so that an interruption leaves an
+        older file as it was. ``docs/evidence.md`` documents its contents.
 
         Parameters
         ----------
         path : str or path
-            A file there is replaced.
+            An existing file is replaced.
         """
         self._check_is_fitted()
         self._check_parameters()
         if (self.strategy in PATHS) != hasattr(self, "merge_path_"):
             raise ValueError("The strategy was changed after the fit; fit again before saving.")
-        if not self._constraint(self._columns).allows(self.labels_):
-            raise ValueError("connectivity or blocks changed after the fit; fit again to save it.")
-        from ._model._document import describe, envelope  # knows fields, which a fit need not
-
-        write_atomically(path, envelope(describe(self)))
+        if not self._constraint().allows(self.labels_):
+            raise ValueError(
+                "connectivity or blocks were changed after the fit; fit again before saving."
+            )
+        save_model(self, path)
 
     def _check_is_fitted(self) -> None:
         stream: Stream | None = getattr(self, "_stream", None)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ._data._checks import check_total_weight, is_dask, is_field
 from ._data._connectivity import read_structure
-from ._data._training import FeatureTable, Training, read_training
+from ._data._training import FeatureTable, Training, match_samples, read_training
 from ._grouping._constraint import Constraint
 from ._lincfa import LinCFA
 from ._model._base import GroupModel
@@ -24,7 +24,7 @@ from ._model._parameters import (
     check_tolerance,
     listed,
 )
-from ._rule._criterion import tolerance_value
+from ._rule import tolerance_value
 from ._search._choice import choose, tabulate
 from ._search._folds import Candidates, fit_weighted, score_fold, splits
 from ._search._samples import samples_of
@@ -52,12 +52,12 @@ _OF_REDUCER = (
 class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     """LinCFA with the strategy and the tolerance chosen by cross-validation.
 
-    Every combination is tried on every fold: the groups are learned on the training part of the
-    fold alone, an estimator is fitted to the reduced features, and scored on the held-out part. The
-    best combination is then fitted to all samples, and the estimator to its reduced features.
+    Every combination is tried on every fold: the groups are learned from the training part only, an
+    estimator is fitted to the reduced features and scored on the held-out part. The best
+    combination is then fitted to all samples, and the estimator to its reduced features.
 
-    It is a transformer, to put before a regressor of your own in a pipeline, and a regressor,
-    complete by itself: ``predict`` reduces X and applies the fitted ``estimator``.
+    It is a transformer, for use before your own regressor in a pipeline, and also a complete
+    regressor: ``predict`` reduces X and applies the fitted ``estimator``.
 
     Parameters
     ----------
@@ -66,25 +66,25 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     tolerances : sequence of float or "unbiased", default=None
         Tolerances to try. None for ten from 0.1 to 100.
     cv : int, splitter or iterable, default=None
-        Folds, as anywhere in scikit-learn. None for five shuffled folds (always in the same way; at
-        least 6 samples), repeated with small data until at least 200 held-out predictions have been
-        scored, at most ten times: few samples make single folds erratic. For samples that depend on
-        their neighbours in time, give a splitter that respects it.
+        Folds, as in scikit-learn. None for five shuffled folds (always the same; at least 6
+        samples), repeated for small data until there are 200 held-out predictions, at most ten
+        times, because scores of few samples are noisy. For time series pass a splitter that keeps
+        neighbours in time together.
     scoring : str or callable, default="neg_mean_absolute_error"
-        What is compared, larger is better. Squared errors would leave the choice to the few
-        samples that are farthest off, and R² to the fold in which the target varies least.
+        Score to compare, larger is better. Squared errors would be dominated by the few samples
+        with the largest errors, and R² by the fold in which the target varies least.
     estimator : regressor, default=None
-        What is fitted to the reduced features, in the folds and at the end. None for
+        Fitted to the reduced features, in the folds and at the end. None for
         ``LinearRegression()``.
     rule : {"best", "one_standard_error"}, default="best"
-        ``"best"`` takes the best mean score, of several the first tried. ``"one_standard_error"``
-        takes the fewest groups (on average over the folds) among those whose mean score is at most
-        one standard error of the best worse than the best.
+        ``"best"`` takes the best mean score; of equal ones the first tried.
+        ``"one_standard_error"`` takes the fewest groups (on average over the folds) among those
+        whose mean score is within one standard error of the best.
     max_groups : float, default=0.5
-        Share of the training samples of a fold. Combinations that leave more groups, on average
-        over the folds, are tried but not chosen (unless all do, of which a warning tells): with
-        nearly as many groups as samples the regression fits the noise, and with more it fits
-        anything. At most 1; None for no limit.
+        Limit on the number of groups, as a share of the training samples of a fold, at most 1.
+        Combinations with more groups, on average over the folds, are not chosen, unless all have
+        more, which raises a warning: with nearly as many groups as samples, the regression fits the
+        noise. None for no limit.
     noise : "pair", "full" or float, default="pair"
         As for :class:`LinCFA`.
     min_correlation : float, default=None
@@ -98,9 +98,9 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     sample_dim : hashable, default=None
         As for :class:`LinCFA`.
     n_jobs : int, default=None
-        Folds to work on at the same time, as in joblib; in threads where X is of dask.
+        Number of folds to process in parallel, as in joblib; in threads for dask collections.
     verbose : int, default=0
-        Above 0, joblib reports the progress.
+        Above 0, joblib reports progress.
 
     Attributes
     ----------
@@ -115,8 +115,8 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     best_score_ : float
         Its mean score.
     reducer_ : LinCFA
-        The chosen combination, fitted to all samples. Its ``cut`` and ``to_linkage`` serve a look
-        at other numbers of groups; ``estimator_`` belongs to the chosen one.
+        The chosen combination, fitted to all samples. Its ``cut`` and ``to_linkage`` show other
+        numbers of groups; ``estimator_`` belongs to the chosen one.
     estimator_ : regressor
         Fitted to the reduced features of all samples.
     labels_, groups_, n_groups_, mean_, scale_, target_correlation_, target_scale_, n_samples_
@@ -180,16 +180,15 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         ----------
         X : array or data frame of shape (n_samples, n_features), or field
             Numeric, no missing values, with at least 4 samples in the training part of each fold.
-            A dask array or dataframe is read in its chunks and not gathered. Fields of xarray as
+            A dask array or dataframe is read in chunks and not loaded into memory. xarray fields as
             for :meth:`LinCFA.fit`.
         y : array of shape (n_samples,)
             The target, not constant.
         groups : array of shape (n_samples,), default=None
-            Which samples belong together, for a ``cv`` that keeps them together, as
-            ``GroupKFold`` does.
+            Labels of samples that belong together, for a ``cv`` such as ``GroupKFold``.
         sample_weight : array of shape (n_samples,), default=None
-            How many samples each row counts for, as for :meth:`LinCFA.fit`; also in the estimator,
-            which must take weights, and in the scores.
+            How many samples each row counts for, as for :meth:`LinCFA.fit`; also used by the
+            estimator, which must accept weights, and in the scores.
 
         Returns
         -------
@@ -214,7 +213,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             [tolerance_value(tolerance) for tolerance in tolerances],
             self.noise,
             self.min_correlation,
-            Constraint(*read_structure(self.connectivity, self.blocks, training.columns)),
+            Constraint(*read_structure(self.connectivity, self.blocks, self._columns)),
             self.units,
             estimator,
             check_scoring(estimator, scoring=self.scoring),
@@ -257,7 +256,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             setattr(self, name, getattr(self.reducer_, name))
         reduced = self._reduce(self._read_new(X))
         if is_dask(reduced):
-            from ._data._dask import compute
+            from ._data._compute import compute
 
             reduced = compute(reduced)
         self.estimator_ = fit_weighted(estimator, reduced, outcomes)
@@ -274,12 +273,12 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         Returns
         -------
         array of shape (n_samples,)
-            Of a collection of dask a dask array, not yet computed. Of a field, a DataArray with the
+            For a dask collection a dask array, not computed yet. For a field, a DataArray with the
             coordinates of the samples.
         """
         table = self._read_new(X)
         predicted = self._predict(table)
-        if not (is_field(X) and table.samples is not None):
+        if table.samples is None:
             return predicted
         from ._data._write_field import along
 
@@ -308,15 +307,10 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         """
         table = self._read_new(X)
         predicted = self._predict(table)
-        lazy = is_dask(predicted)
-        if is_field(X) and table.samples is not None:
-            from ._data._read_field import along_samples
-
-            dim = self.field_.sample_dim
-            y = along_samples(y, X, dim, "the target y", lazy=lazy)
-            sample_weight = along_samples(sample_weight, X, dim, "sample_weight", lazy=lazy)
-        if lazy:
-            from ._data._dask import compute
+        y = match_samples(table, X, y, "the target y")
+        sample_weight = match_samples(table, X, sample_weight, "sample_weight")
+        if is_dask(predicted):
+            from ._data._compute import compute
 
             # One after the other: dask does not like arrays and dataframes in one graph.
             y, predicted, sample_weight = map(compute, (y, predicted, sample_weight))

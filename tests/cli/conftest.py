@@ -139,7 +139,7 @@ def run(launch):
         if stdin is not None:
             options["stdin"] = subprocess.PIPE
         process = launch(*arguments, **options)
-        out, err = process.communicate(stdin, timeout=100)
+        out, err = process.communicate(stdin)
         decoded = [stream.decode() if stream is not None else None for stream in (out, err)]
         return SimpleNamespace(code=process.returncode, out=decoded[0], err=decoded[1])
 

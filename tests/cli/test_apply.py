@@ -72,7 +72,7 @@ def test_other_columns_may_have_no_value(done, save, columns, model):
 def test_rows_with_missing_values(done, fails, save, columns, model):
     holes = columns | {"b3": [*columns["b3"][:5], "NA", *columns["b3"][6:]]}
     data = save(holes, "new.csv")
-    assert "new.csv: values are missing in column 'b3', in 1 of 60" in fails(
+    assert "new.csv: missing values in column 'b3', in 1 of 60" in fails(
         "apply", "groups.json", data
     )
     result = done("apply", "groups.json", data, "--missing", "drop")
@@ -97,7 +97,7 @@ def test_drop_leaves_out_what_is_no_feature(done, fails, data, model):
     done("apply", "groups.json", data, "--drop", "[iw]*", "--output", "r.csv")
     assert list(table_of("r.csv"))[:2] == ["y", "day"]
     message = fails("apply", "groups.json", data, "--drop", "a*", "--output", "s.csv")
-    assert message == "column 'a1' is a feature of groups.json and cannot be dropped"
+    assert message == "column 'a1' is a feature of the model and cannot be dropped"
 
 
 def test_another_format(done, data, model):
@@ -116,14 +116,14 @@ def test_a_single_row(done, save, columns, model):
 
 def test_missing_features_are_named(fails, save, columns, model):
     data = save({"B3" if name == "b3" else name: columns[name] for name in columns}, "new.csv")
-    message = "new.csv lacks column 'b3', which groups.json averages"
+    message = "new.csv does not have column 'b3', which groups.json averages"
     assert fails("apply", "groups.json", data) == message
 
 
 def test_text_in_a_feature_is_named(fails, save, columns, model):
     data = save(columns | {"b3": [*columns["b3"][:5], "x", *columns["b3"][6:]]}, "new.csv")
     message = fails("apply", "groups.json", data)
-    assert message == "new.csv: column 'b3' is not of numbers: row 6 is 'x'."
+    assert message == "new.csv: column 'b3' is not numeric (row 6: 'x')"
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1]", "id,a1\n1,2\n", '{"format": "lincfa"}'])
@@ -141,4 +141,4 @@ def test_files_that_are_not_there_are_named(fails, data, model):
 def test_model_and_data_in_the_wrong_order(call, data, model):
     result = call("apply", data, "groups.json")
     assert result.code == 2
-    assert "the model comes first, then the table" in result.err
+    assert "the model comes first, then the data" in result.err

@@ -24,9 +24,9 @@ BAD = {
     "broken Parquet": (
         "d.parquet",
         broken_parquet,
-        "d.parquet is not a Parquet file, or a damaged",
+        "d.parquet is not a Parquet file, or it is damaged",
     ),
-    "no NetCDF": ("d.nc", b"CDF nonsense", "d.nc is not a NetCDF file, or a damaged one."),
+    "no NetCDF": ("d.nc", b"CDF nonsense", "d.nc is not a NetCDF file, or it is damaged."),
 }
 
 
@@ -62,9 +62,13 @@ def test_a_single_row(fails, save, columns, command):
 @pytest.mark.parametrize(
     ("rows", "options", "message"),
     [
-        (3, [], "data.csv: 3 rows to learn from are too few; it takes 4"),
-        (5, ["--test", "0.5"], "data.csv: 3 rows to learn from are too few; it takes 4 besides"),
-        (20, ["--test", "0.01"], "data.csv: --test 0.01 of 20 rows is none"),
+        (3, [], "data.csv: 3 rows to learn from are too few; at least 4 are needed"),
+        (
+            5,
+            ["--test", "0.5"],
+            "data.csv: 3 rows to learn from are too few; at least 4 are needed, besides",
+        ),
+        (20, ["--test", "0.01"], "data.csv: --test 0.01 of 20 rows is no row"),
     ],
 )
 def test_too_few_rows(fails, save, columns, rows, options, message):
@@ -88,7 +92,7 @@ def test_a_target_of_mixed_types(fails, save, columns):
     data = save(columns | {"y": [*columns["y"][:8], "high", *columns["y"][9:]]})
     for command in (["reduce"], ["compare"], ["explain", "a1", "a2"]):
         message = fails(command[0], data, "--target", "y", *command[1:])
-        assert message == "data.csv: column 'y' is not of numbers: row 9 is 'high'."
+        assert message == "data.csv: column 'y' is not numeric (row 9: 'high')"
 
 
 def test_a_target_of_dates(fails, folder):
@@ -97,7 +101,7 @@ def test_a_target_of_dates(fails, folder):
     )
     frame.write_parquet("d.parquet")
     message = fails("reduce", "d.parquet", "--target", "y")
-    assert message == "d.parquet: column 'y' is not of numbers: row 1 is 2020-01-01 (date)."
+    assert message == "d.parquet: column 'y' is not numeric (row 1: 2020-01-01, date)"
 
 
 def test_every_row_misses_a_value(fails, save, columns):

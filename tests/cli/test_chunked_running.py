@@ -5,14 +5,14 @@ import pty
 import re
 import signal
 import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from lincfa.cli import _computing, main
-from lincfa.cli._files import _chunked
+from lincfa.cli import _dask, main
+from lincfa.cli._files import _tables
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("dask.dataframe")
@@ -30,17 +30,25 @@ def parts(folder, samples):
     return "data"
 
 
+REPORTS = []
+
+
 class Listener:
-    """Listens to what is counted."""
+    """A terminal that keeps the reports of progress: what, tasks done, tasks in all."""
 
     shows_progress = True
 
-    def __init__(self):
-        self.told = []
-
     @contextmanager
     def counting(self, what):
-        yield lambda done, total: self.told.append((what, done, total))
+        REPORTS.clear()
+        yield lambda done, total: REPORTS.append((what, done, total))
+
+
+def wait_for_report(number, before):
+    """Return when so many tasks have been reported to be done."""
+    while number and not any(done >= number for _, done, _ in REPORTS):
+        threading.Event().wait(0.01)
+    return number
 
 
 def test_processes_give_what_threads_give(done, parts, monkeypatch):
@@ -72,37 +80,38 @@ def test_a_scheduler_elsewhere(done, parts, cluster):
 
 
 def test_tasks_of_a_scheduler_are_counted(cluster, monkeypatch):
+    """Each task ends when the one before it has been reported."""
     from dask import compute, delayed
 
-    monkeypatch.setattr(_computing, "_GLANCE", 0.02)
-    talk = Listener()
-    with _computing.computing(cluster, talk) as counting, counting("sleeping"):
-        compute(*(delayed(time.sleep)(0.05, dask_key_name=f"nap-{k}") for k in range(8)))
-    counts = [done for what, done, total in talk.told if (what, total) == ("sleeping", 8)]
+    monkeypatch.setattr(_dask, "_INTERVAL", 0.01)
+    n = 4
+    last = None
+    for number in range(n):
+        last = delayed(wait_for_report)(number, last, dask_key_name=f"task-{number}")
+    with _dask.computing(cluster, Listener()) as step, step("waiting"):
+        compute(last)
+    counts = [done for what, done, total in REPORTS if (what, total) == ("waiting", n)]
     assert counts == sorted(counts)
-    assert len(set(counts)) > 3
+    assert set(counts) >= set(range(1, n))
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere://127.0.0.1:9"])
 def test_no_scheduler(fails, parts, files, monkeypatch, address):
-    monkeypatch.setattr(_computing, "_PATIENCE", 0.5)
-    begun = time.monotonic()
+    monkeypatch.setattr(_dask, "_TIMEOUT", 0.5)
     message = fails("reduce", parts, *OPTIONS, "--dask", address)
     assert message.startswith(f"no dask scheduler answers at {address}; ")
-    assert time.monotonic() - begun < 5
     assert files() == ["data"]
 
 
 def test_tasks_in_threads_are_counted():
     from dask import compute, delayed
 
-    talk = Listener()
-    with _computing.computing("threads", talk) as counting, counting("adding"):
+    with _dask.computing("threads", Listener()) as step, step("adding"):
         compute(*(delayed(sum)([k, 1]) for k in range(5)))
         compute(delayed(sum)([1, 1]))
-    _, *last = talk.told[-1]
+    _, *last = REPORTS[-1]
     assert last[0] == last[1] >= 6
-    done = [count for _, count, _ in talk.told]
+    done = [count for _, count, _ in REPORTS]
     assert done == sorted(done)
 
 
@@ -129,23 +138,28 @@ def test_a_terminal_shows_how_far_it_is(parts, monkeypatch):
 
 
 def test_an_interruption_leaves_nothing(call, parts, files, monkeypatch):
-    begun = []
+    """The interruption comes while a part is written, and waits for its end."""
+    interrupted, finished = threading.Event(), []
+    shutdown = ThreadPoolExecutor.shutdown
 
-    def slowly(file, *arguments):
+    def waiting(file, *arguments):
         Path(file).write_text("half")
-        begun.append(file)
-        if file == begun[0]:
-            os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+        interrupted.wait()  # until the command has noticed it, and stops the workers
         Path(file).parent.mkdir(exist_ok=True)  # as stores are written
         Path(file).with_name("late").write_text("half")
+        finished.append(file)
 
-    monkeypatch.setattr(_chunked, "_write_part", slowly)
+    def noticed(pool, *arguments, **options):
+        interrupted.set()
+        shutdown(pool, *arguments, **options)
+
+    monkeypatch.setattr(_tables, "_write_part", waiting)
+    monkeypatch.setattr(ThreadPoolExecutor, "shutdown", noticed)
     result = call("reduce", parts, *OPTIONS)
     assert result.code == 130
     assert result.err.splitlines()[-1] == "lincfa: interrupted"
-    assert begun
-    time.sleep(0.5)
+    assert finished
     assert files() == ["data"]
 
 
@@ -156,5 +170,5 @@ def test_an_error_of_another_process_is_said_as_here(fails, parts, monkeypatch):
     def fail(*_):
         raise FromAfarError("a long page")
 
-    monkeypatch.setattr(_chunked, "_write_part", fail)
+    monkeypatch.setattr(_tables, "_write_part", fail)
     assert fails("reduce", parts, *OPTIONS, "--quiet") == "a short line"

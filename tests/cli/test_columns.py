@@ -32,7 +32,7 @@ def written(path, columns):
 
 
 def features_of(path="groups.json"):
-    return list(lincfa.load(path)._names())
+    return list(lincfa.load(path)._columns.labels)
 
 
 def test_other_columns_pass_text_for_text_in_their_order(done, data, columns):
@@ -97,7 +97,7 @@ def test_columns_constant_where_it_is_learned_pass_on(done, folder, columns):
 def test_a_value_that_is_no_number_is_named(done, folder, columns):
     data = written("data.csv", columns | {"mixed": ["1.5"] * 40 + ["n/a?"] + ["2"] * 18 + ["x"]})
     noted = done("reduce", data, "--target", "y", "--no-report").err
-    assert "'mixed': row 41 is 'n/a?', and 1 more" in noted
+    assert "'mixed': row 41: 'n/a?'; 1 more" in noted
 
 
 def test_ids_kept_stay(done, data, columns):
@@ -187,8 +187,8 @@ def test_a_column_called_like_a_reduced_feature_stays(done, folder, columns):
         ("--target y --keep wrd", "data.csv has no column 'wrd'; did you mean 'word'?"),
         ("--target y --drop y", "column 'y' is the target and cannot be dropped"),
         ("--target y --drop i* --keep id", "column 'id' is to be kept and cannot be dropped"),
-        ("--target word", "data.csv: column 'word' is not of numbers: row 1 is 'é'"),
-        ("--target day", "data.csv: column 'day' is not of numbers: row 1 is '2020-01-01', and 59"),
+        ("--target word", "data.csv: column 'word' is not numeric (row 1: 'é'"),
+        ("--target day", "data.csv: column 'day' is not numeric (row 1: '2020-01-01'; 59 more)"),
         ("--target y --drop [ab]? --drop id", "data.csv has no numeric column besides the target"),
         ("--target y --keep *", "data.csv has no numeric column besides the target 'y'"),
     ],
@@ -201,7 +201,9 @@ def test_columns_that_cannot_be(fails, data, files, options, message):
 def test_infinite_values_are_named(fails, folder, columns):
     a2 = [*columns["a2"][:9], "inf", *columns["a2"][10:]]
     data = written("data.csv", columns | {"a2": a2})
-    assert fails("reduce", data, "--target", "y") == "data.csv: column 'a2' is infinite in row 10"
+    assert (
+        fails("reduce", data, "--target", "y") == "data.csv: column 'a2' contains infinity (row 10)"
+    )
 
 
 def test_a_target_without_variation_is_named(fails, folder, columns):
@@ -227,7 +229,7 @@ def test_labels_of_rows_are_no_feature(done, folder, columns, name):
     labels = [str(row) for row in range(60)]
     data = written("data.csv", {name: labels, **columns})
     result = done("reduce", data, "--target", "y", "--keep", "id", "--no-report")
-    assert f"note: labels of rows, passed on untouched: column {name!r}" in result.err
+    assert f"note: row labels, kept unchanged: column {name!r}" in result.err
     assert table_of("data-reduced.csv")[name] == labels
     assert name not in features_of()
     done("apply", "groups.json", data, "--output", "again.csv")

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 import lincfa
-from lincfa.cli._demo_data import run_demo
+from lincfa.cli._demo import run_demo
 
-COMMANDS = ("reduce", "apply", "explain", "compare", "demo", "paper")
+COMMANDS = ("reduce", "apply", "explain", "compare", "demo")
 
 
 def test_demo(run, files, tmp_path):
@@ -26,17 +26,17 @@ def test_demo(run, files, tmp_path):
 def test_demo_claims():
     """Far fewer features than the full regression, and a smaller error, on both kinds of data."""
     for experiment in run_demo(draws=3, seed=0):
-        full, reduced, agglomerative, pca = experiment.rows
-        assert full.count.mean == experiment.n_features
-        assert reduced.count.mean < experiment.n_features / 3
-        assert reduced.mse.mean < full.mse.mean
-        assert agglomerative.mse.mean < full.mse.mean
-        assert pca.count.mean < experiment.n_features
+        full, reduced, agglomerative, pca = experiment.scores.values()  # count, R² and error
+        assert full[0].mean == experiment.n_features
+        assert reduced[0].mean < experiment.n_features / 3
+        assert reduced[2].mean < full[2].mean
+        assert agglomerative[2].mean < full[2].mean
+        assert pca[0].mean < experiment.n_features
 
 
 def test_demo_replaces_no_report(fails, folder):
     (folder / "demo-report.html").write_text("mine")
-    assert fails("demo").startswith("demo-report.html exists; --force replaces it")
+    assert fails("demo").startswith("demo-report.html exists; use --force to replace it")
     assert (folder / "demo-report.html").read_text() == "mine"
 
 
@@ -78,26 +78,26 @@ def test_help_of_a_command_has_examples_that_parse(command, done):
         ("reduce d.csv", "arguments are required: --target"),
         ("reduce --target y", "arguments are required: data"),
         ("reduce d.csv --target y --strategy best", "invalid choice: 'best'"),
-        ("reduce d.csv --target y --tolerance 0", "neither a positive number, nor 'unbiased', nor"),
-        ("reduce d.csv --target y --tolerance nan", "'nan' is neither a positive number"),
-        ("reduce d.csv --target y --tolerance inf", "'inf' is neither a positive number"),
-        ("reduce d.csv --target y --noise none", "neither 'pair', nor 'full', nor a positive"),
+        ("reduce d.csv --target y --tolerance 0", "is not a positive number, 'unbiased' or 'cv'"),
+        ("reduce d.csv --target y --tolerance nan", "'nan' is not a positive number"),
+        ("reduce d.csv --target y --tolerance inf", "'inf' is not a positive number"),
+        ("reduce d.csv --target y --noise none", "is not 'pair', 'full' or a positive"),
         ("reduce d.csv --target y --min-correlation 1.5", "is not a correlation, from -1 to 1"),
         ("reduce d.csv --target y --missing mean", "invalid choice: 'mean'"),
         ("reduce d.csv --target y --split group", "invalid choice: 'group'"),
         ("reduce d.csv --target y --test 1", "'1' is not a share from 0 to below 1"),
         ("reduce d.csv --target y --test -0.1", "'-0.1' is not a share"),
         ("reduce d.csv --target y --seed 2147483648", "not a whole number from 0 to 2147483647"),
-        ("reduce d.csv --target y --separator ab", "'ab' is not a single character"),
+        ("reduce d.csv --target y --separator ab", "'ab' is not a single plain character"),
         ("reduce d.csv --target y --units metres", "invalid choice: 'metres'"),
-        ("reduce d.csv --target y --n-groups 3 --strategy centroid", "goes with --strategy aggl"),
+        ("reduce d.csv --target y --n-groups 3 --strategy centroid", "needs --strategy aggl"),
         ("reduce d.csv --target y --report r.pdf", "--report writes .html or .json, not 'r.pdf'"),
         ("reduce d.csv --target y --samples time", "--samples is for NetCDF files and Zarr"),
         ("reduce d.parquet --target y --separator ;", "--separator is for CSV files"),
-        ("apply new.csv groups.json", "the model comes first, then the table"),
+        ("apply new.csv groups.json", "the model comes first, then the data"),
         (
             "reduce d.csv --target y --n-groups 3 --strategy joint --tolerance 2",
-            "--n-groups takes the place of --tolerance",
+            "give --n-groups or --tolerance, not both",
         ),
         ("reduce d.csv --target y --report r.html --no-report", "not allowed with argument"),
         ("reduce d.csv --target y --output - --json", "--json and --output - "),
@@ -108,9 +108,9 @@ def test_help_of_a_command_has_examples_that_parse(command, done):
         ("explain d.csv --target y a", "arguments are required: B"),
         ("explain d.csv --target y a a", "must be three different columns"),
         ("explain d.csv --target a a b", "must be three different columns"),
-        ("explain d.csv --target y a b --tolerance cv", "neither a positive number nor 'unbiased'"),
-        ("compare d.csv --target y --folds 1", "--folds takes at least 2"),
-        ("compare d.csv --target y --method magic", "--method 'magic' is none of: LinCFA, "),
+        ("explain d.csv --target y a b --tolerance cv", "is not a positive number or 'unbiased'"),
+        ("compare d.csv --target y --folds 1", "--folds must be at least 2"),
+        ("compare d.csv --target y --method magic", "--method 'magic' is not one of: LinCFA, "),
         ("compare d.csv --target y --folds 0", "'0' is not a positive whole number"),
     ],
 )

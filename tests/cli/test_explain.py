@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold, cross_val_score
 import lincfa
 from lincfa import compare, explain_pair
 from lincfa.cli import _compare
-from lincfa.diagnostics._comparison import METHODS
+from lincfa.diagnostics._compare import METHODS
 
 pl = pytest.importorskip("polars")
 
@@ -94,7 +94,7 @@ def test_explain_without_rows_that_miss_a_value(done, fails, save, columns, fram
     """As in a reduction, a value that any feature lacks counts."""
     data = save(columns | {"b3": ["", *columns["b3"][1:]]})
     options = ["explain", data, "--target", "y", "a1", "a2", "--test", 0]
-    assert "values are missing in column 'b3'" in fails(*options)
+    assert "missing values in column 'b3'" in fails(*options)
     result = done(*options, "--missing", "drop")
     assert result.out == words(frame, samples.y, np.arange(1, 60))
     result = done(*options, "--drop", "b3")
@@ -112,7 +112,7 @@ def test_explain_quietly(done, data):
     [
         ("a1 wor", "data.csv has no column 'wor'; did you mean 'word'?"),
         ("a1 a*", "data.csv has no column 'a*'"),
-        ("a1 word", "data.csv: column 'word' is not of numbers: row 1 is 'é'"),
+        ("a1 word", "data.csv: column 'word' is not numeric (row 1: 'é'"),
         ("a1 a2 --drop a?", "column 'a1' is to be explained and cannot be dropped"),
         ("a1 a2 --drop nothing", "data.csv has no column 'nothing'"),
     ],

@@ -10,24 +10,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lincfa.cli import _outputs
+from lincfa.cli import _write
+from lincfa.cli._write import replacing
 
 pytest.importorskip("polars")
 
 OPTIONS = ("--target", "y", "--keep", "id")
-SLOW = """
-import sys, time
-import lincfa.cli._outputs as outputs
+WAITING = """
+import signal, sys
+import lincfa.cli._write as output
 from lincfa.cli import main
 
-write = outputs.write_table
+write = output.write_frame
 
-def slowly(*arguments, **options):
-    write(*arguments, **options)
+def and_wait(*arguments):
+    write(*arguments)
     print("written in part", flush=True)
-    time.sleep(60)
+    signal.pause()
 
-outputs.write_table = slowly
+output.write_frame = and_wait
 sys.exit(main())
 """
 
@@ -52,7 +53,7 @@ def test_no_file_is_replaced_without_force(fails, done, data, files, name):
     Path(name).write_text("mine")
     message = fails("reduce", data, *OPTIONS)
     option = {"data-reduced.csv": "--output", "groups.json": "--groups"}.get(name, "--report")
-    assert message == f"{name} exists; --force replaces it, or name another with {option}"
+    assert message == f"{name} exists; use --force to replace it, or another {option}"
     assert files() == sorted(["data.csv", name])
     assert Path(name).read_text() == "mine"
     done("reduce", data, *OPTIONS, "--force")
@@ -73,7 +74,7 @@ def test_what_is_read_is_never_written_to(fails, data, files):
     Path("link.csv").symlink_to(data)
     for option, path in (("--output", data), ("--output", "link.csv"), ("--groups", f"./{data}")):
         message = fails("reduce", data, *OPTIONS, option, path, "--force")
-        assert message == f"{path} is what is read; give another file with {option}"
+        assert message == f"{path} is an input; choose another file with {option}"
     assert Path(data).read_bytes() == before
     assert files() == ["data.csv", "link.csv"]
 
@@ -81,18 +82,18 @@ def test_what_is_read_is_never_written_to(fails, data, files):
 def test_apply_does_not_write_to_the_model(fails, done, data):
     done("reduce", data, *OPTIONS, "--no-report", "--groups", "g.csv")
     message = fails("apply", "g.csv", data, "--output", "g.csv", "--force")
-    assert message == "g.csv is what is read; give another file with --output"
+    assert message == "g.csv is an input; choose another file with --output"
 
 
 def test_one_file_for_two_purposes(fails, data, files):
     message = fails("reduce", data, *OPTIONS, "--groups", "x.json", "--report", "./x.json")
-    assert message == "--report and --groups name the same file, ./x.json"
+    assert message == "--report and --groups are the same file, ./x.json"
     assert files() == ["data.csv"]
 
 
 def test_folders_that_are_not_there(fails, data):
-    assert "there is no folder" in fails("reduce", data, *OPTIONS, "--output", "there/r.csv")
-    assert "there is no folder" in fails("reduce", data, *OPTIONS, "--report", "there/r.html")
+    assert "does not exist" in fails("reduce", data, *OPTIONS, "--output", "there/r.csv")
+    assert "does not exist" in fails("reduce", data, *OPTIONS, "--report", "there/r.html")
 
 
 def test_a_folder_in_place_of_a_file_stays(fails, data, files):
@@ -126,7 +127,7 @@ def test_an_error_at_the_end_leaves_what_was(call, data, files, monkeypatch, err
         Path(place).write_text("half")
         raise error
 
-    monkeypatch.setattr(_outputs, "write_table", fail)
+    monkeypatch.setattr(_write, "write_frame", fail)
     result = call("reduce", data, *OPTIONS, "--force")
     assert result.code == (130 if isinstance(error, KeyboardInterrupt) else 1)
     assert files() == ["data-reduced.csv", "data.csv", "report.html"]
@@ -136,11 +137,11 @@ def test_an_error_at_the_end_leaves_what_was(call, data, files, monkeypatch, err
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_signals_leave_no_half_file(launch, data, files, end):
     Path("report.html").write_text("mine")
-    process = launch("reduce", data, *OPTIONS, "--force", program=("-c", SLOW))
+    process = launch("reduce", data, *OPTIONS, "--force", program=("-c", WAITING))
     assert process.stdout.readline() == b"written in part\n"
     assert any(name.startswith(".lincfa-") for name in files())
     process.send_signal(end)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate()
     assert process.returncode == 130
     assert err.decode().splitlines()[-1] == "lincfa: interrupted"
     assert b"Traceback" not in err
@@ -153,14 +154,14 @@ def test_a_read_only_folder(run, data, tmp_path):
         result = run("reduce", data, *OPTIONS, "--output", folder / "r.csv")
         assert result.code == 1
         path = folder / "r.csv"
-        assert result.err == f"lincfa: {path}: the folder {folder} cannot be written into\n"
+        assert result.err == f"lincfa: {path}: the folder {folder} is not writable\n"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind the superuser")
 def test_a_folder_without_permission(fails, data, tmp_path):
     (tmp_path / "fixed").mkdir(mode=0o500)
     message = fails("reduce", data, *OPTIONS, "--output", "fixed/r.csv")
-    assert message.endswith("cannot be written into")
+    assert message.endswith("is not writable")
 
 
 def test_a_full_disk(run, data, files, tmp_path):
@@ -202,3 +203,48 @@ def test_a_table_too_large_for_the_disk_is_named(fails, save, columns, files, tm
         assert "No space left" in message or "disk full" in message
         assert files(folder) == []
     assert files() == ["data.csv", "small"]
+
+
+def make_store(path, text):
+    path.mkdir()
+    (path / "zarr.json").write_text(text)
+
+
+def test_a_folder_takes_the_place_of_a_store(tmp_path):
+    old = tmp_path / "a.zarr"
+    make_store(old, "old")
+    (old / "more").write_text("gone")
+    with replacing([str(old)]) as parts:
+        make_store(parts[str(old)], "new")
+        assert (old / "zarr.json").read_text() == "old"
+    assert [file.name for file in old.iterdir()] == ["zarr.json"]
+    assert (old / "zarr.json").read_text() == "new"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+@pytest.mark.parametrize("error", [ValueError, OSError, KeyboardInterrupt])
+def test_an_error_leaves_the_old_store(tmp_path, error):
+    old = tmp_path / "a.zarr"
+    make_store(old, "old")
+
+    def fail(parts):
+        make_store(parts[str(old)], "new")
+        raise error("in the middle")
+
+    with pytest.raises(error, match="in the middle"), replacing([str(old)]) as parts:
+        fail(parts)
+    assert (old / "zarr.json").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path):
+    names = [str(tmp_path / "one"), str(tmp_path / "other")]
+
+    def fail(parts, place):
+        parts[names[0]].write_text("whole")
+        raise OSError(28, "No space left on device", str(place))
+
+    for place, said in ((None, "other'$"), (tmp_path / "elsewhere", "elsewhere'$")):
+        with pytest.raises(OSError, match=said), replacing(names) as parts:
+            fail(parts, place or parts[names[1]])
+    assert list(tmp_path.iterdir()) == []

@@ -61,7 +61,7 @@ def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples, monk
     page = Path("report.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "lincfa reduce data.csv --target y --keep id" in page
-    assert result.err == "note: not numeric, passed on untouched: columns 'word', 'day'\n"
+    assert result.err == "note: not numeric, kept unchanged: columns 'word', 'day'\n"
     assert result.out.startswith(str(model.summary().headline))
     r2 = (
         LinearRegression()
@@ -162,7 +162,7 @@ def test_scores_are_of_the_rows_held_out(done, data, samples, options, split):
     report = json.loads(Path("r.json").read_text(encoding="utf-8"))
     for name in ("scores", "headline", "n_groups", "settings", "data", "notes", "n_samples"):
         assert told[name] == report[name]
-    assert ("runs of 3 consecutive" in told["scores"]["how"]) == ("time" in options)
+    assert ("blocks of 3 consecutive" in told["scores"]["how"]) == ("time" in options)
     groups = [(group["name"], group["features"]) for group in told["groups"]]
     assert dict(groups) == model.groups_by_name()
     assert told["written"] == {
@@ -234,10 +234,10 @@ def test_rows_with_missing_values(done, fails, save, columns, samples):
     data = save(holes)
     options = ["reduce", data, "--target", "y", "--keep", "id", "--no-report", "--split", "time"]
     message = fails(*options)
-    assert message.startswith(f"{data}: values are missing in columns 'b1', 'y', 'a2'")
-    assert "in 3 of 60 rows (row 4); --missing drop" in message
+    assert message.startswith(f"{data}: missing values in columns 'b1', 'y', 'a2'")
+    assert "in 3 of 60 rows (first in row 4); use --missing drop" in message
     result = done(*options, "--missing", "drop")
-    assert "note: 3 of 60 rows left out, because values are missing in columns 'b1'" in result.err
+    assert "note: 3 of 60 rows left out because of missing values in columns 'b1'" in result.err
     complete = np.setdiff1d(np.arange(60), [3, 7, 50])
     train = complete[: 57 - 17]
     model = LinCFA().fit(frame(samples, train), samples.y[train])
@@ -258,26 +258,24 @@ def test_quiet_says_nothing(done, data, files):
 def test_json_alone_is_on_standard_output(done, data):
     result = done("reduce", data, "--target", "y", "--json", "--quiet", "--no-report")
     assert result.err == ""
-    assert json.loads(result.out)["notes"] == [
-        "not numeric, passed on untouched: columns 'word', 'day'"
-    ]
+    assert json.loads(result.out)["notes"] == ["not numeric, kept unchanged: columns 'word', 'day'"]
 
 
 def test_many_groups_for_the_samples_are_noted(done, save, columns):
     few = save({name: column[:16] for name, column in columns.items()}, "few.csv")
     options = ["--target", "y", "--test", 0, "--force", "--tolerance"]
-    said = "leaves a regression on them little to learn from; try "
-    assert "little" not in done("reduce", few, *options, 1e6).err
+    said = "so that a regression on them may overfit; try "
+    assert "overfit" not in done("reduce", few, *options, 1e6).err
     fewer = save({name: column[:9] for name, column in columns.items()}, "fewer.csv")
     none = ["--min-correlation", 0.9999]  # so that nothing merges: 6 features and the id
     told = json.loads(done("reduce", fewer, *options, 1, *none, "--json").out)
     assert told["notes"][-1] == (
-        f"7 groups are more than half of the 9 samples learned from, which {said}"
+        f"7 groups are many for 9 samples to learn from, {said}"
         "--tolerance cv or a larger --tolerance"
     )
     assert f"{said}--tolerance cv" in Path("report.html").read_text(encoding="utf-8")
     asked = ["--target", "y", "--test", 0, "--force", "--n-groups", 5]
     assert f"{said}a smaller --n-groups" in done("reduce", fewer, *asked).err
-    assert "little" not in done("reduce", few, *asked).err
+    assert "overfit" not in done("reduce", few, *asked).err
     half = save({name: column[:10] for name, column in columns.items()}, "half.csv")
-    assert "little" not in done("reduce", half, *asked).err  # half of them, and no more
+    assert "overfit" not in done("reduce", half, *asked).err  # half of them, and no more

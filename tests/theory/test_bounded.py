@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from lincfa import theory
 
@@ -29,8 +30,8 @@ def sample_covariance(x1, x2):
 def test_margins_as_printed():
     n, delta = np.array([[2], [50], [10**6]]), np.array([1e-9, 0.05, 1.0])
     root = np.sqrt(np.log(4 / delta) / (n - 1))
-    np.testing.assert_allclose(theory.covariance_margin_upper(n, delta), 3 * root)
-    np.testing.assert_allclose(theory.covariance_margin_lower(n, delta), 4 * root)
+    assert_allclose(theory.covariance_margin_upper(n, delta), 3 * root)
+    assert_allclose(theory.covariance_margin_lower(n, delta), 4 * root)
 
 
 @pytest.mark.parametrize("kind", ["coins", "uniform", "opposite"])
@@ -74,10 +75,10 @@ def test_distribution_free_threshold_as_printed(rng):
         / var_x
     )
     given = theory.threshold_distribution_free(n, w1, w2, sigma2, delta, var_x)
-    np.testing.assert_allclose(given, printed, rtol=1e-10)
+    assert_allclose(given, printed, rtol=1e-10)
     unit = theory.threshold_distribution_free(n, w1, w2, sigma2, delta)
     explicit = theory.threshold_distribution_free(n, w1, w2, sigma2, delta, 1.0)
-    np.testing.assert_array_equal(unit, explicit)
+    assert_array_equal(unit, explicit)
 
 
 @pytest.mark.parametrize("kind", ["coins", "uniform", "opposite"])
@@ -94,7 +95,7 @@ def test_distribution_free_threshold_covers(rng, kind, n, delta):
 
     margin = theory.threshold_distribution_free(n, 0.0, 1e9, 1.0, delta, var_x) - 1
     gap = gap_at(margin)
-    np.testing.assert_allclose(
+    assert_allclose(
         theory.threshold_distribution_free(n, 0.0, gap, 1.0, delta, var_x), rho, atol=1e-9
     )
     # eq:2DfinBound times the sample variance: σ̂² − cov̂ ≤ 2σ²/((n−1)(w1−w2)²).

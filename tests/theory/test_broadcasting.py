@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from lincfa import theory
 
@@ -56,7 +57,7 @@ def test_scalars_and_arrays_give_the_same(rng, name):
     results = as_tuple(function(*arguments))
     listed = as_tuple(function(*(argument.tolist() for argument in arguments)))
     for whole, other in zip(results, listed, strict=True):
-        np.testing.assert_array_equal(whole, other)
+        assert_array_equal(whole, other)
     full = np.broadcast_arrays(*arguments)
     shape = full[0].shape
     # A share uses two of the four arguments, so it may be smaller; matrices add two axes.
@@ -66,7 +67,7 @@ def test_scalars_and_arrays_give_the_same(rng, name):
         alone = as_tuple(function(*scalars))
         for whole, one in zip(results, alone, strict=True):
             assert whole.dtype == one.dtype == np.float64
-            np.testing.assert_allclose(one, whole[index], rtol=1e-12)
+            assert_allclose(one, whole[index], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
@@ -77,7 +78,7 @@ def test_arguments_are_left_unchanged(rng, name):
     copies = [argument.copy() for argument in arguments]
     function(*arguments)
     for argument, copy in zip(arguments, copies, strict=True):
-        np.testing.assert_array_equal(argument, copy)
+        assert_array_equal(argument, copy)
 
 
 def test_integers_are_taken_as_numbers():

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from lincfa import theory
+from theory_data import random_correlations
 
 
 def sample(rng):
@@ -27,11 +29,9 @@ def test_everything_equals_an_actual_regression(rng):
         rss, total = np.sum((y - x @ weights) ** 2), np.sum(y**2)
         s2 = rss / (n - 3)
         gap = weights[0] - weights[1]
-        np.testing.assert_allclose(theory.r_squared(rho, r1, r2), 1 - rss / total, rtol=1e-7)
-        np.testing.assert_allclose(
-            theory.residual_variance(n, rho, r1, r2, y.var(ddof=1)), s2, rtol=1e-6
-        )
-        np.testing.assert_allclose(
+        assert_allclose(theory.r_squared(rho, r1, r2), 1 - rss / total, rtol=1e-7)
+        assert_allclose(theory.residual_variance(n, rho, r1, r2, y.var(ddof=1)), s2, rtol=1e-6)
+        assert_allclose(
             theory.weight_difference(rho, r1, r2, y.std(ddof=1)), gap, rtol=1e-6, atol=1e-9
         )
         # t² of the contrast w1 − w2, and the F test of the model with both against the mean.
@@ -40,13 +40,11 @@ def test_everything_equals_an_actual_regression(rng):
         mean = x.mean(axis=1, keepdims=True)
         rss_mean = np.sum((y - mean @ np.linalg.lstsq(mean, y, rcond=None)[0]) ** 2)
         statistic = theory.f_statistic(n, rho, r1, r2)
-        np.testing.assert_allclose(statistic, t**2, rtol=1e-5, atol=1e-9)
-        np.testing.assert_allclose(statistic, (rss_mean - rss) / s2, rtol=1e-5, atol=1e-8)
+        assert_allclose(statistic, t**2, rtol=1e-5, atol=1e-9)
+        assert_allclose(statistic, (rss_mean - rss) / s2, rtol=1e-5, atol=1e-8)
         # The printed threshold, from the fit.
         printed = 1 - 2 * s2 / ((n - 1) * gap**2)
-        np.testing.assert_allclose(
-            theory.threshold_empirical(n, rho, r1, r2), printed, rtol=1e-5, atol=1e-5
-        )
+        assert_allclose(theory.threshold_empirical(n, rho, r1, r2), printed, rtol=1e-5, atol=1e-5)
         # The rule in three forms.
         if abs(statistic - 1) > 1e-6:
             adjusted = 1 - (n - 1) / (n - 3) * rss / total
@@ -61,26 +59,26 @@ def test_shares_are_the_r_squared_of_the_mean_and_of_the_difference(rng):
         mean, difference = theory.contrast_shares(1 - rho, 1 + rho, r1 - r2, r1 + r2)
         for share, direction in ((mean, x[:, 0] + x[:, 1]), (difference, x[:, 0] - x[:, 1])):
             squared = np.corrcoef(direction, y)[0, 1] ** 2
-            np.testing.assert_allclose(share, squared, rtol=1e-7, atol=1e-12)
-        np.testing.assert_allclose(
+            assert_allclose(share, squared, rtol=1e-7, atol=1e-12)
+        assert_allclose(
             theory.f_from_shares(n, difference, 1 - mean - difference),
             theory.f_statistic(n, rho, r1, r2),
         )
 
 
-def test_f_is_the_ratio_of_the_two_sides_of_the_rule(rng, random_correlations):
+def test_f_is_the_ratio_of_the_two_sides_of_the_rule(rng):
     rho, r1, r2 = random_correlations(rng, 20_000)
     n = rng.integers(4, 2000, size=20_000)
     left = (n - 3) * (r1 - r2) ** 2 * (1 + rho)
     right = 2 * (1 - rho**2 - r1**2 - r2**2 + 2 * rho * r1 * r2)
     sound = right > 1e-8  # the printed right side cancels near the border
     f = theory.f_statistic(n, rho, r1, r2)
-    np.testing.assert_allclose(f[sound], (left / right)[sound], rtol=1e-5)
+    assert_allclose(f[sound], (left / right)[sound], rtol=1e-5)
     apart = sound & (np.abs(left - right) > 1e-9)
-    np.testing.assert_array_equal((f <= 1)[apart], (left <= right)[apart])
+    assert_array_equal((f <= 1)[apart], (left <= right)[apart])
     # R² by the textbook formula of two regressors.
     textbook = (r1**2 + r2**2 - 2 * rho * r1 * r2) / (1 - rho**2)
-    np.testing.assert_allclose(theory.r_squared(rho, r1, r2), textbook, rtol=1e-6, atol=1e-10)
+    assert_allclose(theory.r_squared(rho, r1, r2), textbook, rtol=1e-6, atol=1e-10)
 
 
 def test_near_duplicates_keep_their_digits():
@@ -92,10 +90,10 @@ def test_near_duplicates_keep_their_digits():
         exact = float(97 * difference / (1 - mean - difference))
     mean, difference = theory.contrast_shares(5e-19, 2.0, 3e-10, 1.2)
     f = theory.f_from_shares(100, difference, 1 - mean - difference)
-    np.testing.assert_allclose(f, exact, rtol=1e-12)
+    assert_allclose(f, exact, rtol=1e-12)
 
 
-def test_a_pair_that_passes_lies_within_the_bound_on_correlations(rng, random_correlations):
+def test_a_pair_that_passes_lies_within_the_bound_on_correlations(rng):
     rho, r1, r2 = random_correlations(rng, 200_000)
     for n in (4, 10, 500):
         for tolerance in (0.3, 1.0, 7.0):
@@ -105,8 +103,8 @@ def test_a_pair_that_passes_lies_within_the_bound_on_correlations(rng, random_co
             assert 0 < passes.mean() < 1
     # The bound is attained at rho → −1 with r1 = −r2, so no smaller constant would do.
     r = np.sqrt(1 / (1 + 97))
-    np.testing.assert_allclose(theory.f_statistic(100, -1 + 1e-12, r, -r), 1.0, rtol=1e-6)
-    np.testing.assert_allclose(2 * r, 2 * np.sqrt((1 - r**2) / 97))
+    assert_allclose(theory.f_statistic(100, -1 + 1e-12, r, -r), 1.0, rtol=1e-6)
+    assert_allclose(2 * r, 2 * np.sqrt((1 - r**2) / 97))
 
 
 @pytest.mark.parametrize("past", [0.0, 2.3e-16, 1e-12])
@@ -119,7 +117,7 @@ def test_duplicates_and_opposites(past):
         assert theory.f_statistic(50, 1 + past, r, r - 3e-16) == 0
         assert theory.weight_difference(1 + past, r, r - 3e-16) == 0
         # x2 = −x1: the mean is constant and R² is that of one feature.
-        np.testing.assert_allclose(theory.r_squared(-1 - past, r, -r), r**2, atol=1e-11)
+        assert_allclose(theory.r_squared(-1 - past, r, -r), r**2, atol=1e-11)
     # A pair that explains the target fully stays apart, unless the difference explains nothing.
     assert theory.f_statistic(50, 0.0, 1.0, 0.0) == np.inf
     assert theory.threshold_empirical(50, 0.0, 1.0, 0.0) == 1
@@ -184,7 +182,7 @@ def test_f_with_known_noise_is_growth_of_bias_over_drop_of_variance(rng):
         _, difference = theory.contrast_shares(1 - rho, 1 + rho, r1 - r2, r1 + r2)
         f = theory.f_known_noise(n, difference, sigma2 / y.var(ddof=1))
         expected = growth / theory.variance_drop_asymptotic(n, sigma2)
-        np.testing.assert_allclose(f, expected, rtol=1e-6, atol=1e-10)
+        assert_allclose(f, expected, rtol=1e-6, atol=1e-10)
 
 
 def test_tiny_differences_overflow_without_a_warning():

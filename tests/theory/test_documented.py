@@ -11,60 +11,20 @@ from lincfa import theory
 PAGE = Path(__file__).parents[2] / "docs" / "theory.md"
 
 # All \label{eq:…}, \label{thm:…}, \label{lemma:…} and \label{prop:…} of the paper's source.
-LABELS = [
-    "eq:BiasVarDec",
-    "eq:VarEst",
-    "eq:varEst1d",
-    "eq:varEst2d",
-    "eq:modelVar",
-    "eq:variance1D",
-    "eq:variance2D",
-    "eq:asymDiffVar",
-    "eq:sameVar",
-    "eq:finDiffVar",
-    "eq:modelBias",
-    "eq:asymDiffBias",
-    "eq:finDiffBias",
-    "eq:2DasymBound",
-    "eq:2DasymBuondRed",
-    "eq:2DfinBound",
-    "eq:2DfinBuondRed",
-    "eq:var3D1",
-    "eq:var3D2",
-    "eq:bound3D",
-    "eq:general3D",
-    "eq:ExpvalEst",
-    "eq:expvalEst1d",
-    "eq:expvalEst2d",
-    "eq:modelBias2",
-    "eq:bias1D",
-    "eq:bias2D",
-    "eq:unitVar",
-    "eq:general2Dvar",
-    "eq:asympBound2Dteo",
-    "eq:asympBound2Demp",
-    "eq:finBound2Demp",
-    "eq:covUpper",
-    "eq:covLower",
-    "eq:finBound2Dteo",
-    "thm:variance2D",
-    "thm:asymVar2D",
-    "thm:diffFinite",
-    "thm:asym2dBias",
-    "thm:diffFiniteBias",
-    "thm:asympBound2D",
-    "thm:finiteBound2D",
-    "thm:3var",
-    "thm:bias3dDiff",
-    "thm:3Dbound",
-    "thm:bias2D",
-    "thm:asymptTeoEmp",
-    "thm:finBound2Demp",
-    "thm:finBound2Dteo",
-    "lemma:varianceEstimator",
-    "lemma:expvalEstimator",
-    "prop:covIneq",
-]
+LABELS = re.findall(
+    r"\S+",
+    """
+eq:BiasVarDec eq:VarEst eq:varEst1d eq:varEst2d eq:modelVar eq:variance1D eq:variance2D
+eq:asymDiffVar eq:sameVar eq:finDiffVar eq:modelBias eq:asymDiffBias eq:finDiffBias
+eq:2DasymBound eq:2DasymBuondRed eq:2DfinBound eq:2DfinBuondRed eq:var3D1 eq:var3D2 eq:bound3D
+eq:general3D eq:ExpvalEst eq:expvalEst1d eq:expvalEst2d eq:modelBias2 eq:bias1D eq:bias2D
+eq:unitVar eq:general2Dvar eq:asympBound2Dteo eq:asympBound2Demp eq:finBound2Demp eq:covUpper
+eq:covLower eq:finBound2Dteo thm:variance2D thm:asymVar2D thm:diffFinite thm:asym2dBias
+thm:diffFiniteBias thm:asympBound2D thm:finiteBound2D thm:3var thm:bias3dDiff thm:3Dbound
+thm:bias2D thm:asymptTeoEmp thm:finBound2Demp thm:finBound2Dteo lemma:varianceEstimator
+lemma:expvalEstimator prop:covIneq
+    """,
+)
 
 
 @pytest.mark.parametrize("name", theory.__all__)

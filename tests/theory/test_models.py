@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from lincfa import theory
+from theory_data import agrees, design, fits, random_covariance
 
 # Population and sample covariance of the pair, unequal on purpose.
 POPULATION = np.array([[1.4, 0.5], [0.5, 0.9]])
@@ -23,31 +25,23 @@ def test_variance_of_mean_is_the_mean_entry_of_the_correlation_matrix(rng):
         correlation = raw @ raw.T
         off = correlation[~np.eye(k, dtype=bool)]
         average = off.mean() if k > 1 else 0.0
-        np.testing.assert_allclose(
-            theory.variance_of_mean(k, average), correlation.mean(), rtol=1e-10
-        )
-
-
-def test_variance_of_mean_by_simulation(rng, agrees):
-    correlation = np.array([[1, 0.8, 0.1], [0.8, 1, 0.3], [0.1, 0.3, 1]])
-    x = rng.normal(size=(100_000, 3)) @ np.linalg.cholesky(correlation).T
-    agrees(x.mean(axis=1) ** 2, theory.variance_of_mean(3, 0.4))
+        assert_allclose(theory.variance_of_mean(k, average), correlation.mean(), rtol=1e-10)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
-def test_model_variance_and_bias_are_trace_and_quadratic_form(rng, random_covariance, d):
+def test_model_variance_and_bias_are_trace_and_quadratic_form(rng, d):
     sigma, other = random_covariance(rng, d, 50), random_covariance(rng, d, 50)
     w, expected = rng.normal(size=(2, 50, d))
     variances, biases = theory.model_variance(sigma, other), theory.model_bias(sigma, w, expected)
     for k in range(50):
-        np.testing.assert_allclose(variances[k], np.trace(sigma[k] @ other[k]))
+        assert_allclose(variances[k], np.trace(sigma[k] @ other[k]))
         off = expected[k] - w[k]
-        np.testing.assert_allclose(biases[k], off @ sigma[k] @ off)
-        np.testing.assert_allclose(theory.model_variance(sigma[k], other[k]), variances[k])
-        np.testing.assert_allclose(theory.model_bias(sigma[k], w[k], expected[k]), biases[k])
+        assert_allclose(biases[k], off @ sigma[k] @ off)
+        assert_allclose(theory.model_variance(sigma[k], other[k]), variances[k])
+        assert_allclose(theory.model_bias(sigma[k], w[k], expected[k]), biases[k])
 
 
-def test_closed_forms_equal_the_general_definitions(rng, random_covariance):
+def test_closed_forms_equal_the_general_definitions(rng):
     size = 300
     sigma, sample = random_covariance(rng, 2, size), random_covariance(rng, 2, size)
     n, sigma2 = rng.integers(3, 500, size=size), rng.uniform(0, 5, size=size)
@@ -56,18 +50,18 @@ def test_closed_forms_equal_the_general_definitions(rng, random_covariance):
     for k in range(size):
         covariance = sigma2[k] * np.linalg.inv((n[k] - 1) * sample[k])
         pair = theory.model_variance_pair(n[k], *parts(sigma[k]), *parts(sample[k]), sigma2[k])
-        np.testing.assert_allclose(pair, np.trace(sigma[k] @ covariance), rtol=1e-7)
+        assert_allclose(pair, np.trace(sigma[k] @ covariance), rtol=1e-7)
 
         var_sum, var_sum_hat = one @ sigma[k] @ one, one @ sample[k] @ one
         mean = theory.model_variance_mean(n[k], var_sum, var_sum_hat, sigma2[k])
         var_weight = sigma2[k] / ((n[k] - 1) * var_sum_hat / 4)
-        np.testing.assert_allclose(mean, var_sum / 4 * var_weight, rtol=1e-12)
+        assert_allclose(mean, var_sum / 4 * var_weight, rtol=1e-12)
 
         # The mean's weight by projection on x1 + x2; both features get half of it.
         w = np.array([w1[k], w2[k]])
         weight = 2 * (one @ sample[k] @ w) / var_sum_hat
         off = weight / 2 - w
-        np.testing.assert_allclose(
+        assert_allclose(
             theory.model_bias_mean(*w, *parts(sigma[k]), *parts(sample[k])),
             off @ sigma[k] @ off,
             rtol=1e-6,
@@ -78,48 +72,7 @@ def test_closed_forms_equal_the_general_definitions(rng, random_covariance):
     assert not pairs.any()
 
 
-def test_model_variances_by_simulation(rng, fits, agrees, design):
-    # Training noise and test samples both drawn; the test population differs from the sample.
-    n, sigma2, size = 8, 0.9, 100_000
-    X = design(rng, n, SAMPLE)
-    noise = fits(X, np.sqrt(sigma2) * rng.normal(size=(size, n)))  # ŵ − E[ŵ]
-    mean_noise = fits(X.mean(axis=1, keepdims=True), np.sqrt(sigma2) * rng.normal(size=(size, n)))
-    x = rng.normal(size=(size, 2)) @ np.linalg.cholesky(POPULATION).T
-    agrees(
-        np.einsum("ki,ki->k", noise, x) ** 2,
-        theory.model_variance_pair(n, *parts(POPULATION), *parts(SAMPLE), sigma2),
-    )
-    agrees(
-        (mean_noise[:, 0] * x.mean(axis=1)) ** 2,
-        theory.model_variance_mean(n, POPULATION.sum(), SAMPLE.sum(), sigma2),
-    )
-    agrees(
-        np.einsum("ki,ki->k", noise, x) ** 2,
-        theory.model_variance(POPULATION, theory.estimator_covariance(X, sigma2)),
-    )
-
-
-def test_model_biases_by_simulation(rng, fits, agrees, design):
-    n, size = 8, 100_000
-    X = design(rng, n, SAMPLE)
-    targets = X @ WEIGHTS + rng.normal(size=(size, n))
-    x = rng.normal(size=(size, 2)) @ np.linalg.cholesky(POPULATION).T
-    average_weight = fits(X.mean(axis=1, keepdims=True), targets).mean()
-    average_pair = fits(X, targets).mean(axis=0)
-
-    mean_off = (average_weight * x.mean(axis=1) - x @ WEIGHTS) ** 2
-    stated = theory.model_bias_mean(*WEIGHTS, *parts(POPULATION), *parts(SAMPLE))
-    # The average weight is known to 0.3 %; the squared distance over x dominates the error.
-    agrees(mean_off, stated)
-    halves = np.full(2, average_weight / 2)
-    np.testing.assert_allclose(theory.model_bias(POPULATION, WEIGHTS, halves), stated, rtol=0.05)
-    # The pair's average weights miss the truth by their standard error only, so does the model.
-    pair_variance = theory.model_variance_pair(n, *parts(POPULATION), *parts(SAMPLE), 1.0)
-    assert np.mean((x @ (average_pair - WEIGHTS)) ** 2) < 20 * pair_variance / size
-    assert theory.model_bias_pair(*WEIGHTS) == 0
-
-
-def test_the_decomposition_adds_up(rng, fits, agrees, design):
+def test_the_decomposition_adds_up(rng):
     """eq:BiasVarDec: error of the simulated models = variance + squared bias + noise."""
     n, sigma2, size = 10, 0.7, 100_000
     X = design(rng, n, SAMPLE)

@@ -3,17 +3,19 @@
 import mpmath
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from lincfa import theory
+from theory_data import design, fits
 
 
 def test_printed_thresholds():
     wide = theory.threshold_asymptotic(500, 0.2, 0.8, [0.25, 1.0, 100.0])
     narrow = theory.threshold_asymptotic(500, 0.47, 0.52, [0.25, 1.0, 100.0])
-    np.testing.assert_allclose(wide, [0.997217, 0.988867, -0.113338], atol=5e-7)
+    assert_allclose(wide, [0.997217, 0.988867, -0.113338], atol=5e-7)
     # The paper prints −25.675559 for the last one.
-    np.testing.assert_allclose(narrow, [0.599198, -0.603206, -159.320641], atol=5e-7)
+    assert_allclose(narrow, [0.599198, -0.603206, -159.320641], atol=5e-7)
 
 
 def test_thresholds_in_many_digits(rng):
@@ -29,7 +31,7 @@ def test_thresholds_in_many_digits(rng):
             gap = mpmath.mpf(w1) - mpmath.mpf(w2)
             exact = 1 - 2 * mpmath.mpf(sigma2) / ((n - 1) * mpmath.mpf(var_x) * gap**2)
         given = theory.threshold_finite(n, w1, w2, sigma2, var_x)
-        np.testing.assert_allclose(given, float(exact), rtol=1e-12, atol=1e-14)
+        assert_allclose(given, float(exact), rtol=1e-12, atol=1e-14)
 
 
 def test_threshold_is_where_drop_meets_growth(rng):
@@ -41,29 +43,25 @@ def test_threshold_is_where_drop_meets_growth(rng):
     drop = theory.variance_drop_finite(n, sigma2, rho, rho_hat, var_x, var_x_hat)
     growth = theory.bias_growth_finite(w1, w2, rho, var_x)
     threshold = theory.threshold_finite(n, w1, w2, sigma2, var_x_hat)
-    np.testing.assert_array_equal(rho_hat >= threshold, drop >= growth)
+    assert_array_equal(rho_hat >= threshold, drop >= growth)
     drop = theory.variance_drop_asymptotic(n, sigma2)
     growth = theory.bias_growth_asymptotic(w1, w2, rho)
-    np.testing.assert_array_equal(
-        rho >= theory.threshold_asymptotic(n, w1, w2, sigma2), drop >= growth
-    )
+    assert_array_equal(rho >= theory.threshold_asymptotic(n, w1, w2, sigma2), drop >= growth)
     growth = theory.bias_growth_asymptotic(w1, w2, rho, var_x, var_x_hat)
     cov = rho * np.sqrt(var_x * var_x_hat)
     squared = theory.threshold_asymptotic_general(n, w1, w2, sigma2, var_x, var_x_hat, cov)
-    np.testing.assert_array_equal(rho**2 >= squared, drop >= growth)
+    assert_array_equal(rho**2 >= squared, drop >= growth)
     # With unit variances both asymptotic forms decide alike.
     squared = theory.threshold_asymptotic_general(n, w1, w2, sigma2, 1.0, 1.0, rho)
     reduced = theory.threshold_asymptotic(n, w1, w2, sigma2)
-    np.testing.assert_array_equal(rho**2 >= squared, rho >= reduced)
+    assert_array_equal(rho**2 >= squared, rho >= reduced)
 
 
 def test_general_threshold_as_printed(rng):
     n, w1, w2, sigma2, v1, v2 = 40, 0.3, 1.2, 0.7, 1.5, 0.6
     cov = rng.uniform(-0.9, 0.9, size=50)
     printed = 1 - sigma2 * (v1 + v2 + 2 * cov) / ((n - 1) * v1 * v2 * (w1 - w2) ** 2)
-    np.testing.assert_allclose(
-        theory.threshold_asymptotic_general(n, w1, w2, sigma2, v1, v2, cov), printed
-    )
+    assert_allclose(theory.threshold_asymptotic_general(n, w1, w2, sigma2, v1, v2, cov), printed)
 
 
 def test_the_general_threshold_with_estimates_is_the_empirical_rule(rng):
@@ -115,13 +113,13 @@ def test_confidence_threshold_as_printed_is_above_the_correlation_of_any_data(rn
         width = np.sqrt(3 * fisher) * (np.sqrt(errors[0]) + np.sqrt(errors[1]))
         printed = 1 - 2 * (n - 3) * s2 / ((n - 1) * chi2) / (abs(w[0] - w[1]) + width) ** 2
         given = theory.threshold_confidence(n, *w, s2, *errors, delta)
-        np.testing.assert_allclose(given, printed, rtol=1e-8)
+        assert_allclose(given, printed, rtol=1e-8)
         assert given > rho
         # The rewritten condition is the printed one: it is the same ratio.
         f = (w[0] - w[1]) ** 2 * (n - 1) * (1 - rho) / (2 * s2)
         left = (np.sqrt(f) + np.sqrt(6 * fisher / (1 + rho))) ** 2
         right = (n - 3) / chi2
-        np.testing.assert_allclose((1 - printed) / (1 - rho), right / left, rtol=1e-6)
+        assert_allclose((1 - printed) / (1 - rho), right / left, rtol=1e-6)
 
 
 def test_confidence_threshold_scales_with_the_sample_variance(rng):
@@ -129,7 +127,7 @@ def test_confidence_threshold_scales_with_the_sample_variance(rng):
     unit = theory.threshold_confidence(30, *w, s2, *errors, 0.1)
     # Features times k: weights and their errors over k, sample variance times k².
     scaled = theory.threshold_confidence(30, *(w / 3), s2, *(errors / 9), 0.1, 9.0)
-    np.testing.assert_allclose(scaled, unit)
+    assert_allclose(scaled, unit)
 
 
 def test_confidence_threshold_cannot_be_met_even_in_the_best_case():
@@ -139,21 +137,21 @@ def test_confidence_threshold_cannot_be_met_even_in_the_best_case():
     ratio = (n - 3) / stats.chi2.isf(delta / 2, n - 3) / (3 * stats.f.isf(delta / 2, 3, n - 3))
     best = np.unravel_index(ratio.argmax(), ratio.shape)
     assert (n[best[0], 0], delta[0, best[1]]) == (4, 1)
-    np.testing.assert_allclose(ratio.max(), 0.428675, atol=1e-6)
+    assert_allclose(ratio.max(), 0.428675, atol=1e-6)
     # From n = 6 on, the large-sample limit at δ = 1 bounds it: 1 / (median of χ² with 3 degrees).
     limit = 1 / stats.chi2.median(3)
     assert ratio[n[:, 0] >= 6].max() <= limit + 1e-9
-    np.testing.assert_allclose(limit, 0.422659, atol=1e-6)
+    assert_allclose(limit, 0.422659, atol=1e-6)
     # The function itself at nearly coinciding features: (1 − threshold)/(1 − rho) is that ratio.
     rho = 1 - 1e-9
     error = 1 / ((n - 1) * (1 - rho) * (1 + rho))
     threshold = theory.threshold_confidence(n, 0.5, 0.5, 1.0, error, error, delta)
     assert np.all(threshold > rho)
-    np.testing.assert_allclose((1 - threshold) / (1 - rho), ratio, atol=1e-6)
+    assert_allclose((1 - threshold) / (1 - rho), ratio, atol=1e-6)
 
 
 @pytest.mark.parametrize("delta", [0.02, 0.3])
-def test_confidence_threshold_lies_above_the_true_one(rng, design, fits, delta):
+def test_confidence_threshold_lies_above_the_true_one(rng, delta):
     """The theorem's content: it exceeds eq:2DfinBound with probability at least 1 − δ."""
     n, w, sigma2, size = 15, np.array([0.2, 0.8]), 0.5, 40_000
     X = design(rng, n, [[2.0, 1.2], [1.2, 2.0]])

@@ -319,7 +319,7 @@ def stack_level() -> int:
 
 
 class ConstantFeaturesWarning(UserWarning):
-    """A fit leaves out constant features."""
+    """Some features are constant and belong to no group."""
 
 
 def warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> None:

@@ -1,9 +1,8 @@
 """What is kept of an xarray field: its cells and where they are, but no values."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -105,10 +104,12 @@ class Field:
             if not variable.shape:
                 names.extend([_label(variable)] * int(variable.present.sum()))
                 continue
-            dims = zip(self.cell_dims(variable), variable.shape, strict=True)
-            places = [self._places(*dim) for dim in dims]
-            cells = cell_names(_label(variable), places, taken)
-            names.extend(np.array(cells, dtype=object)[variable.present].tolist())
+            positions = np.unravel_index(np.flatnonzero(variable.present), variable.shape)
+            places = [
+                self._place_names(dim, along.tolist())
+                for dim, along in zip(self.cell_dims(variable), positions, strict=True)
+            ]
+            names.extend(cell_names(_label(variable), zip(*places, strict=True), taken))
         return names
 
     @cached_property
@@ -142,14 +143,20 @@ class Field:
             for coordinate in self.coordinates
         )
 
-    def _places(self, dimension: Hashable, size: int) -> list[str]:
+    def _place_names(self, dimension: Hashable, positions: Sequence[int]) -> list[str]:
+        """Name positions along a dimension by its coordinate, if its values are all different."""
         known = {coordinate.name: coordinate.values for coordinate in self.coordinates}
         levels = self.levels.get(dimension)
-        if levels is None:
-            return place_names(dimension, size, known.get(dimension))
-        stacked = [[f"{name}={value}" for value in known[name]] for name in levels]
-        places = [", ".join(place) for place in zip(*stacked, strict=True)]
-        return places if len(set(places)) == size else place_names(dimension, size, None)
+        if levels is not None:
+            stacked = [[f"{name}={value}" for value in known[name]] for name in levels]
+            places = [", ".join(place) for place in zip(*stacked, strict=True)]
+        elif dimension in known:
+            places = [f"{dimension}={value}" for value in texts(known[dimension])]
+        else:
+            places = []
+        if places and len(set(places)) == len(places):
+            return [places[position] for position in positions]
+        return [f"{dimension}={position}" for position in positions]
 
 
 def goes_around(longitudes: npt.NDArray[np.float64]) -> bool:
@@ -267,35 +274,17 @@ def axis_of(name: Hashable, attrs: Mapping[Any, Any]) -> str | None:
     return None
 
 
-def place_names(dimension: Hashable, size: int, values: npt.NDArray[Any] | None) -> list[str]:
-    """Name the places along a dimension by its coordinate, if its values are all different.
+def cell_names(name: str, cells: Iterable[Sequence[str]], taken: set[str]) -> list[str]:
+    """Name the cells of a variable by their places, and add the names to ``taken``.
 
     Examples
     --------
-    >>> place_names("lat", 2, np.array([45.0, 47.5]))
-    ['lat=45.0', 'lat=47.5']
-    >>> place_names("x", 2, None)
-    ['x=0', 'x=1']
-    """
-    places = [str(place) for place in range(size)]
-    if values is not None:
-        named = texts(values)
-        if len(set(named)) == len(named):
-            places = named
-    return [f"{dimension}={place}" for place in places]
-
-
-def cell_names(name: Hashable, places: Sequence[Sequence[str]], taken: set[str]) -> list[str]:
-    """Name the cells of a variable in C order, and add the names to ``taken``.
-
-    Examples
-    --------
-    >>> cell_names("t2m", [["lat=45.0"], ["lon=7.5", "lon=8.0"]], set())
+    >>> cell_names("t2m", [("lat=45.0", "lon=7.5"), ("lat=45.0", "lon=8.0")], set())
     ['t2m[lat=45.0, lon=7.5]', 't2m[lat=45.0, lon=8.0]']
     """
     names = []
-    for cell in product(*places):
-        label = f"{name}[{', '.join(cell)}]"
+    for places in cells:
+        label = f"{name}[{', '.join(places)}]"
         while label in taken:
             label += "'"
         taken.add(label)

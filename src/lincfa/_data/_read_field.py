@@ -311,7 +311,7 @@ def _empty(values: Any, cells: npt.NDArray[np.intp]) -> bool:
 def _computed(values: Any) -> npt.NDArray[Any]:
     if not is_dask(values):
         return np.asarray(values)
-    from ._dask import compute
+    from ._compute import compute
 
     return np.asarray(compute(values))
 

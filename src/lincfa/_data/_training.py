@@ -205,6 +205,16 @@ def read_new(X: Any, known: Columns, estimator: Any) -> FeatureTable:
     return FeatureTable(values=values, columns=columns)
 
 
+def match_samples(table: FeatureTable, X: Any, values: Any, what: str) -> Any:
+    """Return a target or weights of new samples; for a field they are checked against these."""
+    if table.samples is None:
+        return values
+    from ._read_field import along_samples
+
+    dim = table.samples.name
+    return along_samples(values, X, dim, what, lazy=is_dask(table.values))
+
+
 def _is_known_field(X: Any, known: Columns) -> bool:
     """Whether to read X as a field: not a 2-D DataArray that is a table to this model."""
     if known.field is None and (is_dataset(X) or X.ndim != 2):

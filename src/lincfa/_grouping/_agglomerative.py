@@ -1,35 +1,561 @@
-"""Merging the two groups with the smallest F, again and again."""
+"""Merging the two groups with the smallest F, again and again, from correlations alone."""
 
-from typing import TypeAlias
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import pairwise
+from math import inf
+from typing import Self, TypeAlias
 
-from .._rule._criterion import Criterion
-from .._statistics import Statistics
-from ._all_pairs import AllPairs
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .._rule import Rule, pairs_from_correlations
+from .._statistics import LARGEST_SQUARE, RESOLUTION, IndexArray, Statistics, most_features
+from ..theory._arrays import FloatArray
 from ._constraint import Constraint
-from ._neighbour_pairs import NeighbourPairs
-from ._path import MergePath
+from ._path import MergePath, merge_record
 
-Groups: TypeAlias = AllPairs | NeighbourPairs
+_TIE, _TINY = 1e-9, 1e-12
+"""Relative and absolute difference below which two F count as equal: above their rounding."""
+
+_STRIP_VALUES = 2**14
+_COMPACT = 0.6
+"""Share of groups left below which the matrices are copied without the others."""
+
+_COINCIDING = -1.0
+"""Stands for F where features differ by no more than rounding: before all others."""
+
+_UNKNOWN = -1
+_PAIRS = 2**12
 
 
-def path_agglomerative(
-    statistics: Statistics, criterion: Criterion, constraint: Constraint
-) -> MergePath:
+def path_agglomerative(statistics: Statistics, rule: Rule, constraint: Constraint) -> MergePath:
     """Merge the two groups with the smallest F until one group is left, or none may merge.
 
-    Each group stands for itself by the mean of its standardised features, standardised again.
-    The path does not depend on the order of the features: where several pairs have the same F, the
-    most correlated pair merges first, then the one with the fewest features, and only where these
-    are equal too, the one that comes first.
+    Each group is represented by the mean of its standardised features, standardised again. The path
+    does not depend on the order of the features: where several pairs have the same F, the most
+    correlated pair merges first, then the one with the fewest features, and only where these are
+    equal too, the one that comes first.
     """
-    groups = single_features(statistics, criterion, constraint)
+    groups = single_features(statistics, rule, constraint)
     groups.merge_coinciding()
     groups.merge_down(1)
     return MergePath(statistics.varying, groups.record())
 
 
-def single_features(statistics: Statistics, criterion: Criterion, constraint: Constraint) -> Groups:
+@dataclass(frozen=True)
+class CurrentGroups:
+    """Groups at some point of the merging.
+
+    Attributes
+    ----------
+    sums : array of shape (d, d)
+        Sums of the correlations between the members of two groups.
+    r : array of shape (d,)
+        Sums of the members' correlations with the target.
+    names : array of shape (d,)
+        First member of each group.
+    sizes : array of shape (d,)
+        Number of members of each group.
+    allowed : array of shape (d, d), or None
+        Which groups may merge; None where all may.
+    """
+
+    sums: FloatArray
+    r: FloatArray
+    names: IndexArray
+    sizes: IndexArray
+    allowed: npt.NDArray[np.bool_] | None
+
+
+class Merging(ABC):
+    """Groups of which the best pair merges, again and again, and the record of the merges.
+
+    Pairs merge in the order of F; but as long as some have an F up to ``most_correlated_up_to``,
+    these come first, the most correlated of them before the others.
+    """
+
+    def __init__(self, rule: Rule, r: FloatArray, names: IndexArray) -> None:
+        self._rule, self._r, self._names = rule, r, names
+        self._sizes = np.ones(names.size, dtype=np.intp)
+        self._alive = np.ones(names.size, dtype=np.bool_)
+        self._norms = np.ones(names.size)
+        self._most_correlated_up_to = 0.0
+        self._merges: list[tuple[int, int, int, float, float, float]] = []
+        self.count = names.size
+
+    def copy(self, most_correlated_up_to: float) -> Self:
+        """Copy the groups as they are now, to continue in another order of merging."""
+        other = self._copy()
+        other._most_correlated_up_to = most_correlated_up_to
+        other._sizes, other._alive = self._sizes.copy(), self._alive.copy()
+        other._norms, other._merges = self._norms.copy(), list(self._merges)
+        other.count = self.count
+        return other
+
+    @abstractmethod
+    def _copy(self) -> Self:
+        """Copy what the kind of merging itself holds."""
+
+    @abstractmethod
+    def current(self) -> CurrentGroups:
+        """Return the groups as they are now."""
+
+    @abstractmethod
+    def merge_coinciding(self) -> None:
+        """Merge features that differ by no more than rounding: the first of all ties."""
+
+    @abstractmethod
+    def merge_down(self, n_groups: int) -> None:
+        """Merge the first pair in order until so many groups are left, or none may merge."""
+
+    @abstractmethod
+    def _add_sums(self, first: int, second: int) -> tuple[float, float]:
+        """Add the sum of a group to another; return their product, and the square afterwards."""
+
+    def record(self) -> npt.NDArray[np.void]:
+        """Return the merges made so far."""
+        made = np.array(self._merges, dtype=np.float64).reshape(-1, 6).T
+        record = merge_record(made.shape[1])
+        for name, values in zip(("first", "second", "size", "correlation"), made, strict=False):
+            record[name] = values
+        pairs = pairs_from_correlations(*made[3:])
+        record["f"] = self._rule.f(pairs)
+        record["height"] = np.maximum.accumulate(record["f"])
+        record["pairwise"] = True
+        record["variance_drop_share"] = self._rule.variance_drop(pairs.unexplained)
+        record["bias_growth_share"] = pairs.share_difference
+        return record
+
+    def _order(self, rho: FloatArray, r_first: FloatArray, r_second: FloatArray) -> FloatArray:
+        """Return F of pairs of means, or what replaces it in the order of merging."""
+        f = self._rule.f_from_correlations(rho, r_first, r_second)
+        limit = self._most_correlated_up_to
+        return np.where(f <= limit, limit * (1 - rho) / 2, f) if limit > 0 else f
+
+    def _join(self, first: int, second: int) -> None:
+        """Merge the second group into the first."""
+        norms = self._norms[[first, second]]
+        r_first, r_second = (self._r[[first, second]] / norms).tolist()
+        product, square = self._add_sums(first, second)
+        rho = float(np.clip(product / norms.prod(), -1, 1))
+        self._r[first] += self._r[second]
+        self._sizes[first] += self._sizes[second]
+        # The sum of mirror images has no variance: any scale does for it.
+        self._norms[first] = np.sqrt(max(square, RESOLUTION))
+        self._alive[second] = False
+        self.count -= 1
+        names = int(self._names[first]), int(self._names[second])
+        self._merges.append((*names, int(self._sizes[first]), rho, r_first, r_second))
+
+    def _first_of_ties(self, first: IndexArray, second: IndexArray, products: FloatArray) -> int:
+        """Choose among pairs with the same F.
+
+        The most correlated, then the one with the fewest features, then the one that comes first.
+        """
+        rho = products / (self._norms[first] * self._norms[second])
+        sizes = self._sizes[first] + self._sizes[second]
+        return int(np.lexsort((second, first, sizes, -np.round(rho, 9)))[0])
+
+
+def single_features(statistics: Statistics, rule: Rule, constraint: Constraint) -> Merging:
     """One group per feature that is not constant."""
+    features = np.flatnonzero(statistics.varying)
+    r = statistics.target_correlation[features]
     if constraint.graph is not None:
-        return NeighbourPairs.of(statistics, criterion, constraint.graph)
-    return AllPairs.of(statistics, criterion, constraint.blocks)
+        graph = constraint.graph[features][:, features]
+        return _NeighbourPairs(rule, r, features, _sums_of_groups(statistics, features), graph)
+    if 8 * features.size**2 > LARGEST_SQUARE:
+        raise ValueError(
+            f"The strategies 'agglomerative' and 'joint' keep matrices of all pairs of features, "
+            f"for {features.size} features {8e-9 * features.size**2:.1f} GB each; the limit is "
+            f"{most_features()} features. Use strategy='sequential' or 'centroid', or reduce by "
+            "one of these first."
+        )
+    blocks = None if constraint.blocks is None else constraint.blocks[features]
+    return _AllPairs(rule, r, features, statistics.matrix(features), blocks)
+
+
+def _tie(f: float) -> float:
+    """Return the largest F that counts as equal to the smallest."""
+    return f + _TIE * f + _TINY
+
+
+class _AllPairs(Merging):
+    """Groups of which any two may merge, unless they are of different blocks.
+
+    Keeps sums of the correlations between the members of any two groups: the products of the
+    groups' sums of standardised features.
+    """
+
+    def __init__(
+        self,
+        rule: Rule,
+        r: FloatArray,
+        names: IndexArray,
+        sums: FloatArray,
+        blocks: IndexArray | None,
+    ) -> None:
+        super().__init__(rule, r, names)
+        self._sums, self._blocks = sums, blocks
+        self._matrix = np.empty((0, 0))
+
+    def _copy(self) -> Self:
+        r, names, sums = self._r.copy(), self._names.copy(), self._sums.copy()
+        return type(self)(self._rule, r, names, sums, self._blocks)
+
+    def current(self) -> CurrentGroups:
+        self._compact()
+        allowed = None if self._blocks is None else self._blocks[:, None] == self._blocks
+        return CurrentGroups(
+            self._sums.copy(), self._r.copy(), self._names.copy(), self._sizes.copy(), allowed
+        )
+
+    def merge_coinciding(self) -> None:
+        """Merge features that differ by no more than rounding: the first of all ties."""
+        step = max(1, _STRIP_VALUES // self._names.size)
+        for top in range(0, self._names.size, step):
+            rows = self._sums[top : top + step]
+            # Columns behind a row are still of single features, so these are their correlations.
+            for row, j in np.argwhere(rows >= 1 - RESOLUTION):
+                i = top + row
+                together = self._blocks is None or self._blocks[i] == self._blocks[j]
+                if i < j and self._alive[i] and self._alive[j] and together:
+                    self._join(int(i), int(j))
+        self._compact()
+
+    def merge_down(self, n_groups: int) -> None:
+        if self.count <= n_groups:
+            return
+        self._compare_all()
+        while self.count > n_groups:
+            closest = self._closest()
+            if closest is None:
+                break
+            self._join(*closest)
+            self._compare(*closest)
+            if self.count < _COMPACT * self._alive.size:
+                self._compact()
+
+    def _add_sums(self, first: int, second: int) -> tuple[float, float]:
+        product = float(self._sums[first, second])
+        sums = self._sums[first]
+        sums += self._sums[second]
+        sums[first] += sums[second]
+        self._sums[:, first] = sums
+        return product, float(sums[first])
+
+    def _order_rows(self, rows: slice) -> FloatArray:
+        """Order of the pairs of some groups with all."""
+        # By the product of the norms, which is the same from both sides, as ties need it.
+        rho = self._sums[rows] / (self._norms[rows, None] * self._norms)
+        np.clip(rho, -1, 1, out=rho)
+        r = self._r / self._norms
+        order = self._order(rho, r[rows, None], r)
+        if self._blocks is not None:
+            order[self._blocks[rows, None] != self._blocks] = inf
+        return order
+
+    def _compare_all(self) -> None:
+        self._compact()
+        size = self._names.size
+        self._matrix = np.empty((size, size))
+        self._nearest = np.empty(size, dtype=np.intp)
+        self._smallest = np.empty(size)
+        step = max(1, _STRIP_VALUES // size)
+        for top in range(0, size, step):
+            rows = np.arange(top, min(top + step, size))
+            self._matrix[rows] = self._order_rows(slice(top, top + step))
+            self._matrix[rows, rows] = inf
+            self._search(rows)
+
+    def _compare(self, merged: int, gone: int) -> None:
+        """Compare a merged group with the others, and update the nearest group of each.
+
+        A group whose nearest has changed is searched only when its turn comes: the F of its former
+        nearest is a lower bound until then.
+        """
+        order = self._order_rows(slice(merged, merged + 1))[0]
+        order[~self._alive] = inf
+        order[merged] = inf
+        self._matrix[merged] = order
+        self._matrix[:, merged] = order
+        self._matrix[:, gone] = inf
+        self._smallest[gone] = inf
+        self._nearest[(self._nearest == merged) | (self._nearest == gone)] = _UNKNOWN
+        closer = np.flatnonzero(order < self._smallest)
+        self._nearest[closer] = merged
+        self._smallest[closer] = order[closer]
+        self._search(np.array([merged]))
+
+    def _search(self, rows: IndexArray) -> None:
+        """Search the nearest of some groups."""
+        self._nearest[rows] = nearest = self._matrix[rows].argmin(axis=1)
+        self._smallest[rows] = self._matrix[rows, nearest]
+
+    def _closest(self) -> tuple[int, int] | None:
+        """Return the pair with the smallest F, or None where no pair may merge."""
+        while True:
+            smallest = self._smallest.min()
+            if smallest == inf:
+                return None
+            bound = _tie(smallest)
+            tied = np.flatnonzero(self._smallest <= bound)
+            unknown = tied[self._nearest[tied] == _UNKNOWN]
+            if not unknown.size:
+                break
+            self._search(unknown)
+        if tied.size == 2:
+            return int(tied[0]), int(tied[1])
+        first, second = np.nonzero(np.triu(self._matrix[np.ix_(tied, tied)] <= bound, 1))
+        first, second = tied[first], tied[second]
+        best = self._first_of_ties(first, second, self._sums[first, second])
+        return int(first[best]), int(second[best])
+
+    def _compact(self) -> None:
+        """Drop the groups that have been merged into others."""
+        alive = np.flatnonzero(self._alive)
+        if alive.size == self._alive.size:
+            return
+        place = np.full(self._alive.size + 1, _UNKNOWN)  # the last for an unknown nearest
+        place[alive] = np.arange(alive.size)
+        self._sums = self._sums[np.ix_(alive, alive)]
+        self._r, self._names, self._sizes = self._r[alive], self._names[alive], self._sizes[alive]
+        self._norms, self._alive = self._norms[alive], self._alive[alive]
+        if self._blocks is not None:
+            self._blocks = self._blocks[alive]
+        if self._matrix.size:
+            self._matrix = self._matrix[np.ix_(alive, alive)]
+            self._smallest = self._smallest[alive]
+            self._nearest = place[self._nearest[alive]]
+
+
+# Neighbours only: as many comparisons as there are edges
+
+
+class _ColumnSums:
+    """Sums of the standardised columns of groups, one a row."""
+
+    def __init__(self, columns: FloatArray) -> None:
+        self._columns = np.ascontiguousarray(columns)
+
+    def add(self, first: int, second: int) -> None:
+        """Add the sum of the second group to that of the first."""
+        self._columns[first] += self._columns[second]
+
+    def products(self, group: int, others: list[int]) -> FloatArray:
+        """Products of the sum of a group with those of others."""
+        return np.asarray(self._columns[others] @ self._columns[group])
+
+    def of_pairs(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        """Products of the sums of pairs of groups."""
+        result = np.empty(first.size)
+        for start in range(0, first.size, _PAIRS):
+            part = slice(start, start + _PAIRS)
+            one, other = self._columns[first[part]], self._columns[second[part]]
+            result[part] = np.einsum("ij,ij->i", one, other)
+        return result
+
+    def square(self, groups: IndexArray) -> FloatArray:
+        """Products of the sums of all pairs of some groups."""
+        columns = self._columns[groups]
+        return np.asarray(columns @ columns.T)
+
+    def copy(self) -> "_ColumnSums":
+        """Copy the sums."""
+        return _ColumnSums(self._columns.copy())
+
+
+class _CorrelationSums:
+    """The products of these sums: sums of the correlations between the members of two groups."""
+
+    def __init__(self, sums: FloatArray) -> None:
+        self._sums = sums
+
+    def add(self, first: int, second: int) -> None:
+        self._sums[first] += self._sums[second]
+        self._sums[:, first] += self._sums[:, second]
+
+    def products(self, group: int, others: list[int]) -> FloatArray:
+        return np.asarray(self._sums[group, others])
+
+    def of_pairs(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        return np.asarray(self._sums[first, second])
+
+    def square(self, groups: IndexArray) -> FloatArray:
+        return np.asarray(self._sums[np.ix_(groups, groups)])
+
+    def copy(self) -> "_CorrelationSums":
+        return _CorrelationSums(self._sums.copy())
+
+
+_Sums: TypeAlias = _ColumnSums | _CorrelationSums
+
+
+def _sums_of_groups(statistics: Statistics, features: IndexArray) -> _Sums:
+    """Take each feature as a group: by their columns, or by all correlations if these are fewer."""
+    size, rows = features.size, statistics.n_rows
+    if not statistics.costs.columns or rows >= size:
+        return _CorrelationSums(statistics.matrix(features))
+    if 8 * rows * size > LARGEST_SQUARE:
+        raise ValueError(
+            "With a connectivity, the strategies 'agglomerative' and 'joint' keep a copy of the "
+            f"columns: {8e-9 * rows * size:.1f} GB for {rows} samples and {size} features, of at "
+            f"most {1e-9 * LARGEST_SQUARE:.1f} GB. Use strategy='sequential' or 'centroid', or "
+            "reduce by one of these first."
+        )
+    return _ColumnSums(statistics.columns(features))
+
+
+class _NeighbourPairs(Merging):
+    """Groups of which two may merge if a member of one is a neighbour of a member of the other.
+
+    Each group knows the order of its pairs and waits in a heap by the first of them. What is in the
+    heap may be out of date; a group whose nearest neighbour has merged is searched only when its
+    turn comes, as the order of the former nearest is a lower bound until then.
+    """
+
+    def __init__(
+        self,
+        rule: Rule,
+        r: FloatArray,
+        names: IndexArray,
+        sums: _Sums,
+        graph: sparse.csr_array | None,
+    ) -> None:
+        super().__init__(rule, r, names)
+        self._sums = sums
+        # Of each group, the order of its pairs by the other group.
+        self._near: list[dict[int, float]] = []
+        if graph is not None:
+            others = graph.indices.tolist()
+            bounds = pairwise(graph.indptr.tolist())
+            self._near = [dict.fromkeys(others[a:b], inf) for a, b in bounds]
+        self._first = [inf] * names.size
+        self._nearest = [_UNKNOWN] * names.size
+        self._heap: list[tuple[float, int]] | None = None
+
+    def _copy(self) -> Self:
+        other = type(self)(self._rule, self._r.copy(), self._names, self._sums.copy(), None)
+        other._near = [dict(near) for near in self._near]
+        return other
+
+    def current(self) -> CurrentGroups:
+        alive = np.flatnonzero(self._alive)
+        place = {group: number for number, group in enumerate(alive.tolist())}
+        allowed = np.zeros((alive.size, alive.size), dtype=np.bool_)
+        for group, number in place.items():
+            allowed[number, [place[other] for other in self._near[group]]] = True
+        sums = self._sums.square(alive)
+        return CurrentGroups(sums, self._r[alive], self._names[alive], self._sizes[alive], allowed)
+
+    def merge_coinciding(self) -> None:
+        """Merge neighbours that differ by no more than rounding: the first of all ties."""
+        self._merge(1, below=0.0)
+
+    def merge_down(self, n_groups: int) -> None:
+        self._merge(n_groups, below=inf)
+
+    def _merge(self, n_groups: int, below: float) -> None:
+        if self._heap is None:
+            self._heap = []
+            self._compare_all(self._heap)
+        while self.count > n_groups:
+            closest = self._closest(self._heap, below)
+            if closest is None:
+                break
+            self._join(*closest)
+            self._compare(self._heap, *closest)
+
+    def _add_sums(self, first: int, second: int) -> tuple[float, float]:
+        """Add the sum of a group to another, which inherits its neighbours."""
+        product = float(self._sums.products(first, [second])[0])
+        self._sums.add(first, second)
+        for other in self._near[second]:
+            del self._near[other][second]
+            if other != first:
+                self._near[first][other] = inf
+        self._near[second] = {}
+        return product, float(self._sums.products(first, [first])[0])
+
+    def _compare_all(self, heap: list[tuple[float, int]]) -> None:
+        """Compare all neighbours."""
+        ends = [(group, other) for group, near in enumerate(self._near) for other in near]
+        first, second = np.array(ends, dtype=np.intp).reshape(-1, 2).T
+        once = first < second
+        first, second = first[once], second[once]
+        order = self._order_of(first, second, self._sums.of_pairs(first, second)).tolist()
+        for a, b, value in zip(first.tolist(), second.tolist(), order, strict=True):
+            self._near[a][b] = self._near[b][a] = value
+        for group in np.flatnonzero(self._alive).tolist():
+            self._search(heap, group)
+
+    def _order_of(self, first: IndexArray, second: IndexArray, products: FloatArray) -> FloatArray:
+        """Order of pairs of groups, given the products of their sums."""
+        # By the product of the norms, which is the same from both sides, as ties need it.
+        norms = self._norms[first], self._norms[second]
+        rho = np.clip(products / (norms[0] * norms[1]), -1, 1)
+        order = self._order(rho, self._r[first] / norms[0], self._r[second] / norms[1])
+        order[rho >= 1 - RESOLUTION] = _COINCIDING
+        return order
+
+    def _search(self, heap: list[tuple[float, int]], group: int) -> None:
+        """Search the nearest neighbour of a group, and put the group into the heap by it."""
+        near = self._near[group]
+        nearest = min(near, key=near.__getitem__, default=_UNKNOWN)
+        self._nearest[group] = nearest
+        self._first[group] = inf if nearest == _UNKNOWN else near[nearest]
+        if self._first[group] < inf:
+            heappush(heap, (self._first[group], group))
+
+    def _closest(self, heap: list[tuple[float, int]], below: float) -> tuple[int, int] | None:
+        """Return the pair with the smallest F, or None where no pair may merge."""
+        tied: dict[int, float] = {}
+        bound = below
+        while heap and heap[0][0] <= bound and heap[0][0] < below:
+            order, group = heappop(heap)
+            if not self._alive[group] or self._first[group] != order:
+                continue
+            if self._nearest[group] == _UNKNOWN:
+                self._search(heap, group)
+                continue
+            tied[group] = order
+            if order == _COINCIDING:
+                break
+            bound = min(bound, _tie(order))
+        for one, first in tied.items():
+            heappush(heap, (first, one))
+        if not tied:
+            return None
+        group, order = next(iter(tied.items()))
+        other = self._nearest[group]
+        if order == _COINCIDING or (len(tied) == 2 and other in tied):
+            return min(group, other), max(group, other)
+        return self._break_tie(sorted(tied), bound)
+
+    def _break_tie(self, groups: list[int], bound: float) -> tuple[int, int]:
+        pairs = [
+            (group, other)
+            for group in groups
+            for other, order in self._near[group].items()
+            if group < other and order <= bound
+        ]
+        first, second = np.array(pairs).T
+        return pairs[self._first_of_ties(first, second, self._sums.of_pairs(first, second))]
+
+    def _compare(self, heap: list[tuple[float, int]], merged: int, gone: int) -> None:
+        """Compare a merged group with its neighbours, and update the nearest of each."""
+        others = list(self._near[merged])
+        second = np.array(others, dtype=np.intp)
+        products = self._sums.products(merged, others)
+        order = self._order_of(np.full(second.size, merged), second, products).tolist()
+        for other, value in zip(others, order, strict=True):
+            self._near[merged][other] = self._near[other][merged] = value
+            if value < self._first[other]:
+                self._first[other], self._nearest[other] = value, merged
+                heappush(heap, (value, other))
+            elif self._nearest[other] in (merged, gone):
+                self._nearest[other] = _UNKNOWN
+        self._search(heap, merged)

@@ -14,7 +14,7 @@ from .._statistics import IndexArray
 
 @dataclass(frozen=True)
 class Constraint:
-    """A hard rule on groups, whatever the criterion says.
+    """A hard limit on groups, whatever the rule says.
 
     Attributes
     ----------
@@ -29,11 +29,11 @@ class Constraint:
 
     @property
     def restricts(self) -> bool:
-        """Whether there is any rule."""
+        """Whether there is any limit."""
         return self.graph is not None or self.blocks is not None
 
     def n_components(self, varying: npt.NDArray[np.bool_]) -> int:
-        """Give the fewest groups that are possible, of features that are not constant."""
+        """Smallest possible number of groups of the features that are not constant."""
         if self.graph is not None:
             kept = self.graph[varying][:, varying]
             return int(sparse.csgraph.connected_components(kept, directed=False)[0])
@@ -70,9 +70,21 @@ class Constraint:
         return allowed
 
     def taken(self, features: IndexArray) -> dict[str, Any]:
-        """Give parameters of an estimator for some of the features, in an order of their own."""
+        """Return the parameters of an estimator for some of the features, in the order given."""
         graph, blocks = self.graph, self.blocks
         return {
             "connectivity": None if graph is None else graph[features][:, features],
             "blocks": None if blocks is None else blocks[features],
         }
+
+
+class Neighbours:
+    """The neighbours of each feature in a graph, as lists: fast to read one after the other."""
+
+    def __init__(self, graph: sparse.csr_array) -> None:
+        self._starts = graph.indptr.tolist()
+        self._others = graph.indices.tolist()
+
+    def of(self, feature: int) -> list[int]:
+        """Return the neighbours of a feature."""
+        return self._others[self._starts[feature] : self._starts[feature + 1]]

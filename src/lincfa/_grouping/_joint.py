@@ -5,13 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from .._rule._criterion import MARGIN, Criterion
+from .._rule import MARGIN, Rule
 from .._statistics import RESOLUTION, Statistics
-from .._statistics._gram import inverse
-from ..theory._arrays import FloatArray
-from ._agglomerative import single_features
+from ..theory._arrays import FloatArray, inverse
+from ._agglomerative import CurrentGroups, single_features
 from ._constraint import Constraint
-from ._merging import Standing
 from ._path import MERGES, MergePath, merge_record
 
 FEW = 0.25
@@ -40,7 +38,7 @@ _REFRESH, _REFRESH_SINGULAR = 0.75, 0.97
 """Share of groups left at which the regression is computed anew from the groups' products."""
 
 
-def path_joint(statistics: Statistics, criterion: Criterion, constraint: Constraint) -> MergePath:
+def path_joint(statistics: Statistics, rule: Rule, constraint: Constraint) -> MergePath:
     """Merge the two groups whose weights in the regression on all groups differ least.
 
     The regression is on the *sums* of the groups, so that a group's coefficient is the weight of
@@ -50,16 +48,15 @@ def path_joint(statistics: Statistics, criterion: Criterion, constraint: Constra
     The regression needs fewer groups than samples, and with noise it takes many fewer to tell
     weights apart. With more features than a quarter of the samples (``FEW``), means of groups are
     compared pairwise first: of the pairs with F up to a tolerance the most correlated one merges,
-    which loses least of what the groups can say; where there is none, the one with the smallest F.
+    which loses the least information; where there is none, the one with the smallest F.
     The tolerance of this start (``START_TOLERANCES``) and the number of groups at which it ends
     (``START_SHARES``) are those with the smallest generalised cross-validation error of the
     regression, RSS/(n−1−d)². The merges up to there come first in the path, with their pairwise F
     and height 0: they are made at every tolerance.
     """
-    n = statistics.n_samples
-    groups, start = _start(statistics, criterion, constraint)
+    groups, start = _start(statistics, rule, constraint)
     start["height"] = 0
-    model = Regression(groups, n, criterion)
+    model = Regression(groups, rule)
     names, sizes = groups.names, groups.sizes
     merges = []
     height = 0.0
@@ -85,14 +82,14 @@ def path_joint(statistics: Statistics, criterion: Criterion, constraint: Constra
 
 
 def _start(
-    statistics: Statistics, criterion: Criterion, constraint: Constraint
-) -> tuple[Standing, npt.NDArray[np.void]]:
-    """Give the groups that the regression starts with, and the merges that lead to them."""
+    statistics: Statistics, rule: Rule, constraint: Constraint
+) -> tuple[CurrentGroups, npt.NDArray[np.void]]:
+    """Return the groups that the regression starts with, and the merges that lead to them."""
     n = statistics.n_samples
-    single = single_features(statistics, criterion, constraint)
+    single = single_features(statistics, rule, constraint)
     single.merge_coinciding()
     if single.count <= FEW * n:
-        return single.standing(), single.record()
+        return single.current(), single.record()
     best, smallest = None, np.inf
     for tolerance in START_TOLERANCES:
         groups = single.copy(most_correlated_up_to=tolerance)
@@ -100,7 +97,7 @@ def _start(
             groups.merge_down(max(1, int(share * n)))
             if groups.count > n - 3:
                 continue
-            found = groups.standing()
+            found = groups.current()
             inverted, _ = inverse(found.sums)
             left = max(1 - float(found.r @ inverted @ found.r), _PERFECT)
             error = left / (n - 1 - groups.count) ** 2
@@ -110,14 +107,14 @@ def _start(
         raise ValueError(
             "strategy='joint' compares groups in a regression on all of them and needs fewer than "
             f"{n - 2:g} groups to start with for {n:g} samples, but "
-            f"{_limits(criterion, constraint)} {groups.count}. Allow more, or use another strategy."
+            f"{_limits(rule, constraint)} {groups.count}. Allow more, or use another strategy."
         )
     return best
 
 
-def _limits(criterion: Criterion, constraint: Constraint) -> str:
+def _limits(rule: Rule, constraint: Constraint) -> str:
     """Name what keeps groups from merging."""
-    limits = [f"min_correlation={criterion.min_correlation:g}"] * (criterion.min_correlation > -1)
+    limits = [f"min_correlation={rule.min_correlation:g}"] * (rule.min_correlation > -1)
     limits += ["connectivity"] * (constraint.graph is not None)
     limits += ["blocks"] * (constraint.blocks is not None)
     return " and ".join(limits) + (" leave" if len(limits) > 1 else " leaves")
@@ -131,14 +128,13 @@ class Regression:
     target. Giving two weights the same value is a change of rank one of all three.
     """
 
-    def __init__(self, groups: Standing, n_samples: float, criterion: Criterion) -> None:
+    def __init__(self, groups: CurrentGroups, rule: Rule) -> None:
         self.count = groups.r.size
         self._products = groups.sums.copy()
         self._r = groups.r.copy()
         self._allowed = None if groups.allowed is None else groups.allowed.copy()
-        self._degrees = n_samples - 1
-        self._criterion = criterion
-        self._limited = criterion.min_correlation > -1
+        self._rule = rule
+        self._limited = rule.min_correlation > -1
         self._solve()
 
     def _solve(self) -> None:
@@ -160,9 +156,9 @@ class Regression:
         self._change: tuple[FloatArray, float] | None = None
 
     def closest(self) -> tuple[int, int, float, float, float] | None:
-        """Find the pair whose equal weights cost least.
+        """Return the pair whose equal weights cost least, or None where no pair may merge.
 
-        Gives their places, their correlation, the drop of variance and the growth of bias.
+        Their places, their correlation, the drop of variance and the growth of bias.
         """
         best, place = np.inf, (0, 0)
         for top, cost, _ in self._costs():
@@ -176,7 +172,8 @@ class Regression:
         i, j = place
         norms = self._norms()
         rho = float(np.clip(self._products[i, j] / (norms[i] * norms[j]), -1, 1))
-        return i, j, rho, self._variance_drop(), best
+        drop = float(self._rule.variance_drop(np.asarray(max(self._left, RESOLUTION)), self.count))
+        return i, j, rho, max(drop, _FLOOR), best
 
     def _costs(self) -> Iterator[tuple[int, FloatArray, slice]]:
         """What equal weights cost each pair: first row, rows of a strip, and its columns.
@@ -200,10 +197,10 @@ class Regression:
             cost *= cost
             cost /= variances
             height = rows.stop - top
-            cost[:, :height][_lower_triangle(height)] = np.inf
+            cost[:, :height][np.tri(height, dtype=np.bool_)] = np.inf
             if self._limited:
                 rho = self._products[rows, columns] / (norms[rows, None] * norms[columns])
-                cost[rho < self._criterion.min_correlation - MARGIN] = np.inf
+                cost[rho < self._rule.min_correlation - MARGIN] = np.inf
             if self._allowed is not None:
                 cost[~self._allowed[rows, columns]] = np.inf
             yield top, cost, columns
@@ -225,13 +222,6 @@ class Regression:
     def _norms(self) -> FloatArray:
         squares = np.diagonal(self._products)[: self.count]
         return np.asarray(np.sqrt(np.maximum(squares, RESOLUTION)))
-
-    def _variance_drop(self) -> float:
-        """Variance of the noise over n − 1, as a share of the target's variance."""
-        ratio = self._criterion.noise_ratio
-        if ratio is None:
-            return max(self._left, RESOLUTION) / (self._degrees - self.count)
-        return max(ratio, _FLOOR) / self._degrees
 
     def merge(self, i: int, j: int) -> None:
         """Give groups i < j the same weight and let group i stand for both.
@@ -276,7 +266,3 @@ class Regression:
         """Variances of the differences with one weight, from both sides of the diagonal."""
         d = self.count
         return np.concatenate([self._variances[:i, i], [0.0], self._variances[i, i + 1 : d]])
-
-
-def _lower_triangle(size: int) -> npt.NDArray[np.bool_]:
-    return np.tri(size, dtype=np.bool_)

@@ -1,11 +1,13 @@
-"""What a strategy gives: disjoint groups of features and the record of the merges."""
+"""What a strategy returns: disjoint groups of features and the record of the merges."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from .._rule._evidence import EvidenceArray
-from .._statistics import IndexArray
+from .._rule import EVIDENCE, EvidenceArray, Rule
+from .._statistics import IndexArray, Statistics
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,35 @@ class Partition:
     evidence: EvidenceArray
 
 
-def partition_of(roots: IndexArray, evidence: EvidenceArray) -> Partition:
-    """Number the groups by their first members, and sort the evidence by group.
+def partition_of(varying: npt.NDArray[np.bool_], evidence: EvidenceArray) -> Partition:
+    """Number the groups that merges have left by their first members.
 
-    ``roots`` holds the first member of each feature's group; −1 for a feature that has none.
+    Each row of the evidence merges the group of a feature into that of a partner, which is the
+    smaller of the two; ``varying`` are the features that belong to groups.
     """
-    labels = np.full(roots.size, -1, dtype=np.intp)
-    grouped = roots >= 0
-    firsts, labels[grouped] = np.unique(roots[grouped], return_inverse=True)
+    roots = np.arange(varying.size)
+    roots[evidence["feature"]] = evidence["partner"]
+    while (roots[roots] != roots).any():
+        roots = roots[roots]
+    labels = np.full(varying.size, -1, dtype=np.intp)
+    firsts, labels[varying] = np.unique(roots[varying], return_inverse=True)
     evidence["group"] = labels[evidence["feature"]]
     evidence = evidence[np.argsort(evidence["group"], kind="stable")]
-    order = np.argsort(labels, kind="stable")[roots.size - int(grouped.sum()) :]
-    sizes = np.bincount(labels[grouped], minlength=firsts.size)
+    order = np.argsort(labels, kind="stable")[varying.size - int(varying.sum()) :]
+    sizes = np.bincount(labels[varying], minlength=firsts.size)
     return Partition(labels, np.split(order, np.cumsum(sizes)[:-1]), evidence)
+
+
+def group_within_blocks(
+    group: Callable[[Statistics, Rule], Partition],
+    statistics: Statistics,
+    rule: Rule,
+    blocks: IndexArray,
+) -> Partition:
+    """Group each block by itself: features of different blocks have nothing to do with another."""
+    varying = statistics.varying
+    record = [np.empty(0, dtype=EVIDENCE)]
+    for block in np.flatnonzero(np.bincount(blocks[varying]) > 1).tolist():
+        inside = statistics.restricted_to(varying & (blocks == block))
+        record.append(group(inside, rule).evidence)
+    return partition_of(varying, np.concatenate(record))

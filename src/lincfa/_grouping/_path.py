@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._rule._evidence import EVIDENCE, threshold
+from .._rule import EVIDENCE, merge_threshold
 from .._statistics import IndexArray
 from ..theory._arrays import FloatArray
 from ._partition import Partition, partition_of
@@ -26,16 +26,16 @@ MERGES = np.dtype(
         ("target_correlation", np.float64),
     ]
 )
-"""One row per merge, in order. A group is called by its first member; the merged one keeps the
+"""One row per merge, in order. A group is named by its first member; the merged one keeps the
 smaller name of the two. ``size`` is its number of features, ``correlation`` that of the two means,
 ``height`` the running maximum of F, ``pairwise`` whether F compares the two means alone. The drop
-of variance and the growth of bias are the estimates of which F is the ratio, in units of the
+of variance and the growth of bias are the estimates of which F is the ratio, as shares of the
 target's variance. The last three are of the merged group: mean and minimum of the correlations of
-its features, and the correlation of its mean with the target; NaN until they are asked for."""
+its features, and the correlation of its mean with the target; NaN until they are computed."""
 
 
 def merge_record(size: int) -> npt.NDArray[np.void]:
-    """Give a record to be filled by a strategy."""
+    """Return an empty record of merges."""
     record = np.empty(size, dtype=MERGES)
     for name in ("mean_correlation", "min_correlation", "target_correlation"):
         record[name] = np.nan
@@ -90,18 +90,13 @@ class MergePath:
         evidence["tolerance"] = limit
         evidence["threshold"] = np.nan
         pairs = made[made["pairwise"]]
-        evidence["threshold"][made["pairwise"]] = threshold(
+        evidence["threshold"][made["pairwise"]] = merge_threshold(
             limit[made["pairwise"]], 1 - pairs["correlation"], pairs["f"]
         )
+        return partition_of(self.varying, evidence)
 
-        roots = np.arange(self.varying.size)
-        roots[made["second"]] = made["first"]
-        while (roots[roots] != roots).any():
-            roots = roots[roots]
-        return partition_of(np.where(self.varying, roots, -1), evidence)
-
-    def neighbours(self) -> IndexArray:
-        """Give the features in an order in which the members of every group are neighbours."""
+    def adjacent(self) -> IndexArray:
+        """Order the features such that the members of every group are adjacent."""
         following = np.full(self.varying.size, -1, dtype=np.intp)
         last = np.arange(self.varying.size)
         first = self.varying.copy()
@@ -117,7 +112,7 @@ class MergePath:
         return np.array(order, dtype=np.intp)
 
     def linkage(self) -> FloatArray:
-        """Give the path in the form of SciPy's hierarchical clustering.
+        """Return the path in the form of SciPy's hierarchical clustering.
 
         The leaves are the features that are not constant, in their order; the path must end in one
         group.

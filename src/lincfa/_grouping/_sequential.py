@@ -1,29 +1,38 @@
-"""The paper's Algorithm 1: each candidate against the first feature of the group."""
+"""The paper's Algorithm 1: each candidate is compared with the first feature of the group."""
 
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
-from .._rule._criterion import MARGIN, Criterion
-from .._rule._evidence import EVIDENCE, EvidenceArray
-from .._statistics import IndexArray, Statistics, Task
+from .._rule import EVIDENCE, MARGIN, EvidenceArray, Rule
+from .._statistics import Comparison, IndexArray, NearbyCorrelations, Statistics
+from ..theory._arrays import FloatArray
+from ._constraint import Neighbours
 from ._partition import Partition, partition_of
 
 _SCREEN_VALUES = 2**16
 """Correlations screened together: 512 KiB, so that the steps on them stay in the cache."""
 
 _SMALLEST_BLOCK = 256
+_MOSTLY_SEEDS = 0.5
+
+_FEWEST_AHEAD = 8
+_EDGES_AHEAD = 8
+"""Edges that are followed ahead of a group, for each feature to test: more than a grid has. A hub
+has so many that following them for each of its neighbours would cost the square of their number."""
 
 
-def group_sequential(statistics: Statistics, criterion: Criterion) -> Partition:
+def group_sequential(statistics: Statistics, rule: Rule) -> Partition:
     """Group by the paper's Algorithm 1.
 
     Features in their order: each one that has no group yet seeds one, and every later feature that
-    has none joins it if the pair (seed, feature) passes the criterion.
+    has none joins it if the pair (seed, feature) passes the rule.
 
-    The work is done in rounds, on many seeds at once. Which of the next features, the head, are
-    seeds depends on the head alone, all earlier seeds having made their choice: the correlations
-    within the head decide it. Then all seeds of the head choose among the features behind it; a
+    The work is done in rounds, on many seeds at once. Which of the next features, a block, are
+    seeds depends on the block alone, all earlier seeds having made their choice: the correlations
+    within the block decide it. Then all seeds of the block choose among the features behind it; a
     feature that several would take goes to the first of them.
     """
     is_free = statistics.varying.copy()
@@ -31,82 +40,80 @@ def group_sequential(statistics: Statistics, criterion: Criterion) -> Partition:
     record = [np.empty(0, dtype=EVIDENCE)]
     seed_share = 0.0
     while free.size:
-        size = statistics.head_size(free.size, seed_share)
-        head, rest = free[:size], free[size:]
-        statistics.look_ahead(head, rest, seed_share)
-        new, merged = _decide_head(statistics, criterion, head)
+        size = statistics.costs.block_size(free.size, seed_share)
+        block, rest = free[:size], free[size:]
+        if seed_share > _MOSTLY_SEEDS:
+            statistics.prefetch(block, rest)
+        seeds, merged = _decide_block(statistics, rule, block)
         record.append(merged)
-        seed_share = new.size / head.size
-        for start in range(0, new.size, statistics.seed_limit):
-            batch = new[start : start + statistics.seed_limit]
-            merged = _offer(statistics, criterion, batch, rest)
+        seed_share = seeds.size / block.size
+        for some in _cut(seeds, statistics.costs.max_seeds):
+            merged = _join_first_seed(statistics, rule, some, rest)
             record.append(merged)
             is_free[merged["feature"]] = False
             rest = rest[is_free[rest]]
         free = rest
     evidence = np.concatenate(record)
     evidence = evidence[np.argsort(evidence["feature"])]
-    roots = np.where(statistics.varying, np.arange(statistics.varying.size), -1)
-    roots[evidence["feature"]] = evidence["partner"]
-    return partition_of(roots, evidence)
+    return partition_of(statistics.varying, evidence)
 
 
-def _decide_head(
-    statistics: Statistics, criterion: Criterion, head: IndexArray
+def _decide_block(
+    statistics: Statistics, rule: Rule, block: IndexArray
 ) -> tuple[IndexArray, EvidenceArray]:
-    """Find the seeds among the features of the head, and what they merge within it."""
-    correlations = statistics.square(head)
-    r = statistics.target_correlation[head]
-    free = np.ones(head.size, dtype=np.bool_)
+    """Return the seeds among the features of a block, and what they merge within it."""
+    correlations = statistics.square(block)
+    r = statistics.target_correlation[block]
+    free = np.ones(block.size, dtype=np.bool_)
     seeds, merged = [], []
-    strip = max(1, _SCREEN_VALUES // head.size)
-    for top in range(0, head.size, strip):
+    strip = max(1, _SCREEN_VALUES // block.size)
+    for top in range(0, block.size, strip):
         rows = slice(top, top + strip)
-        passing, doubtful = criterion.sift(correlations[rows, top:], r[rows], r[top:])
-        for seed in range(top, min(top + strip, head.size)):
+        certain, doubtful = rule.certain_and_doubtful(correlations[rows, top:], r[rows], r[top:])
+        for seed in range(top, min(top + strip, block.size)):
             if not free[seed]:
                 continue
             seeds.append(seed)
             row, behind = seed - top, slice(seed + 1 - top, None)
-            joins = np.asarray(passing[row, behind] & free[seed + 1 :])
+            joins = np.asarray(certain[row, behind] & free[seed + 1 :])
             unsure = np.flatnonzero(doubtful[row, behind] & free[seed + 1 :])
             if unsure.size:
                 later = seed + 1 + unsure
-                first = np.full(later.size, head[seed])
-                pairs = statistics.pairs(first, head[later], correlations[seed, later])
-                joins[unsure] = criterion.passes(pairs)
+                first = np.full(later.size, block[seed])
+                pairs = statistics.pairs(first, block[later], correlations[seed, later])
+                joins[unsure] = rule.passes(pairs)
             joining = seed + 1 + np.flatnonzero(joins)
             free[joining] = False
             merged.append(joining)
     sizes = [joining.size for joining in merged]
     first, second = np.repeat(seeds, sizes), np.concatenate(merged)
-    pairs = statistics.pairs(head[first], head[second], correlations[first, second])
-    return head[seeds], criterion.evidence(head[first], head[second], pairs)
+    pairs = statistics.pairs(block[first], block[second], correlations[first, second])
+    return block[seeds], rule.evidence(block[first], block[second], pairs)
 
 
-def _offer(
-    statistics: Statistics, criterion: Criterion, seeds: IndexArray, candidates: IndexArray
+def _join_first_seed(
+    statistics: Statistics, rule: Rule, seeds: IndexArray, candidates: IndexArray
 ) -> EvidenceArray:
     """Let each candidate join the first of the seeds with which it passes."""
     record = [np.empty(0, dtype=EVIDENCE)]
     if candidates.size == 0:
         return record[0]
     r = statistics.target_correlation
-    seeds, tasks = _plan(statistics, criterion, seeds, candidates)
-    for (active, block), rho in zip(tasks, statistics.rows(seeds, tasks), strict=True):
+    seeds, comparisons = _comparisons(statistics, rule, seeds, candidates)
+    rows = statistics.rows(seeds, comparisons)
+    for (active, block), rho in zip(comparisons, rows, strict=True):
         some = seeds[active]
-        passing, doubtful = criterion.sift(rho, r[some], r[block])
+        certain, doubtful = rule.certain_and_doubtful(rho, r[some], r[block])
         in_order = np.argsort(some)
-        possible = (passing | doubtful)[in_order]
+        possible = (certain | doubtful)[in_order]
         undecided = np.flatnonzero(possible.any(axis=0))
         while undecided.size:
             earliest = possible[:, undecided].argmax(axis=0)
             row = in_order[earliest]
             first, second = some[row], block[undecided]
             pairs = statistics.pairs(first, second, rho[row, undecided])
-            joins = passing[row, undecided] | criterion.passes(pairs)
-            evidence = criterion.evidence(first, second, pairs)
-            record.append(evidence[joins])
+            joins = certain[row, undecided] | rule.passes(pairs)
+            record.append(rule.evidence(first, second, pairs)[joins])
             # The few that were in doubt and do not join try their next seed.
             possible[earliest[~joins], undecided[~joins]] = False
             undecided = undecided[~joins]
@@ -114,36 +121,161 @@ def _offer(
     return np.concatenate(record)
 
 
-def _plan(
-    statistics: Statistics, criterion: Criterion, seeds: IndexArray, candidates: IndexArray
-) -> tuple[IndexArray, list[Task]]:
-    """Cut the comparison of seeds and candidates into tasks, leaving out what cannot pass.
+def _comparisons(
+    statistics: Statistics, rule: Rule, seeds: IndexArray, candidates: IndexArray
+) -> tuple[IndexArray, list[Comparison]]:
+    """Divide seeds × candidates into comparisons, leaving out what cannot pass.
 
-    A seed can only merge features whose correlation with the target is within reach of its own.
-    Sorted by that correlation, the seeds in reach of a block of candidates are a short range. But
-    then the columns of a block lie scattered in memory; if that costs more than it saves, blocks
-    keep the order of the columns and meet all seeds.
+    A seed can only merge features whose correlation with the target is near its own. Sorted by that
+    correlation, the seeds near a block of candidates are a short range. But then the columns of a
+    block lie scattered in memory; if that costs more than it saves, blocks keep the order of the
+    columns and are compared with all seeds.
     """
     width = max(_SMALLEST_BLOCK, _SCREEN_VALUES // seeds.size)
-    plain = [(slice(0, seeds.size), block) for block in _cut(candidates, width)]
-
     r, rounding = statistics.target_correlation, statistics.rounding
     by_target = seeds[np.argsort(r[seeds], kind="stable")]
-    # Columns that differ by rounding only merge whatever the rule says, so they are in reach too.
+    # Columns that differ by rounding only merge whatever the rule says.
     rounded = MARGIN + 2 * (rounding[by_target] + rounding[candidates].max())
-    reach = criterion.reach(r[by_target]) + rounded
-    low, high = r[by_target] - reach, r[by_target] + reach
+    distance = rule.largest_difference(r[by_target]) + rounded
+    low, high = r[by_target] - distance, r[by_target] + distance
     ordered = candidates[np.argsort(r[candidates], kind="stable")]
-    pruned = []
+    near = []
     for block in _cut(ordered, width):
         active = np.flatnonzero((low <= r[block[-1]]) & (high >= r[block[0]]))
         if active.size:
-            pruned.append((slice(int(active[0]), int(active[-1]) + 1), np.sort(block)))
-    scatter = statistics.scatter_cost
-    cost = sum(block.size * (part.stop - part.start + scatter) for part, block in pruned)
-    return (by_target, pruned) if cost < seeds.size * candidates.size else (seeds, plain)
+            near.append((slice(int(active[0]), int(active[-1]) + 1), np.sort(block)))
+    scattered = statistics.costs.scattered
+    cost = sum(block.size * (part.stop - part.start + scattered) for part, block in near)
+    if cost < seeds.size * candidates.size:
+        return by_target, near
+    return seeds, [(slice(0, seeds.size), block) for block in _cut(candidates, width)]
 
 
 def _cut(features: IndexArray, size: int) -> Iterator[IndexArray]:
     for start in range(0, features.size, size):
         yield features[start : start + size]
+
+
+# Through neighbours only
+
+
+def group_sequential_connected(
+    statistics: Statistics, rule: Rule, graph: sparse.csr_array
+) -> Partition:
+    """Group by the paper's Algorithm 1, through neighbours only.
+
+    Features in their order: each one that has no group yet seeds one. A feature without a group
+    that is a neighbour of a member joins if the pair (seed, feature) passes the rule, until no
+    neighbour passes.
+    """
+    groups = _ConnectedGroups(statistics, rule, Neighbours(graph))
+    seeds, features, correlations = [], [], []
+    for seed in np.flatnonzero(statistics.varying).tolist():
+        if groups.free[seed]:
+            members, rho = groups.grow(seed)
+            seeds += [seed] * len(members)
+            features += members
+            correlations += rho
+    order = np.argsort(features)
+    second = np.array(features, dtype=np.intp)[order]
+    first = np.array(seeds, dtype=np.intp)[order]
+    pairs = statistics.pairs(first, second, np.array(correlations, dtype=np.float64)[order])
+    return partition_of(statistics.varying, rule.evidence(first, second, pairs))
+
+
+class _ConnectedGroups:
+    """Groups that take one neighbour after the other; ``free`` are the features without one."""
+
+    def __init__(self, statistics: Statistics, rule: Rule, neighbours: Neighbours) -> None:
+        self._statistics, self._rule, self._neighbours = statistics, rule, neighbours
+        self._correlations = NearbyCorrelations(statistics)
+        self.free = statistics.varying.tolist()
+        self._r = statistics.target_correlation.tolist()
+        # Columns that differ by rounding only merge whatever the rule says.
+        rounding = MARGIN + 4 * float(statistics.rounding.max())
+        largest = rule.largest_difference(statistics.target_correlation)
+        self._largest_difference = (largest + rounding).tolist()
+
+    def grow(self, seed: int) -> tuple[list[int], list[float]]:
+        """Return the features that join a seed, and their correlations with it.
+
+        A feature joins by its own correlation with the seed, whichever member it is a neighbour
+        of. So features are tested some steps ahead of the group, as many at once as it has
+        members, and the group is what can be reached through those that pass.
+        """
+        self.free[seed] = False
+        joined: list[int] = []
+        tested: dict[int, float | None] = {}  # the correlation of those that pass
+        edge = [seed]
+        while edge:
+            unknown: dict[int, None] = {}
+            while edge:
+                for other in self._neighbours.of(edge.pop()):
+                    if not self.free[other]:
+                        continue
+                    if other not in tested:
+                        unknown[other] = None
+                    elif tested[other] is not None:
+                        self.free[other] = False
+                        joined.append(other)
+                        edge.append(other)
+            to_test = self._candidates(seed, unknown, tested, len(joined))
+            tested.update(self._test(seed, to_test))
+            for other in unknown:
+                if tested.get(other) is not None:
+                    self.free[other] = False
+                    joined.append(other)
+                    edge.append(other)
+        return joined, [tested[feature] for feature in joined]  # type: ignore[misc]
+
+    def _candidates(
+        self, seed: int, unknown: dict[int, None], tested: dict[int, float | None], size: int
+    ) -> list[int]:
+        """Return features to test: those asked for, and what lies behind them.
+
+        Those whose correlation with the target is too far off cannot pass, and need no test.
+        """
+        r_seed, largest = self._r[seed], self._largest_difference[seed]
+        most = len(unknown) + max(_FEWEST_AHEAD, size)
+        edges_left = _EDGES_AHEAD * most
+        candidates: list[int] = []
+        waiting = list(unknown)
+        seen = set(waiting)
+        for feature in waiting:  # which grows on the way
+            if abs(self._r[feature] - r_seed) > largest:
+                tested[feature] = None
+                continue
+            candidates.append(feature)
+            if len(candidates) >= most:
+                break
+            ahead = self._neighbours.of(feature)[:edges_left]
+            edges_left -= len(ahead)
+            for other in ahead:
+                if self.free[other] and other not in seen and other not in tested:
+                    seen.add(other)
+                    waiting.append(other)
+        return candidates
+
+    def _test(self, seed: int, features: list[int]) -> dict[int, float | None]:
+        """Correlations of the features that pass with the seed; None for those that do not."""
+        if not features:
+            return {}
+        features = sorted(features)  # as they lie in memory
+        candidates = np.array(features, dtype=np.intp)
+        rho = self._correlations.of(seed, candidates)
+        joins = self._passing(np.array([seed]), candidates, rho)
+        values = [r if j else None for r, j in zip(rho.tolist(), joins.tolist(), strict=True)]
+        return dict(zip(features, values, strict=True))
+
+    def _passing(
+        self, seed: IndexArray, candidates: IndexArray, rho: FloatArray
+    ) -> npt.NDArray[np.bool_]:
+        r = self._statistics.target_correlation
+        certain, doubtful = self._rule.certain_and_doubtful(rho[None], r[seed], r[candidates])
+        joins = np.asarray(certain[0])
+        unsure = np.flatnonzero(doubtful[0])
+        if unsure.size:
+            first = np.repeat(seed, unsure.size)
+            pairs = self._statistics.pairs(first, candidates[unsure], rho[unsure])
+            joins[unsure] = self._rule.passes(pairs)
+        return joins

@@ -460,10 +460,10 @@ class GroupModel(AnyContainer, GroupMeans):
         ...     [file.name for file in Path(folder).iterdir()]
         ['report.json']
         """
-        from ..report._findings import find
-        from ..report._write import write_report
+        from ..report._findings import collect_findings
+        from ..report._page import write_report
 
-        findings = find(
+        findings = collect_findings(
             self,
             X=X,
             y=y,

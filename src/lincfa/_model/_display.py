@@ -1,9 +1,10 @@
-"""What is shown to a reader, on a terminal and in a notebook: tables, and where to read more."""
+"""What a reader sees on a terminal and in a notebook: tables, numbers, links."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.metadata import PackageNotFoundError, metadata
+from math import floor, log10
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -28,7 +29,7 @@ class Table:
     note: str = ""
 
     def __str__(self) -> str:
-        """Return the table as lines of text with aligned columns."""
+        """Return the table as aligned lines of text."""
         table = [list(self.titles), *map(list, self.rows)]
         widths = [max(len(row[i]) for row in table) for i in range(len(self.titles))]
         lines = [
@@ -41,7 +42,7 @@ class Table:
         return "\n".join([self.caption, *lines, *filter(None, [self.note])])
 
     def html(self) -> str:
-        """Return the table for a notebook. Whatever comes from the user is escaped."""
+        """Return the table for a notebook; text from the user is escaped."""
         left, right = (f'style="text-align:{side};padding:0 0.6em"' for side in ("left", "right"))
         sides = [left] + [right] * (len(self.titles) - 1)
         head = "".join(
@@ -66,8 +67,7 @@ class Table:
 def documentation_link(page: str) -> str:
     """Return the address of a page of the documentation.
 
-    The address that the package declares as its documentation; where it declares none, the page
-    that is installed with it, or that of the checkout.
+    That declared by the package, or else of the page that is installed with it or in the checkout.
     """
     try:
         declared = metadata("lincfa").get_all("Project-URL") or []
@@ -81,3 +81,34 @@ def documentation_link(page: str) -> str:
         if (folder / page).is_file():
             return (folder / page).as_uri()
     return ""
+
+
+def digits(value: float, count: int = 3) -> str:
+    """Format a number with so many significant digits."""
+    if value == 0:
+        return "0"
+    sign, size = "−" if value < 0 else "", abs(value)
+    if not 1e-3 <= size < 1e6:
+        return f"{sign}{size:.{count}g}"
+    places = max(0, count - 1 - floor(log10(size)))
+    return f"{sign}{size:.{places}f}"
+
+
+def decimals(correlation: float, count: int = 3) -> str:
+    """Format a correlation with so many decimals, and more if it is nearly 1 or −1."""
+    if not -1 < correlation < 1:
+        return digits(correlation, count)
+    count = max(count, count - 2 - floor(log10(1 - abs(correlation))))
+    rounded = round(correlation, count) + 0.0  # no sign for −0.0
+    return f"{rounded:.{count}f}".replace("-", "−")
+
+
+def distinguishable(
+    written: Callable[[float, int], str], one: float, other: float
+) -> tuple[str, str]:
+    """Format two numbers with enough digits to distinguish them."""
+    for count in range(3, 17):
+        pair = written(one, count), written(other, count)
+        if pair[0] != pair[1] or one == other:
+            break
+    return pair

@@ -13,49 +13,46 @@ _BESIDE_PARQUET = ("_metadata", "_common_metadata", "_SUCCESS")
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file so that an interruption leaves the old file, or none."""
+    """Write a text file; after an interruption the old file is unchanged."""
     with replacing(path) as part, part.open("x", encoding="utf-8", newline="\n") as file:
         file.write(text)
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a new name in the same folder, and what was written there takes the place of ``path``.
-
-    This happens when all of it is on the disk; after an error or an interruption the old file is as
-    it was, and the new one is gone. A folder may be written in place of a file.
-    """
+    """Yield a temporary path; what is written there, a file or a folder, then replaces ``path``."""
     with replacing_all([path]) as (part,):
         yield part
 
 
 @contextmanager
 def replacing_all(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[Path]]:
-    """Do the same for several files: none takes its place before all are on the disk."""
-    targets = [_place(path) for path in paths]
+    """Yield a temporary path for each path; nothing is replaced before all are on the disk.
+
+    After an error or an interruption the old files are unchanged and the temporary ones removed.
+    """
+    targets = [_target(path) for path in paths]
     parts = [target.parent / f".lincfa-{token_hex(8)}.part" for target in targets]
     try:
         yield parts
-        for part in parts:
-            _onto_disk(part)
+        for part in filter(Path.is_file, parts):
+            with part.open("rb+") as file:
+                os.fsync(file.fileno())
         for part, target in zip(parts, targets, strict=True):
-            _take_place(part, target)
+            _replace(part, target)
     except OSError as error:
-        names = [os.fspath(path) for path in paths]
-        asked = dict(zip(map(str, parts), names, strict=True))
-        name = error.filename
-        if name is None and len(parts) == 1:
-            name = os.fspath(parts[0])
-        if error.errno is None or name not in asked:
+        requested = {str(part): os.fspath(path) for part, path in zip(parts, paths, strict=True)}
+        name = str(parts[0]) if error.filename is None and len(parts) == 1 else error.filename
+        if error.errno is None or name not in requested:
             raise
-        # In the name of the file that was asked for.
-        raise OSError(error.errno, error.strerror, asked[name]) from error
+        # Report the requested file, not the temporary one.
+        raise OSError(error.errno, error.strerror, requested[name]) from error
     finally:
         for part in parts:
-            remove(part)
+            _remove(part)
 
 
-def _place(path: str | os.PathLike[str]) -> Path:
+def _target(path: str | os.PathLike[str]) -> Path:
     target = Path(os.path.realpath(path))  # a link stays a link
     if not os.fspath(path) or (target.is_dir() and not is_table(target)):
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder; give the name of a file in it.")
@@ -64,29 +61,30 @@ def _place(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _onto_disk(part: Path) -> None:
+def _replace(part: Path, target: Path) -> None:
     if part.is_file():
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
-
-
-def _take_place(part: Path, target: Path) -> None:
-    """Put what was written in the place of the target."""
-    if part.is_dir():
-        old = part.with_suffix(".old")
         if target.exists():
-            target.rename(old)
-        try:
-            part.rename(target)
-        except BaseException:
-            if old.exists():
-                old.rename(target)
-            raise
-        remove(old)
+            shutil.copymode(target, part)
+        part.replace(target)
         return
+    # A folder cannot replace another in one step: the old one is moved aside first.
+    old = part.with_suffix(".old")
     if target.exists():
-        shutil.copymode(target, part)
-    part.replace(target)
+        target.rename(old)
+    try:
+        part.rename(target)
+    except BaseException:
+        if old.exists():
+            old.rename(target)
+        raise
+    _remove(old)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def is_store(path: Path) -> bool:
@@ -96,53 +94,34 @@ def is_store(path: Path) -> bool:
 
 def is_table(path: Path) -> bool:
     """Whether a folder is one table: a Zarr store, or Parquet files and nothing else."""
-    if is_store(path):
-        return True
-    found = False
-    for entry in path.rglob("*"):
-        if entry.is_dir():
-            continue
-        if entry.suffix != ".parquet" and entry.name not in _BESIDE_PARQUET:
-            return False
-        found = True
-    return found
-
-
-def remove(path: Path) -> None:
-    """Remove a file or a folder, if it is there."""
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
+    files = (entry for entry in path.rglob("*") if not entry.is_dir())
+    parquet = (file.suffix == ".parquet" or file.name in _BESIDE_PARQUET for file in files)
+    return is_store(path) or (next(parquet, False) and all(parquet))
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a file of plain JSON: nothing that the standard does not know, no name twice.
+    """Read a file of standard JSON, without NaN and repeated keys.
 
     Raises
     ------
     ValueError
-        Where the file holds anything else; the message names the file.
+        If the file holds anything else; the message names the file.
     """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("a key occurs twice in one object.")
+        return dict(pairs)
+
+    def refuse(constant: str) -> float:
+        raise ValueError(f"{constant} is not valid JSON.")
+
     try:
         text = Path(path).read_text(encoding="utf-8")
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(
-            f"{os.fspath(path)} is not a JSON file, or a damaged one: {error}."
-        ) from None
+        raise ValueError(f"{os.fspath(path)} is damaged or not a JSON file: {error}.") from None
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)}: {error}") from None
     except RecursionError:
         raise ValueError(f"{os.fspath(path)} is nested too deeply.") from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        raise ValueError("a name occurs twice in one object.")
-    return result
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON.")

@@ -13,7 +13,7 @@ from .._data._names import Names
 from .._data._training import FeatureTable
 from .._statistics import IndexArray
 from .._statistics._dask._chunks import LARGEST_BATCH, add_in_tree
-from .._statistics._dask._products import group_sums
+from .._statistics._dask._kernels import group_sums
 from .._statistics._means import spread_means
 from ..theory._arrays import FloatArray
 

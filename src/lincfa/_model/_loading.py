@@ -1,9 +1,9 @@
-"""Saved models back into memory."""
+"""Loading saved models."""
 
 import os
 
 from .._lincfa import LinCFA
-from ._document import opened, restore
+from ._document import read_model
 from ._files import read_json
 
 
@@ -19,12 +19,12 @@ def load(path: str | os.PathLike[str]) -> LinCFA:
     Returns
     -------
     LinCFA
-        Fitted: it transforms bit for bit as the model that was saved.
+        The fitted model, which transforms exactly as the one that was saved.
 
     Raises
     ------
     ValueError
-        Where the file is no saved model, of an unknown version, damaged or changed.
+        If the file is not a saved model, has an unknown version, or was damaged or edited.
 
     Examples
     --------
@@ -41,13 +41,12 @@ def load(path: str | os.PathLike[str]) -> LinCFA:
     """
     document = read_json(path)
     try:
-        parameters, attributes, output = restore(opened(document))
-        model = LinCFA(**parameters)
+        values = read_model(document)
+        model = LinCFA(**{name: values.pop(name) for name in LinCFA._get_param_names()})
         model._check_parameters()
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}") from None
-    for name, value in attributes.items():
+    output = values.pop("output")
+    for name, value in values.items():
         setattr(model, name, value)
-    if output is not None:
-        model.set_output(transform=output)
-    return model
+    return model if output is None else model.set_output(transform=output)

@@ -1,4 +1,4 @@
-"""Checks of the parameters, with errors that say what is allowed."""
+"""Checks of parameters; errors name the allowed values."""
 
 import numbers
 from collections.abc import Hashable, Iterable
@@ -13,20 +13,20 @@ RULES = ("best", "one_standard_error")
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
-    """Refuse a value that is not one of a few words."""
+    """Raise if a value is not one of the allowed words."""
     allowed = list(allowed)
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
 
 
 def check_tolerance(value: Any, name: str = "tolerance") -> None:
-    """Refuse what is neither a positive number nor "unbiased"."""
+    """Raise unless the tolerance is a positive number or "unbiased"."""
     if not is_word(value, "unbiased") and not is_positive(value):
         raise ValueError(f"{name} must be a positive number or 'unbiased', got {value!r}")
 
 
 def check_merging(noise: Any, min_correlation: Any, units: Any = UNITS[0]) -> None:
-    """Check what concerns every tolerance and strategy alike."""
+    """Check the parameters that apply to every tolerance and strategy."""
     check_choice("units", units, UNITS)
     if not is_word(noise, "pair", "full") and not is_positive(noise):
         raise ValueError(f"noise must be 'pair', 'full' or a positive number, got {noise!r}")
@@ -39,48 +39,48 @@ def check_merging(noise: Any, min_correlation: Any, units: Any = UNITS[0]) -> No
 
 
 def check_n_groups(strategy: str, tolerance: Any, n_groups: Any) -> None:
-    """Refuse a number of groups that is none, or that the strategy cannot aim at."""
+    """Raise if n_groups is not a count, or if the strategy cannot aim at one."""
     if n_groups is None:
         return
     if not is_count(n_groups):
         raise ValueError(f"n_groups must be None or a positive integer, got {n_groups!r}")
     if strategy not in PATHS:
         raise ValueError(
-            f"n_groups needs a strategy that gives every number of groups, {' or '.join(PATHS)}; "
-            f"{strategy!r} merges as far as the tolerance says."
+            f"n_groups needs strategy {' or '.join(map(repr, PATHS))}; {strategy!r} merges as far "
+            "as the tolerance allows."
         )
     if tolerance != 1.0:
         raise ValueError(
-            f"Give a tolerance or n_groups, not both: got tolerance={tolerance!r} and "
+            f"Set either tolerance or n_groups, not both: got tolerance={tolerance!r} and "
             f"n_groups={n_groups!r}."
         )
 
 
 def check_strategy(value: Any) -> None:
-    """Refuse an unknown strategy."""
+    """Raise if the strategy is unknown."""
     check_choice("strategy", value, STRATEGIES)
 
 
 def check_sample_dim(value: Any) -> None:
-    """Refuse what cannot be the name of a dimension."""
+    """Raise if sample_dim cannot be the name of a dimension."""
     if not isinstance(value, Hashable):
         raise ValueError(f"sample_dim must be None or the name of a dimension, got {value!r}")
 
 
 def check_choosing(rule: Any, scoring: Any, max_groups: Any) -> None:
-    """Check by what a search chooses."""
+    """Check the parameters by which a search chooses."""
     check_choice("rule", rule, RULES)
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise ValueError(f"scoring must be the name of one score or a callable, got {scoring!r}")
     if max_groups is not None and not (is_positive(max_groups) and float(max_groups) <= 1):
         raise ValueError(
-            "max_groups is a share of the samples: None or a number above 0 and up to 1, got "
+            "max_groups must be None or a share of the samples, above 0 and at most 1, got "
             f"{max_groups!r}"
         )
 
 
 def listed(name: str, values: Any) -> list[Any]:
-    """A sequence of the user as a list; a bare word or number is no sequence."""
+    """Return a sequence as a list; a single word or number is an error."""
     listed = [] if isinstance(values, str) or not np.iterable(values) else list(values)
     if not listed:
         raise ValueError(f"{name} must be a list with at least one entry, got {values!r}")
@@ -88,7 +88,7 @@ def listed(name: str, values: Any) -> list[Any]:
 
 
 def is_word(value: Any, *words: str) -> bool:
-    """Whether the value is one of the words; arrays and other oddities are not."""
+    """Whether the value is one of the words."""
     return isinstance(value, str) and value in words
 
 

@@ -1,4 +1,4 @@
-"""The groups of a fitted model in a table that can be read."""
+"""A readable table of the groups of a fitted model."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,19 +11,19 @@ from .._data._names import shown
 from ..theory._arrays import FloatArray
 from ._display import Table
 
-_TITLES = ("reduced feature", "size", "mean r", "least r", "r with target")
+_TITLES = ("reduced feature", "size", "mean r", "min r", "r with target")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a model has reduced to what.
+    """What a model reduced, to which groups.
 
     Attributes
     ----------
     n_samples : float
         Samples of the fit; with weights, their sum.
     n_features, n_constant, n_groups : int
-        Features of the fit; those of them that are constant and belong to no group; groups.
+        Features of the fit; constant ones, which belong to no group; groups.
     n_components : int
         Parts of the features that connectivity and blocks keep apart; 1 without these.
     names : tuple of str
@@ -35,8 +35,7 @@ class Summary:
     mean_correlation, min_correlation : array of shape (n_groups,)
         Mean and smallest correlation of two features of the group; NaN for a single feature.
     min_is_exact : array of shape (n_groups,)
-        Whether the smallest is that of all pairs, or an upper bound of it, which is printed as
-        "≤ 0.5".
+        Whether the smallest is that of all pairs, or only an upper bound, printed as "≤ 0.5".
     target_correlation : array of shape (n_groups,)
         Correlation of the group's mean with the target.
     """
@@ -55,7 +54,7 @@ class Summary:
     target_correlation: FloatArray
 
     def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
-        """Give the groups as a data frame, one row each.
+        """Return the groups as a data frame, one row each.
 
         Parameters
         ----------
@@ -82,7 +81,7 @@ class Summary:
         return f"{self.n_features} {features} → {self.n_groups} {groups}{apart}{constant}"
 
     def table(self, limit: int = 20) -> Table:
-        """Give the largest groups as a table, and a note on the others."""
+        """Return the largest groups as a table, with a note on the others."""
         order = np.argsort(-self.sizes, kind="stable")[:limit]
         bound = np.where(self.min_is_exact, "", "≤ ")
         rows = [
@@ -100,7 +99,7 @@ class Summary:
         return Table(self.headline, _TITLES, rows, note if more > 0 else "")
 
     def __str__(self) -> str:
-        """Give the headline and the largest groups."""
+        """Return the headline and the largest groups."""
         return str(self.table())
 
     def _repr_html_(self) -> str:

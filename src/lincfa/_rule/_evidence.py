@@ -5,7 +5,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..theory._arrays import FloatArray, divide
+from ..theory._arrays import FloatArray
 
 EvidenceArray: TypeAlias = npt.NDArray[np.void]
 
@@ -22,8 +22,8 @@ EVIDENCE = np.dtype(
         ("bias_growth_share", np.float64),
     ]
 )
-"""What a strategy records, one row per merged feature: what it was tested against, and the figures
-of the decision. Shares are in units of the target's variance."""
+"""What a strategy records of each merged feature: what it was compared with, and the figures of the
+decision. Shares are of the target's variance."""
 
 COMPLETE_EVIDENCE = np.dtype(
     [
@@ -34,16 +34,11 @@ COMPLETE_EVIDENCE = np.dtype(
         ("gain", np.float64),
     ]
 )
-"""The same with the net gain, and with the three in the square of the target's own unit."""
-
-
-def threshold(tolerance: float | FloatArray, below_one: FloatArray, f: FloatArray) -> FloatArray:
-    """Correlation above which a pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
-    return 1 - divide(tolerance * below_one, f, zero_by_zero=np.inf)
+"""The same with the net gain, and with all three in the square of the target's unit."""
 
 
 def complete(evidence: EvidenceArray, target_scale: float) -> EvidenceArray:
-    """Add what follows from the figures of the decisions."""
+    """Add what follows from the recorded figures."""
     result = np.empty(evidence.size, dtype=COMPLETE_EVIDENCE)
     for name in EVIDENCE.names or ():
         result[name] = evidence[name]
@@ -54,7 +49,7 @@ def complete(evidence: EvidenceArray, target_scale: float) -> EvidenceArray:
 
 
 def in_target_units(share: npt.ArrayLike, target_scale: float) -> FloatArray:
-    """Turn a share of the target's variance into the square of the target's unit."""
+    """Convert shares of the target's variance to the square of the target's unit."""
     share = np.asarray(share, dtype=np.float64)
     with np.errstate(over="ignore", under="ignore"):  # units may be extreme: 0 and inf are limits
         return np.asarray(np.sign(share) * (np.sqrt(np.abs(share)) * target_scale) ** 2)

@@ -1,9 +1,15 @@
-"""The variance of the noise from one regression on all features."""
+"""The variance of the noise, given or from one regression on all features."""
 
 import numpy as np
 
-from .._statistics import Statistics, correlation_matrix
-from .._statistics._gram import inverse
+from .._statistics import Statistics
+from ..theory._arrays import inverse
+
+
+def known_noise_ratio(noise: float, target_scale: float) -> float:
+    """Variance of the noise over the variance of the target; 0 and inf are its limits."""
+    with np.errstate(over="ignore", under="ignore"):
+        return float((np.sqrt(noise) / target_scale) ** 2)
 
 
 def full_noise_ratio(statistics: Statistics) -> float:
@@ -25,7 +31,7 @@ def full_noise_ratio(statistics: Statistics) -> float:
             f"{features.size + 1} samples for {features.size} features, but there are {n:g}. Use "
             "noise='pair', or give the variance of the noise as a number, where it is known."
         )
-    matrix = correlation_matrix(statistics, features)
+    matrix = statistics.matrix(features)
     r = statistics.target_correlation[features]
     inverted, _ = inverse(matrix)
     unexplained = max(1 - float(r @ inverted @ r), 0.0)

@@ -12,9 +12,9 @@ from sklearn.model_selection import RepeatedKFold, check_cv
 from .._data._checks import MIN_SAMPLES, check_total_weight, is_dask
 from .._grouping import PATHS, partition_in_order
 from .._grouping._constraint import Constraint
-from .._rule._criterion import Criterion
+from .._rule import Rule
 from .._statistics import IndexArray, Statistics
-from ._samples import ArraySamples, ChunkedSamples, Fold, Grouping, Outcomes
+from ._samples import ArrayFold, ChunkFold, Grouping, Outcomes, Samples
 
 _SPLITS, _PREDICTIONS = 5, 200
 
@@ -43,7 +43,7 @@ def splits(
             raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
         cv = default_folds(n)
     if is_dask(groups):
-        from .._data._dask import compute
+        from .._data._compute import compute
 
         groups = compute(groups)
     samples = np.arange(n)
@@ -72,7 +72,7 @@ def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes) -> Any
 
 def score_fold(
     candidates: Candidates,
-    samples: ArraySamples | ChunkedSamples,
+    samples: Samples,
     train: IndexArray,
     test: IndexArray,
 ) -> tuple[list[float], list[int], float]:
@@ -83,7 +83,9 @@ def score_fold(
         raise ValueError(f"In a fold with {len(train)} training samples: {error}") from error
 
 
-def _score_combinations(candidates: Candidates, fold: Fold) -> tuple[list[float], list[int], float]:
+def _score_combinations(
+    candidates: Candidates, fold: ArrayFold | ChunkFold
+) -> tuple[list[float], list[int], float]:
     """Return scores and numbers of groups of all combinations, and the training samples."""
     check_total_weight(fold.train.n_samples)
     if fold.test.n_samples == 0:
@@ -132,19 +134,15 @@ def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Outcomes) -> flo
 def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping]:
     """Yield labels and number of groups of each combination, from the same statistics."""
     # Once: the noise may need a regression on all features.
-    first = Criterion.of(
-        statistics, noise=candidates.noise, min_correlation=candidates.min_correlation
-    )
-    criteria = [replace(first, tolerance=tolerance) for tolerance in candidates.tolerances]
+    first = Rule.of(statistics, noise=candidates.noise, min_correlation=candidates.min_correlation)
+    rules = [replace(first, tolerance=tolerance) for tolerance in candidates.tolerances]
     for strategy in candidates.strategies:
         if strategy in PATHS:
             path = PATHS[strategy](statistics, first, candidates.constraint)
-            for criterion in criteria:
-                size = path.n_groups(criterion.tolerance)
+            for rule in rules:
+                size = path.n_groups(rule.tolerance)
                 yield path.partition(size).labels, size
         else:
-            for criterion in criteria:
-                partition = partition_in_order(
-                    strategy, statistics, criterion, candidates.constraint
-                )
+            for rule in rules:
+                partition = partition_in_order(strategy, statistics, rule, candidates.constraint)
                 yield partition.labels, len(partition.groups)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Grouping: TypeAlias = tuple[IndexArray, int]
 """Label of each feature, and number of groups."""
+
+Reduced: TypeAlias = Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
+"""Reduced features of the samples to learn from and of those to score, for each grouping."""
 
 _MOST_CACHED = 4096
 """Features up to which all correlations of a fold are computed once and kept: 128 MiB."""
@@ -39,153 +42,107 @@ class Outcomes:
         """Number of samples; with weights, their sum."""
         return len(self.y) if self.weights is None else float(self.weights.sum())
 
-    def counted(self, rows: IndexArray) -> IndexArray:
-        """Leave out rows that have no weight."""
-        return rows if self.weights is None else rows[self.weights[rows] > 0]
-
     def take(self, rows: IndexArray) -> "Outcomes":
         """Take some of the rows."""
         return Outcomes(self.y[rows], None if self.weights is None else self.weights[rows])
 
 
-class Fold(Protocol):
-    """Samples to learn from and samples to score."""
-
-    @property
-    def train(self) -> Outcomes:
-        """Outcomes of the samples to learn from."""
-
-    @property
-    def test(self) -> Outcomes:
-        """Outcomes of the samples to score."""
-
-    def statistics(self) -> Statistics:
-        """Return statistics of the samples to learn from, for many groupings."""
-
-    def reduced(
-        self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
-    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-        """Yield the reduced features of both parts for each grouping."""
-
-
 @dataclass(frozen=True, eq=False)
-class ArraySamples:
-    """Samples in memory."""
+class Samples:
+    """Samples to be divided into folds, given as rows that all have weight."""
 
-    training: Training
+    outcomes: Outcomes
+    data: "Training | Chunks"
 
-    @property
-    def outcomes(self) -> Outcomes:
-        """Target and weights."""
-        return Outcomes(self.training.y, self.training.weights)
-
-    def fold(self, train: IndexArray, test: IndexArray) -> "ArrayFold":
-        """Take rows to learn from and rows to score."""
-        return ArrayFold(*(ArraySamples(self.training.take(rows)) for rows in (train, test)))
+    def fold(self, train: IndexArray, test: IndexArray) -> "ArrayFold | ChunkFold":
+        """Take rows to learn from and rows to score, without those that have no weight."""
+        weights = self.outcomes.weights
+        if weights is not None:
+            train, test = (rows[weights[rows] > 0] for rows in (train, test))
+        outcomes = self.outcomes.take(train), self.outcomes.take(test)
+        if isinstance(self.data, Training):
+            return ArrayFold(*outcomes, self.data.take(train), self.data.take(test))
+        return ChunkFold(*outcomes, self.data, train, test)
 
 
 @dataclass(frozen=True, eq=False)
 class ArrayFold:
-    """A fold in memory."""
+    """Samples to learn from and samples to score, in memory."""
 
-    _train: ArraySamples
-    _test: ArraySamples
-
-    @property
-    def train(self) -> Outcomes:
-        """Outcomes of the samples to learn from."""
-        return self._train.outcomes
-
-    @property
-    def test(self) -> Outcomes:
-        """Outcomes of the samples to score."""
-        return self._test.outcomes
+    train: Outcomes
+    test: Outcomes
+    train_data: Training
+    test_data: Training
 
     def statistics(self) -> Statistics:
         """Return statistics of the samples to learn from; few features keep all correlations."""
-        statistics = ArrayStatistics.of(self._train.training)
+        statistics = ArrayStatistics.of(self.train_data)
         few = statistics.varying.size <= _MOST_CACHED
         return CachedStatistics.of(statistics) if few else statistics
 
     def reduced(
         self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
-    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-        """Yield the reduced features of both parts for each grouping."""
+    ) -> Reduced:
+        """Average the groups of each grouping."""
         for labels, size in groupings:
             train, test = (
-                group_means(part.training.values, labels, size, mean=mean, scale=scale)
-                for part in (self._train, self._test)
+                group_means(part.values, labels, size, mean=mean, scale=scale)
+                for part in (self.train_data, self.test_data)
             )
             yield train, test
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkedSamples:
-    """Samples in chunks, of which target and weights are in memory."""
-
-    chunks: "Chunks"
-    outcomes: Outcomes
-
-    def fold(self, train: IndexArray, test: IndexArray) -> "ChunkFold":
-        """Take rows to learn from and rows to score."""
-        return ChunkFold(self, self.outcomes.counted(train), self.outcomes.counted(test))
-
-
-@dataclass(frozen=True, eq=False)
 class ChunkFold:
-    """A fold in chunks: rows that are not learned from have no weight."""
+    """Samples to learn from and samples to score, as rows of chunks."""
 
-    samples: ChunkedSamples
+    train: Outcomes
+    test: Outcomes
+    chunks: "Chunks"
     train_rows: IndexArray
     test_rows: IndexArray
 
     @property
-    def train(self) -> Outcomes:
-        """Outcomes of the samples to learn from."""
-        return self.samples.outcomes.take(self.train_rows)
-
-    @property
-    def test(self) -> Outcomes:
-        """Outcomes of the samples to score."""
-        return self.samples.outcomes.take(self.test_rows)
+    def _n_rows(self) -> int:
+        return sum(self.chunks.lengths)
 
     def statistics(self) -> Statistics:
-        """Return statistics of the samples to learn from; all correlations are kept if they fit."""
-        train = self.train
-        weights = np.zeros(len(self.samples.outcomes.y))
+        """Return statistics of the samples to learn from, by giving the others no weight."""
+        weights = np.zeros(self._n_rows)
         # A row may be drawn several times.
-        np.add.at(weights, self.train_rows, 1.0 if train.weights is None else train.weights)
-        return statistics_of(self.samples.chunks.weighted(weights), often=True)
+        counts = 1.0 if self.train.weights is None else self.train.weights
+        np.add.at(weights, self.train_rows, counts)
+        return statistics_of(self.chunks.weighted(weights), often=True)
 
     def reduced(
         self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
-    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-        """Yield the reduced features of both parts, of as many groupings per pass as fit."""
-        room = _LARGEST_REDUCED // len(self.samples.outcomes.y)
+    ) -> Reduced:
+        """Average the groups of each grouping, of as many per pass as fit."""
+        room = _LARGEST_REDUCED // self._n_rows
         batch: list[Grouping] = []
         for grouping in groupings:
             if batch and sum(size for _, size in batch) + grouping[1] > room:
-                yield from self._reduced(batch, mean, scale)
+                yield from self._reduce(batch, mean, scale)
                 batch = []
             batch.append(grouping)
         if batch:
-            yield from self._reduced(batch, mean, scale)
+            yield from self._reduce(batch, mean, scale)
 
-    def _reduced(
+    def _reduce(
         self, batch: list[Grouping], mean: FloatArray | None, scale: FloatArray | None
-    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-        for reduced in self.samples.chunks.reduced(batch, mean, scale):
+    ) -> Reduced:
+        for reduced in self.chunks.reduced(batch, mean, scale):
             yield reduced[self.train_rows], reduced[self.test_rows]
 
 
-def samples_of(training: "Training | ChunkedTraining") -> ArraySamples | ChunkedSamples:
+def samples_of(training: "Training | ChunkedTraining") -> Samples:
     """Check that all values are finite, and prepare the samples for folds."""
     if isinstance(training, Training):
         training.check_finite()
-        return ArraySamples(training)
+        return Samples(Outcomes(training.y, training.weights), training)
     from .._statistics._dask._chunks import Chunks
 
     chunks = Chunks.of(training)
     chunks.weighted(None).column_moments()  # checks also rows without weight, as in memory
     y, weights = chunks.outcomes()
-    return ChunkedSamples(chunks, Outcomes(y, check_weights(weights, len(y))))
+    return Samples(Outcomes(y, check_weights(weights, len(y))), chunks)

@@ -1,25 +1,37 @@
-"""Statistics of an array in memory (or mapped to memory), read in tiles and never copied whole."""
+"""Statistics of an array in memory or memory-mapped, read in tiles and never copied whole."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import isqrt
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
+from .._data._columns import Columns
 from .._data._training import Training
 from ..theory._arrays import FloatArray
-from ._columns import column_moments, standardize_target
-from ._features import Features
 from ._means import group_variances
-from ._pairs import ROUNDING, PairCorrelations, complete_pairs
-from ._protocol import BLOCK, IndexArray, Task
-from ._square import squares_together
-from ._standardize import standardize
-from ._sums import ColumnSum
-from ._tiles import add_symmetric, row_slices, runs_along_rows, take_columns
+from ._protocol import (
+    ROUNDING,
+    ColumnSum,
+    Comparison,
+    Costs,
+    IndexArray,
+    PairCorrelations,
+    Statistics,
+    complete_pairs,
+    is_constant,
+)
+from ._tiles import (
+    add_symmetric,
+    column_squares,
+    row_slices,
+    runs_along_rows,
+    take_columns,
+    tiles,
+)
 
 _MODERATE_MEAN, _MODERATE_SCALE = 1e3, 1e100
 """Mean over scale, and scale, up to which products with raw columns keep some thirteen digits."""
@@ -27,35 +39,41 @@ _DENSE, _DENSE_FOR_ONE = 0.5, 0.1
 """Share of wanted columns from which it pays to multiply with a whole range of columns in place
 instead of copying the wanted ones; for many seeds, and for one."""
 
-_SMALLEST_HEAD, _LARGEST_HEAD = 128, 1024
+_SMALLEST_BLOCK, _LARGEST_BLOCK = 128, 1024
 _SQUARE_SHARE = 0.1
 _SEEDS_SHARE = 0.025
-_SMALLEST_LIMIT, _LARGEST_LIMIT = 8, 512
+_FEWEST_SEEDS, _MOST_SEEDS = 8, 512
+_CANDIDATES = 128
 _MULTIPLE = 8
 _COPIED_WIDTH = 512
 _SQUARE_VALUES = 2**20
 _REFINED_VALUES = 2**19
-_TOGETHER = 8
-"""Values in a line of the cache: in a row-major array one of them costs as much as all."""
-_TOGETHER_VALUES = 2**21
+_COLUMNS = 8
+"""Values in a cache line: in a row-major array one of them costs as much as all."""
+_COLUMNS_VALUES = 2**21
+_SHIFT_ROWS = 8
+_MODERATE_OFFSET = 8.0
+"""Distance of shift and mean, in scales, up to which the shifted sums keep their digits."""
+_TINY_VARIANCE = 1e-280
+"""Variance below which squares may have lost digits to underflow."""
+_LARGEST_UNIT = 1e304
+"""Beyond this, and below its inverse, sums of products would leave the range of float64."""
+_DELICATE_VALUES = 2**19
 
 
 @dataclass(frozen=True)
-class ArrayStatistics(Features):
-    """Statistics of an array, which is kept by reference for the time of a fit.
+class ArrayStatistics(Statistics):
+    """Statistics of an array, not copied but kept for the time of a fit.
 
-    All arithmetic is in float64 whatever the type of the array: float32 columns are converted tile
-    by tile, so that they give what the same values in float64 give.
-
-    The columns marked in ``_raw`` can be multiplied where they are, neither centred nor copied.
-    With ``_weights`` a row counts as that many rows.
+    All arithmetic is in float64: float32 columns are converted tile by tile, so that they give what
+    the same values in float64 give. The columns marked in ``_raw`` can be multiplied where they
+    are, neither centred nor copied. With ``_weights`` a row counts as that many rows.
     """
 
     _X: npt.NDArray[Any]
     _target: FloatArray
     _raw: npt.NDArray[np.bool_]
     _weights: FloatArray | None = None
-    block_size = BLOCK
 
     @classmethod
     def of(cls, training: Training) -> "ArrayStatistics":
@@ -72,12 +90,14 @@ class ArrayStatistics(Features):
         mean, scale, varying, correlation = column_moments(training, target)
         precision = float(np.finfo(X.dtype).eps)
         return cls(
+            n_samples=X.shape[0] if weights is None else float(weights.sum()),
             mean=mean,
             scale=scale,
             varying=varying,
             target_correlation=correlation,
             target_scale=target_scale,
             rounding=ROUNDING * precision * (1 + np.abs(mean) / scale),
+            costs=_costs(X),
             _X=X,
             _target=target,
             _raw=(np.abs(mean) <= _MODERATE_MEAN * scale)
@@ -88,11 +108,6 @@ class ArrayStatistics(Features):
         )
 
     @property
-    def n_samples(self) -> float:
-        """Number of samples; with weights, their sum."""
-        return self.n_rows if self._weights is None else float(self._weights.sum())
-
-    @property
     def n_rows(self) -> int:
         """Number of rows of the array."""
         return int(self._X.shape[0])
@@ -101,22 +116,6 @@ class ArrayStatistics(Features):
         """Multiply each row by its weight, so that sums of products with others count it."""
         return columns if self._weights is None else columns * self._weights[:, None]
 
-    @property
-    def seed_limit(self) -> int:
-        """As many seeds as fit, standardised, into a fortieth of the memory of X."""
-        fitting = int(_SEEDS_SHARE * self._X.nbytes / (8 * self.n_rows))
-        return min(max(fitting, _SMALLEST_LIMIT), _LARGEST_LIMIT)
-
-    @property
-    def scatter_cost(self) -> float:
-        """Measured: a column costs a strided read of one value per row, or one block copy."""
-        return 300.0 if runs_along_rows(self._X) else 50.0
-
-    @property
-    def columns_together(self) -> int:
-        """As many as share lines of the cache; of long columns fewer, which take 16 MiB."""
-        return max(1, min(_TOGETHER, _TOGETHER_VALUES // self.n_rows))
-
     def columns(self, features: IndexArray) -> FloatArray:
         """Standardised columns, one a row, such that their products are correlations."""
         columns = take_columns(self._X, slice(None), features, self.mean).T
@@ -124,25 +123,6 @@ class ArrayStatistics(Features):
         if self._weights is not None:
             columns *= np.sqrt(self._weights)
         return columns
-
-    def head_size(self, remaining: int, seed_share: float) -> int:
-        """How many features to decide together.
-
-        The square of a head of P features costs n·P² operations, the rows of its seeds against the
-        remaining R features 2·n·R per seed. At P² = 8R the square costs as much as four seeds, so
-        it never counts for much, while the head holds many seeds where there are many. But where
-        most of the last features were seeds, most of the remaining pairs will have to be compared
-        anyway, and squares are the cheapest way: n·R² for all of them in one symmetric update,
-        each column read once. Then the head is as large as a tenth of the memory of X allows,
-        which for tall data is everything that remains.
-        """
-        size = min(_LARGEST_HEAD, isqrt(8 * remaining))
-        if seed_share > 0.5:
-            size = max(size, isqrt(int(_SQUARE_SHARE * self._X.nbytes / 8)))
-        return min(remaining, max(size, _SMALLEST_HEAD))
-
-    def look_ahead(self, features: IndexArray, others: IndexArray, seed_share: float) -> None:
-        """Nothing is gained by it here: data in memory can be looked at again."""
 
     def square(self, features: IndexArray) -> FloatArray:
         """Correlations of the features with each other; only above the diagonal."""
@@ -153,7 +133,7 @@ class ArrayStatistics(Features):
             tile *= 1 / self.scale[features]
             if self._weights is not None:
                 tile *= np.sqrt(self._weights[rows])[:, None]
-            if size <= _LARGEST_HEAD:
+            if size <= _LARGEST_BLOCK:
                 # NumPy's own BLAS: the waiting threads of SciPy's would slow down what follows by
                 # more than such a small update costs.
                 total.T[...] += tile.T @ tile
@@ -162,17 +142,13 @@ class ArrayStatistics(Features):
         total /= self.n_samples - 1
         return total.T
 
-    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
-        """Correlations within each of many small groups, as full matrices."""
-        return squares_together(self, groups)
-
-    def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
-        """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
+    def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
+        """Correlations of seeds with candidates: an array (seeds, candidates) per comparison."""
         # Zero columns fill up the last few: BLAS is slow at widths that are no multiple of 8.
         columns = np.zeros((self.n_rows, seeds.size + _MULTIPLE), order="F")
         columns[:, : seeds.size] = self._weighted(self._standardized(seeds))
         columns /= self.n_samples - 1
-        for active, candidates in tasks:
+        for active, candidates in comparisons:
             width = active.stop - active.start
             filled = 1 if width == 1 else -(-width // _MULTIPLE) * _MULTIPLE
             padded = columns[:, active.start : active.start + filled]
@@ -182,10 +158,13 @@ class ArrayStatistics(Features):
         """Running sum of the standardised columns of a group."""
         degrees = self.n_samples - 1
 
-        def products(total: FloatArray, candidates: IndexArray) -> FloatArray:
-            return self._products(self._weighted(total) / degrees, candidates)
+        def summed(features: IndexArray) -> FloatArray:
+            return np.asarray(self._standardized(features).sum(axis=1, keepdims=True))
 
-        return ColumnSum(self._standardized, products, self.n_rows)
+        def products(total: FloatArray, candidates: IndexArray) -> FloatArray:
+            return np.asarray(self._products(self._weighted(total) / degrees, candidates)[0])
+
+        return ColumnSum(summed, products)
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
         """Variance of the sum of each group's standardised features, multiplied by factors."""
@@ -299,6 +278,179 @@ class ArrayStatistics(Features):
         return np.where(share > floor, share, 0.0), np.where(unexplained > floor, unexplained, 0.0)
 
 
+def _costs(X: npt.NDArray[Any]) -> Costs:
+    """What correlations of the columns of an array cost, as measured."""
+
+    def block_size(remaining: int, seed_share: float) -> int:
+        """How many features to decide together.
+
+        The square of a block of P features costs n·P² operations, the rows of its seeds against the
+        remaining R features 2·n·R per seed. At P² = 8R the square costs as much as four seeds, so
+        it never counts for much, while the block holds many seeds where there are many. But where
+        most of the last features were seeds, most of the remaining pairs will have to be compared
+        anyway, and squares are the cheapest way: n·R² for all of them in one symmetric update,
+        each column read once. Then the block is as large as a tenth of the memory of X allows,
+        which for tall data is everything that remains.
+        """
+        size = min(_LARGEST_BLOCK, isqrt(8 * remaining))
+        if seed_share > 0.5:
+            size = max(size, isqrt(int(_SQUARE_SHARE * X.nbytes / 8)))
+        return min(remaining, max(size, _SMALLEST_BLOCK))
+
+    n_rows = X.shape[0]
+    return Costs(
+        block_size,
+        # As many seeds as fit, standardised, into a fortieth of the memory of X.
+        max_seeds=min(max(int(_SEEDS_SHARE * X.nbytes / (8 * n_rows)), _FEWEST_SEEDS), _MOST_SEEDS),
+        # A column costs a strided read of one value per row, or one block copy.
+        scattered=300.0 if runs_along_rows(X) else 50.0,
+        candidates=_CANDIDATES,
+        # As many as share cache lines; of long columns fewer, which take 16 MiB.
+        columns=max(1, min(_COLUMNS, _COLUMNS_VALUES // n_rows)),
+    )
+
+
 def _suits_blas(X: npt.NDArray[Any]) -> bool:
     """Whether BLAS can read the array in place; NumPy would copy any other first."""
     return X.dtype == np.float64 and X.itemsize in X.strides
+
+
+# Single columns
+
+
+def standardize_target(
+    y: FloatArray, weights: FloatArray | None = None
+) -> tuple[FloatArray, float]:
+    """Standardise the target; raise if it is constant."""
+    target, _, scale, varies = standardize(y.reshape(-1, 1), np.finfo(np.float64).eps, weights)
+    if not np.isfinite(scale[0]):
+        raise ValueError("Values too large for float64 in the target y; rescale it first.")
+    if not varies[0]:
+        refuse_constant_target(y[0] if weights is None else y[weights > 0][0])
+    return target[:, 0], float(scale[0])
+
+
+def refuse_constant_target(value: float) -> NoReturn:
+    """Raise the error for a constant target."""
+    raise ValueError(
+        f"The target y is constant (all values are {value:g}): nothing supervises the reduction."
+    )
+
+
+def column_moments(
+    training: Training, target: FloatArray
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_], FloatArray]:
+    """Means, scales, which columns vary, and correlations with the target, in one pass.
+
+    Sums are taken of the distance to a shift, the mean of a few rows: then they keep their digits
+    also where the mean is much larger than the scale. The few columns that this does not suit (the
+    shift is far off, the unit extreme, the values constant or not finite) are done once more, with
+    care.
+    """
+    X, weights = training.values, training.weights
+    rows_of_x, D = X.shape
+    counts = np.ones(rows_of_x) if weights is None else weights
+    roots = None if weights is None else np.sqrt(weights)[:, None]
+    weighted_target = counts * target
+    n = counts.sum()
+    degrees = n - 1
+    sums, squares, products = np.zeros((3, D))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        some_rows = np.asarray(
+            X[:: max(1, rows_of_x // _SHIFT_ROWS)][:_SHIFT_ROWS], dtype=np.float64
+        )
+        shift: FloatArray = some_rows.mean(axis=0)
+        for rows, columns, tile in tiles(X):
+            np.subtract(X[rows, columns], shift[columns], out=tile)
+            sums[columns] += counts[rows] @ tile
+            products[columns] += weighted_target[rows] @ tile
+            if roots is not None:
+                tile *= roots[rows]
+            squares[columns] += column_squares(tile)
+        offset = sums / n
+        mean = shift + offset
+        variance = (squares - sums * offset) / degrees
+        scale = np.sqrt(variance)
+        correlation = (products - offset * weighted_target.sum()) / (degrees * scale)
+        precision = float(np.finfo(X.dtype).eps)
+        sound = (
+            np.isfinite(variance)
+            & (variance > _TINY_VARIANCE)
+            & (np.abs(offset) <= _MODERATE_OFFSET * scale)
+            & (scale > 2 * ROUNDING * precision * np.abs(mean))
+        )
+    varying = np.ones(D, dtype=np.bool_)
+    delicate = np.flatnonzero(~sound)
+    if not np.isfinite(squares[delicate]).all():
+        training.check_finite()
+    step = max(1, _DELICATE_VALUES // rows_of_x)
+    for start in range(0, delicate.size, step):
+        part = delicate[start : start + step]
+        values = take_columns(X, slice(None), part)
+        standard, mean[part], scale[part], varying[part] = standardize(values, precision, weights)
+        correlation[part] = standard.T @ weighted_target / degrees
+    _check_scales(mean, scale, training.columns)
+    return mean, scale, varying, correlation
+
+
+def _check_scales(mean: FloatArray, scale: FloatArray, columns: Columns) -> None:
+    """Raise if float64 cannot hold the scale of a column."""
+    for kind, wrong in (
+        ("large", ~(np.abs(mean) + scale < _LARGEST_UNIT)),
+        ("small", scale < 1 / _LARGEST_UNIT),
+    ):
+        if wrong.any():
+            raise ValueError(
+                f"Values too {kind} for float64 in "
+                f"{columns.describe(np.flatnonzero(wrong).tolist())}; rescale first."
+            )
+
+
+def standardize(
+    values: npt.NDArray[Any], precision: float, weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+    """Centre and scale columns to unit sample variance.
+
+    The mean is corrected by the mean of what it leaves, and squares are taken of values of at most
+    1, so that neither a mean much larger than the scale nor an extreme unit costs digits. With
+    weights, a row counts as that many rows; values of rows without weight do not matter.
+
+    Returns
+    -------
+    columns : array of shape (n, D), float64, column-contiguous
+    mean, scale : arrays of shape (D,)
+        ``scale`` is 1 where the column is constant.
+    varying : array of shape (D,)
+        Whether the values differ by more than their rounding.
+    """
+    # Column by column in memory, whatever the order given: the sums do not depend on it.
+    columns = np.array(values, dtype=np.float64, order="F")
+    n = columns.shape[0] if weights is None else weights.sum()
+    counted = slice(None) if weights is None else weights > 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = _column_means(columns, weights)
+        columns -= mean
+        correction = _column_means(columns, weights)
+        columns -= correction
+        mean += correction
+        peak = np.abs(columns[counted]).max(axis=0)
+        varying = ~is_constant(peak, mean, precision)
+        peak[~varying] = 1.0
+        columns /= peak
+        columns[:, ~varying] = 0.0
+        relative = np.sqrt(_sums_of_squares(columns, weights) / (n - 1))
+        relative[~varying] = 1.0
+        columns /= relative
+    return columns, mean, peak * relative, varying
+
+
+def _column_means(columns: FloatArray, weights: FloatArray | None) -> FloatArray:
+    if weights is None:
+        return np.asarray(columns.mean(axis=0))
+    return np.asarray(weights @ columns / weights.sum())
+
+
+def _sums_of_squares(columns: FloatArray, weights: FloatArray | None) -> FloatArray:
+    if weights is None:
+        return np.asarray(np.einsum("ij,ij->j", columns, columns))
+    return np.asarray(np.einsum("i,ij,ij->j", weights, columns, columns))

@@ -4,16 +4,15 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from ..theory._arrays import FloatArray
+from ._protocol import IndexArray
 from ._tiles import row_slices, runs_along_rows
-
-IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 _ROW_VALUES, _COLUMN_VALUES, _COPIED_VALUES = 2**18, 2**22, 2**18
 _MOST_COPIES = 8
@@ -36,7 +35,7 @@ def group_means(
     """Average the columns of each group, standardised by ``mean`` and ``scale`` if given.
 
     One pass over X in blocks, in the direction of its memory; sums are in float64, the result has
-    the type of X unless another is asked for. Columns with label −1 are left out.
+    the dtype of X by default. Columns with label −1 are left out.
 
     If a mean is not finite, ``check`` is called, to raise and name the value.
     """
@@ -72,7 +71,7 @@ def spread_means(
     scale: FloatArray,
     center: FloatArray,
 ) -> npt.NDArray[Any]:
-    """Give each feature its mean, and its scale times what its group's value is off its center."""
+    """Each feature's mean, plus its scale times its group's deviation from the center."""
     grouped = np.flatnonzero(labels >= 0)
     result = np.empty((reduced.shape[0], labels.size), dtype=reduced.dtype)
     result[:] = mean

@@ -1,6 +1,6 @@
-"""Statistics of data that come in chunks: moments that add up exactly, and nothing else kept."""
+"""Statistics of data that arrive in chunks: moments that add up exactly; no rows are kept."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,18 +11,28 @@ from .._data._checks import are_enough
 from .._data._columns import Columns
 from .._data._training import Training
 from ..theory._arrays import FloatArray
-from ._features import Features, features_from_sums, varying_columns
-from ._pairs import ROUNDING, PairCorrelations, resolve_pairs
-from ._protocol import BLOCK, IndexArray, Task
-from ._square import LARGEST_SQUARE, most_features, squares_together
-from ._sums import RowSums, variances_by_rows
+from ._protocol import (
+    LARGEST_SQUARE,
+    ROUNDING,
+    Comparison,
+    Costs,
+    Features,
+    IndexArray,
+    PairCorrelations,
+    RowSums,
+    Statistics,
+    is_constant,
+    most_features,
+    resolve_pairs,
+)
 from ._tiles import add_symmetric, row_slices
 
 _LARGEST_SPREAD, _LARGEST_VALUE = 1e130, 1e300
 """Beyond these, and below the inverse of the first, squares or sums would leave float64."""
 
 _CHUNK_VALUES = 2**22
-_HEAD, _SEEDS = 1024, 512
+_BLOCK, _SEEDS = 1024, 512
+"""Correlations cost nothing here: as many features as make a square of a few megabytes."""
 
 
 class Moments:
@@ -47,7 +57,7 @@ class Moments:
 
     @staticmethod
     def check_size(n_features: int) -> None:
-        """Refuse numbers of features whose comoments would not fit into memory."""
+        """Raise if the comoments of so many features would not fit into memory."""
         needed = 8 * (n_features + 1) ** 2
         if needed > LARGEST_SQUARE:
             most = most_features() - 1
@@ -74,7 +84,7 @@ class Moments:
         self.add(X, y, weights)
 
     def add(self, X: npt.NDArray[Any], y: FloatArray, weights: FloatArray) -> None:
-        """Add rows that have been checked, to all but the range."""
+        """Add checked rows to all but the range."""
         for rows in row_slices(X.shape[0], self.mean.size, _CHUNK_VALUES):
             self._add(X[rows], y[rows], weights[rows])
 
@@ -116,11 +126,12 @@ class Moments:
     @property
     def varying(self) -> npt.NDArray[np.bool_]:
         """Which columns, the target last, differ by more than their rounding."""
-        return varying_columns(self.mean, self.low, self.high, self.precision)
+        peak = np.maximum(self.high - self.mean, self.mean - self.low)
+        return ~is_constant(peak, self.mean, self.precision)
 
     @property
     def sufficient(self) -> bool:
-        """Whether there are samples enough, and variation in the target and in some feature."""
+        """Whether there are enough samples, and variation in the target and in some feature."""
         if not are_enough(self.n_samples):
             return False
         varying = self.varying
@@ -128,25 +139,19 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class MomentStatistics(Features):
-    """Statistics from accumulated moments, of which it makes no copy.
+class MomentStatistics(Statistics):
+    """Statistics from accumulated moments, not copied.
 
     Differences of two features that explain less than 1e-13 of a variance cannot be told from the
     rounding of the sums and count as none.
     """
 
-    n_samples: float
     _comoment: FloatArray
-    seed_limit: int = _SEEDS
-    scatter_cost: float = 0.0
-    block_size = BLOCK
-    columns_together = 0  # there are no columns any more
-    n_rows = 0
 
     @classmethod
     def from_moments(cls, moments: Moments) -> "MomentStatistics":
         """Derive scales and correlations with the target."""
-        features = features_from_sums(
+        features = Features.from_sums(
             moments.n_samples,
             moments.mean,
             np.diagonal(moments.comoment),
@@ -154,48 +159,27 @@ class MomentStatistics(Features):
             moments.varying,
             moments.precision,
         )
-        return cls(
-            **vars(features),
-            n_samples=moments.n_samples,
-            _comoment=moments.comoment.T[:-1, :-1],
-        )
-
-    def columns(self, features: IndexArray) -> FloatArray:
-        """There are none."""
-        return np.empty((features.size, 0))
-
-    def head_size(self, remaining: int, seed_share: float) -> int:
-        """As many as make a square of a few megabytes: correlations cost nothing here."""
-        return min(remaining, _HEAD)
-
-    def look_ahead(self, features: IndexArray, others: IndexArray, seed_share: float) -> None:
-        """All comoments are there already."""
+        costs = Costs(lambda remaining, _: min(remaining, _BLOCK), max_seeds=_SEEDS)
+        comoment = moments.comoment.T[:-1, :-1]
+        return cls(**features.moments(), costs=costs, _comoment=comoment)
 
     def square(self, features: IndexArray) -> FloatArray:
         """Correlations of the features with each other; only above the diagonal."""
         return self._correlations(features, features, mirror=bool((np.diff(features) < 0).any()))
 
-    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
-        """Correlations within each of many small groups, as full matrices."""
-        return squares_together(self, groups)
-
-    def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
-        """Correlations of seeds with candidates: one array (seeds, candidates) per task."""
-        for active, candidates in tasks:
+    def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
+        """Correlations of seeds with candidates: an array (seeds, candidates) per comparison."""
+        for active, candidates in comparisons:
             yield self._correlations(seeds[active], candidates)
 
     def sums(self) -> RowSums:
         """Running sums of the correlations of the members of a group."""
         everything = np.arange(self.mean.size)
 
-        def rows(members: IndexArray) -> FloatArray:
-            return self._correlations(members, everything)
+        def summed(members: IndexArray) -> FloatArray:
+            return np.asarray(self._correlations(members, everything).sum(axis=0))
 
-        return RowSums(rows, everything.size)
-
-    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
-        """Variance of the sum of each group's standardised features, multiplied by factors."""
-        return variances_by_rows(self, labels, n_groups, factors)
+        return RowSums(summed, everything.size)
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
         """Complete correlations of pairs, to the resolution of moments."""
@@ -219,16 +203,15 @@ class MomentStatistics(Features):
 
 
 def check_range(low: FloatArray, high: FloatArray, precision: FloatArray, columns: Columns) -> None:
-    """Refuse columns, the target last, whose comoments float64 could not hold."""
+    """Raise if float64 could not hold the comoments of a column; the target is the last."""
     with np.errstate(over="ignore"):
         spread, size = high - low, np.maximum(-low, high)
-    _refuse("large", (spread > _LARGEST_SPREAD) | (size > _LARGEST_VALUE), columns)
+    _raise_if_any("large", (spread > _LARGEST_SPREAD) | (size > _LARGEST_VALUE), columns)
     rounding = 2 * ROUNDING * precision * size
-    _refuse("small", (spread > rounding) & (spread < 1 / _LARGEST_SPREAD), columns)
+    _raise_if_any("small", (spread > rounding) & (spread < 1 / _LARGEST_SPREAD), columns)
 
 
-def _refuse(kind: str, wrong: npt.NDArray[np.bool_], columns: Columns) -> None:
-    """Raise for values of columns, or of the target, which is the last of them."""
+def _raise_if_any(kind: str, wrong: npt.NDArray[np.bool_], columns: Columns) -> None:
     places = np.flatnonzero(wrong).tolist()
     if places:
         last = places[0] == wrong.size - 1

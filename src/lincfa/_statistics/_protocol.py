@@ -1,124 +1,386 @@
-"""The protocol between the data and the grouping; the sources of statistics implement it."""
+"""What a fit asks of the data: moments of features, correlations on demand, what these cost."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from .. import theory
 from ..theory._arrays import FloatArray
-from ._pairs import PairCorrelations
 
 IndexArray: TypeAlias = npt.NDArray[np.intp]
 
-Task: TypeAlias = tuple[slice, IndexArray]
-"""A range of the seeds asked for, and the candidates whose correlations with these are wanted."""
+Comparison: TypeAlias = tuple[slice, IndexArray]
+"""A range of the seeds, and the candidates to correlate with them, in ascending order."""
 
-BLOCK = 128
-"""Candidates to test together against a group that grows, where correlations are at hand."""
+LARGEST_SQUARE = 4 * 2**30
+"""Bytes that a matrix of all pairs of features may take."""
+
+NEARLY_COLLINEAR = 1e-5
+"""Below this 1 − |ρ| a pair is computed from the difference of its columns: subtracting rounded
+correlations would leave fewer than some ten digits."""
+
+NEARLY_EXPLAINED = 1e-6
+"""Below this 1 − R² the same is done with the residual of the target."""
+
+ROUNDING = 4.0
+"""Multiple of the machine precision within which values count as equal."""
+
+RESOLUTION = 1e-13
+"""Share of variance below which sums of products cannot tell a difference from their rounding."""
+
+Contrast: TypeAlias = Callable[[IndexArray, int], tuple[FloatArray, FloatArray]]
+"""1 ∓ ρ and r₁ ∓ r₂ of selected pairs, for the sign of ρ; both 0 where there is no contrast."""
+
+Residual: TypeAlias = Callable[
+    [IndexArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatArray]
+]
+"""Share of the difference and 1 − R² of selected pairs, given 1 − ρ, 1 + ρ and r₁ + r₂."""
+
+_STRIP = 512
+_GROUPED_ROWS = 256
+_SMALL_GROUPS = 64
+"""Features of small groups whose correlations are computed at once."""
+
+
+def most_features() -> int:
+    """Largest number of features whose matrix of pairs is allowed."""
+    return int((LARGEST_SQUARE / 8) ** 0.5)
+
+
+@dataclass(frozen=True)
+class Features:
+    """Moments of single features.
+
+    Attributes
+    ----------
+    n_samples : float
+        Number of samples; with weights, their sum.
+    mean, scale : array of shape (D,)
+        Means and standard deviations (n − 1); the scale of a constant feature is 1.
+    varying : array of shape (D,)
+        Which features are not constant.
+    target_correlation : array of shape (D,)
+        Correlation with the target; 0 for a constant feature.
+    target_scale : float
+        Standard deviation of the target.
+    rounding : array of shape (D,)
+        Size below which a standardised value of each feature is rounding of the data.
+    """
+
+    n_samples: float
+    mean: FloatArray
+    scale: FloatArray
+    varying: npt.NDArray[np.bool_]
+    target_correlation: FloatArray
+    target_scale: float
+    rounding: FloatArray
+
+    @classmethod
+    def from_sums(
+        cls,
+        n_samples: float,
+        mean: FloatArray,
+        squares: FloatArray,
+        products: FloatArray,
+        varying: npt.NDArray[np.bool_],
+        precision: FloatArray,
+    ) -> "Features":
+        """Derive the moments from sums over the samples; the target is the last column.
+
+        ``squares`` are of the distances to the mean, ``products`` with those of the target.
+        """
+        degrees = n_samples - 1
+        scale = np.sqrt(np.where(varying, squares / degrees, 1.0))
+        correlation = np.where(varying, products / (degrees * scale[-1] * scale), 0.0)
+        return Features(
+            n_samples=n_samples,
+            mean=mean[:-1],
+            scale=scale[:-1],
+            varying=varying[:-1],
+            target_correlation=correlation[:-1],
+            target_scale=float(scale[-1]),
+            rounding=rounding_of_sums(precision[:-1], mean[:-1], scale[:-1]),
+        )
+
+    def moments(self) -> dict[str, Any]:
+        """Return these attributes, for another source of correlations of the same features."""
+        return {field.name: getattr(self, field.name) for field in fields(Features)}
+
+
+@dataclass(frozen=True)
+class Costs:
+    """How to ask a source for correlations so that they cost little. No result depends on it.
+
+    Attributes
+    ----------
+    block_size : callable
+        How many of the remaining features to decide together by :meth:`Statistics.square`, given
+        their number and the share of seeds among the features decided last (0 at the start).
+    max_seeds : int
+        Number of seeds to ask :meth:`Statistics.rows` for at once, at most.
+    scattered : float
+        Cost of a candidate picked from anywhere, in correlations of one candidate.
+    candidates : int
+        Number of candidates to test together against a group that grows.
+    columns : int
+        Number of neighbouring columns that are best read together; 0 where there are no columns.
+    """
+
+    block_size: Callable[[int, float], int]
+    max_seeds: int
+    scattered: float = 0.0
+    candidates: int = 128
+    columns: int = 0
+
+
+@dataclass(frozen=True)
+class PairCorrelations:
+    """The correlations of pairs of features, in the form the rule needs.
+
+    Attributes
+    ----------
+    rho : array
+        Correlation ρ of the pair.
+    below_one : array
+        1 − ρ, precise also where the columns nearly coincide, and exactly 0 where they coincide up
+        to the rounding of the data.
+    share_difference : array
+        Share of the target's variance explained by the difference of the pair; 0 where there is no
+        difference.
+    unexplained : array
+        Share that the regression on the pair leaves, 1 − R²; precise also where it is small.
+    """
+
+    rho: FloatArray
+    below_one: FloatArray
+    share_difference: FloatArray
+    unexplained: FloatArray
 
 
 class Sums(Protocol):
     """Correlations of candidates with the sum of a group that grows."""
 
     def add(self, features: IndexArray) -> None:
-        """Put features into the group."""
+        """Add features to the group."""
 
     def of(self, candidates: IndexArray) -> FloatArray:
         """Sum of the correlations of each candidate with the members of the group."""
 
 
-class Statistics(Protocol):
-    """What the criterion and the grouping ask of the data.
+class RowSums:
+    """The sums of all features, kept up to date by the sum of the correlations of new members."""
 
-    The moments of single features are known from the start. Correlations of features are computed
-    when they are asked for, many seeds at a time, because a pass over the data costs nearly the
-    same for one seed as for twenty.
+    def __init__(self, summed: Callable[[IndexArray], FloatArray], n_features: int) -> None:
+        self._summed, self._total = summed, np.zeros(n_features)
+
+    def add(self, features: IndexArray) -> None:
+        """Add features to the group."""
+        self._total += self._summed(features)
+
+    def of(self, candidates: IndexArray) -> FloatArray:
+        """Sum of the correlations of each candidate with the members of the group."""
+        return self._total[candidates]
+
+
+class ColumnSum:
+    """The sum of the members' standardised columns, multiplied with candidates when asked."""
+
+    def __init__(
+        self,
+        summed: Callable[[IndexArray], FloatArray],
+        products: Callable[[FloatArray, IndexArray], FloatArray],
+    ) -> None:
+        self._summed, self._products = summed, products
+        self._total: FloatArray | float = 0.0
+
+    def add(self, features: IndexArray) -> None:
+        """Add features to the group."""
+        self._total = self._total + self._summed(features)
+
+    def of(self, candidates: IndexArray) -> FloatArray:
+        """Sum of the correlations of each candidate with the members of the group."""
+        return self._products(np.asarray(self._total), candidates)
+
+
+@dataclass(frozen=True)
+class Statistics(Features, ABC):
+    """A source of correlations between features.
+
+    They are computed when they are asked for, many seeds at a time, because a pass over the data
+    costs nearly the same for one seed as for twenty.
     """
 
-    @property
-    def n_samples(self) -> float:
-        """Number of samples; with weights, their sum."""
+    costs: Costs
 
-    @property
-    def mean(self) -> FloatArray:
-        """Means of the features."""
+    def restricted_to(self, varying: npt.NDArray[np.bool_]) -> Self:
+        """Return the same statistics with all other features left out, as if constant."""
+        return replace(self, varying=varying)
 
-    @property
-    def scale(self) -> FloatArray:
-        """Standard deviations (n − 1) of the features; 1 for a constant one."""
-
-    @property
-    def varying(self) -> npt.NDArray[np.bool_]:
-        """Which features are not constant."""
-
-    @property
-    def target_correlation(self) -> FloatArray:
-        """Correlations of the features with the target; 0 for a constant one."""
-
-    @property
-    def target_scale(self) -> float:
-        """Standard deviation of the target."""
-
-    @property
-    def rounding(self) -> FloatArray:
-        """Size below which a value of each feature, standardised, is rounding of the data."""
-
-    @property
-    def seed_limit(self) -> int:
-        """Number of seeds to ask for at once, at most."""
-
-    @property
-    def scatter_cost(self) -> float:
-        """Cost of a candidate picked from anywhere, in correlations of one candidate."""
-
-    @property
-    def block_size(self) -> int:
-        """Number of candidates to test together against a group that grows."""
-
-    @property
-    def n_rows(self) -> int:
-        """Length of :meth:`columns`."""
-
-    @property
-    def columns_together(self) -> int:
-        """Number of neighbouring columns that are best read together; 0 where there are none."""
-
-    def columns(self, features: IndexArray) -> FloatArray:
-        """Standardised columns, one a row, such that their products are correlations."""
-
-    def head_size(self, remaining: int, seed_share: float) -> int:
-        """How many of the remaining features to decide together by :meth:`square`.
-
-        ``seed_share`` is the share of seeds among the features decided last, 0 at the start.
-        """
-
-    def look_ahead(self, features: IndexArray, others: IndexArray, seed_share: float) -> None:
-        """Hear which correlations come next: of features with each other, of some with others.
-
-        A source for which looking at the data is expensive may compute them together.
-        """
-
+    @abstractmethod
     def square(self, features: IndexArray) -> FloatArray:
         """Correlations of the features with each other; only above the diagonal."""
 
-    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
-        """Correlations within each of many small groups, as full matrices."""
+    @abstractmethod
+    def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
+        """Correlations of seeds with candidates: an array (seeds, candidates) per comparison."""
 
-    def rows(self, seeds: IndexArray, tasks: Iterable[Task]) -> Iterator[FloatArray]:
-        """Correlations of seeds with candidates: one array (seeds, candidates) per task.
-
-        The candidates of a task are in ascending order.
-        """
-
+    @abstractmethod
     def sums(self) -> Sums:
-        """Running sums for a group that is empty yet."""
+        """Running sums for a group that is still empty."""
+
+    @abstractmethod
+    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
+        """Complete correlations of pairs of features, precise also where they nearly coincide."""
+
+    def matrix(self, features: IndexArray) -> FloatArray:
+        """Full symmetric matrix of the correlations of the features."""
+        matrix = self.square(features)
+        size = features.size
+        for top in range(0, size, _STRIP):
+            strip = slice(top, min(top + _STRIP, size))
+            corner = matrix[strip, strip]
+            corner[...] = np.triu(corner, 1) + np.triu(corner, 1).T
+            matrix[strip.stop :, strip] = matrix[strip, strip.stop :].T
+        np.fill_diagonal(matrix, 1.0)
+        return matrix
+
+    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        """Full matrices of the correlations within each of many small groups.
+
+        Several groups are computed together: what this computes in vain, correlations between
+        groups, costs less than reading the data for each.
+        """
+        start = 0
+        while start < len(groups):
+            stop, width = start + 1, groups[start].size
+            while stop < len(groups) and width + groups[stop].size <= _SMALL_GROUPS:
+                width += groups[stop].size
+                stop += 1
+            matrix = self.matrix(np.concatenate(groups[start:stop]))
+            left = 0
+            for group in groups[start:stop]:
+                part = slice(left, left + group.size)
+                yield matrix[part, part]
+                left = part.stop
+            start = stop
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
         """Variance of the sum of each group's standardised features, multiplied by factors.
 
         Features with label −1 belong to no group.
         """
+        result = np.zeros(n_groups)
+        order = np.argsort(labels, kind="stable")
+        bounds = np.searchsorted(labels[order], np.arange(n_groups + 1))
+        for number, (start, stop) in enumerate(pairwise(bounds.tolist())):
+            group = order[start:stop]
+            for top in range(0, group.size, _GROUPED_ROWS):
+                strip = group[top : top + _GROUPED_ROWS]
+                (rows,) = self.rows(strip, [(slice(0, strip.size), group)])
+                result[number] += factors[strip] @ rows @ factors[group]
+        return result
 
-    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
-        """Complete correlations of pairs of features, precise also where they nearly coincide."""
+    def prefetch(self, features: IndexArray, others: IndexArray) -> None:
+        """Announce that most correlations of the features, and with the others, come next.
+
+        A source for which each pass over the data is expensive computes them together.
+        """
+
+    @property
+    def n_rows(self) -> int:
+        """Length of :meth:`columns`."""
+        return 0
+
+    def columns(self, features: IndexArray) -> FloatArray:
+        """Standardised columns, one a row, such that their products are correlations.
+
+        Only where ``costs.columns`` is not 0.
+        """
+        raise NotImplementedError
+
+
+# Pairs, without losing digits
+
+
+def complete_pairs(
+    rho: FloatArray,
+    r_first: FloatArray,
+    r_second: FloatArray,
+    contrast: Contrast,
+    residual: Residual,
+) -> PairCorrelations:
+    """Complete the correlations of pairs.
+
+    Where subtracting rounded correlations would lose digits, ``contrast`` and ``residual`` are
+    asked for the precise values.
+    """
+    rho = rho.copy()
+    below_one, above_minus_one = 1 - rho, 1 + rho
+    difference, total = r_first - r_second, r_first + r_second
+
+    # This also brings correlations back that rounding has taken past ±1.
+    for sign, gap, opposite, covariance in (
+        (1, below_one, above_minus_one, difference),
+        (-1, above_minus_one, below_one, total),
+    ):
+        near = np.flatnonzero(gap < NEARLY_COLLINEAR)
+        if near.size:
+            gap[near], covariance[near] = contrast(near, sign)
+            opposite[near] = 2 - gap[near]
+            rho[near] = sign * (1 - gap[near])
+
+    share_mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
+    unexplained = np.maximum(1 - share_mean - share, 0)
+    near = np.flatnonzero(unexplained < NEARLY_EXPLAINED)
+    if near.size:
+        share[near], unexplained[near] = residual(
+            near, below_one[near], above_minus_one[near], total[near]
+        )
+    return PairCorrelations(rho, below_one, share, unexplained)
+
+
+def is_constant(
+    peak: FloatArray, mean: FloatArray, precision: float | FloatArray
+) -> npt.NDArray[np.bool_]:
+    """Whether a column differs from its mean by no more than ``peak`` because of rounding."""
+    return np.asarray(peak <= ROUNDING * precision * np.abs(mean))
+
+
+def rounding_of_sums(precision: npt.ArrayLike, mean: FloatArray, scale: FloatArray) -> FloatArray:
+    """Size below which a standardised value is rounding of the data, or of sums of products."""
+    of_data = ROUNDING * np.asarray(precision) * (1 + np.abs(mean) / scale)
+    return np.asarray(np.maximum(of_data, np.sqrt(RESOLUTION) / 2))
+
+
+def resolve_pairs(
+    r: FloatArray, rounding: FloatArray, first: IndexArray, second: IndexArray, rho: FloatArray
+) -> PairCorrelations:
+    """Complete correlations of pairs from nothing but correlations, to the resolution of sums.
+
+    ``r`` and ``rounding`` are those of all features, ``rho`` of the pairs.
+    """
+    floor = (rounding[first] + rounding[second]) ** 2
+
+    def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
+        gap = 1 - sign * rho[near]
+        covariance = r[first[near]] - sign * r[second[near]]
+        distinct = gap > floor[near]
+        return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
+
+    def residual(
+        near: IndexArray, below_one: FloatArray, above_minus_one: FloatArray, total: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        difference = np.where(below_one > 0, r[first[near]] - r[second[near]], 0.0)
+        mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
+        unexplained = 1 - mean - share
+        return (
+            np.where(share > floor[near], share, 0.0),
+            np.where(unexplained > floor[near], unexplained, 0.0),
+        )
+
+    return complete_pairs(rho, r[first], r[second], contrast, residual)

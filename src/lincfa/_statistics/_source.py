@@ -20,7 +20,6 @@ def statistics_of(
     """
     if isinstance(training, Training):
         return ArrayStatistics.of(training)
-    from ._dask._chunks import Chunks
-    from ._dask._statistics import chunk_statistics
+    from ._dask._chunks import Chunks, chunk_statistics
 
     return chunk_statistics(Chunks.of(training), often=often, neighbours=neighbours)

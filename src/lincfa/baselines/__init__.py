@@ -1,4 +1,4 @@
-"""What to compare with: the supervised linear reductions of the paper, and parts of others."""
+"""Methods to compare with: the paper's supervised linear reductions, and parts of others."""
 
 from ._regressors import RIDGES, n_features, pls
 from ._supervised import ScreenedPCA, SupervisedPCA

@@ -1,4 +1,4 @@
-"""Kernels of a single target: the directions of features that they favour, at low cost."""
+"""Supervised PCA with a kernel on a single target, without forming the kernel matrix."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -16,17 +16,17 @@ from ..theory._arrays import FloatArray
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
 Kernel: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
-"""Of two arrays of values: the kernel of each value of the one and each of the other."""
+"""The kernel matrix between two arrays of values."""
 
 _BLOCK_VALUES = 2**22
-_ROUNDING = 32 * float(np.finfo(np.float64).eps)  # of a kernel, relative to its largest value
+_ROUNDING = 32 * float(np.finfo(np.float64).eps)  # error of a kernel relative to its largest value
 _FEWEST_NODES = 32
 
 
 def make_kernel(name: str, gamma: float, degree: int, coef0: float) -> Kernel:
-    """Give a kernel by its name, as :mod:`sklearn.metrics.pairwise` defines it.
+    """Return a kernel as defined in :mod:`sklearn.metrics.pairwise`.
 
-    Values that float64 cannot hold are infinite or NaN, without a warning.
+    Overflow gives infinity or NaN, without a warning.
 
     Examples
     --------
@@ -61,27 +61,27 @@ def kernel_directions(
     Parameters
     ----------
     factor : array of shape (D,)
-        By what the centred columns of X are multiplied.
+        Factors for the centred columns of X.
     known : int or None
-        Number of places at which an interpolation of the kernel is exact, where known.
+        Number of nodes at which interpolation of the kernel is exact, if known.
 
     Returns
     -------
     values : array of shape (r,)
-        Falling. All others are 0.
+        In descending order; all others are 0.
     vectors : array of shape (D, r)
     largest : float
-        Largest absolute value of the kernel at the places between which it is interpolated.
+        Largest absolute value of the kernel between the nodes.
     """
-    places, directions, loadings = _factor(X, mean, factor, target, kernel, known)
-    matrix, largest = _form(loadings, places, kernel)
+    nodes, directions, loadings = _factor(X, mean, factor, target, kernel, known)
+    matrix, largest = _quadratic_form(loadings, nodes, kernel)
     if not np.isfinite(largest):
         raise ValueError(
             "The values of the kernel are too large for float64: lower gamma, degree or coef0."
         )
     values, vectors = eigh(matrix)
     vectors = directions @ vectors[:, ::-1]
-    vectors[factor == 0] = 0.0  # these are, but for rounding
+    vectors[factor == 0] = 0.0  # up to rounding they already are
     return values[::-1], vectors, largest
 
 
@@ -93,22 +93,16 @@ def _factor(
     kernel: Kernel,
     known: int | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Write XᵀHLHX as Q P K Pᵀ Qᵀ, with K the kernel between a few places.
+    """Factor XᵀHLHX into Q P K Pᵀ Qᵀ, with K the kernel between k nodes; return nodes, Q and P.
 
-    The kernel is interpolated in Chebyshev polynomials between the smallest and the largest target;
-    where that takes as many places as the target has distinct values, it is these.
-
-    Returns
-    -------
-    places : array of shape (k,)
-    Q : array of shape (D, r)
-        Orthonormal, r at most D and k.
-    P : array of shape (r, k)
+    The kernel is interpolated in Chebyshev polynomials between the smallest and the largest target.
+    If that takes as many nodes as the target has distinct values, these are the nodes. Q is
+    orthonormal, of shape (D, r) with r at most D and k; P has shape (r, k).
     """
     n, D = X.shape
     values, index = np.unique(target, return_inverse=True)
     middle, half = (values[-1] + values[0]) / 2, (values[-1] - values[0]) / 2
-    count = known or _places_needed(
+    count = known or _nodes_needed(
         values.size, lambda s, t: kernel(middle + half * s, middle + half * t)
     )
     interpolated = count <= values.size
@@ -125,10 +119,10 @@ def _factor(
         sums += basis.T @ part
         total += part.sum(axis=0)
         basis_total += basis.sum(axis=0)
-    sums -= np.multiply.outer(basis_total / n, total)  # what the rounding of the mean leaves
+    sums -= np.multiply.outer(basis_total / n, total)  # rounding errors of the mean
     if not interpolated:
         return values, *_orthogonal(sums.T)
-    # The constant polynomial has no part: centring takes it. From coefficients to values.
+    # Centring removes the constant polynomial. The transform turns coefficients into values.
     directions, loadings = _orthogonal(sums[1:].T)
     loadings = dct(np.pad(loadings, ((0, 0), (1, 0))), type=3, axis=1) / count
     return np.asarray(middle + half * _nodes(count)), directions, loadings
@@ -140,19 +134,19 @@ def _orthogonal(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _nodes(count: int) -> FloatArray:
-    """Zeros of the Chebyshev polynomial of that degree."""
+    """Return the zeros of the Chebyshev polynomial of that degree."""
     return np.asarray(np.cos(np.pi * (np.arange(count) + 0.5) / count))
 
 
-def _places_needed(n_values: int, kernel: Kernel) -> int:
-    """Give the number of nodes that interpolate a kernel on [−1, 1] up to rounding.
+def _nodes_needed(n_values: int, kernel: Kernel) -> int:
+    """Return how many nodes interpolate a kernel on [−1, 1] up to rounding.
 
-    More than ``n_values`` where it takes at least about as many.
+    If that is about ``n_values`` or more, return ``n_values + 1``.
     """
     count = _FEWEST_NODES
     while count < n_values:
         nodes = _nodes(count)
-        # As a function of one argument; the other is a node, where a narrow kernel has its peak.
+        # Functions of one argument; the other is a node, where a narrow kernel has its peak.
         lines = kernel(nodes, nodes[np.linspace(0, count - 1, 9).astype(np.intp)])
         coefficients = np.abs(dct(lines, axis=0)).max(axis=1) / count
         needed = np.flatnonzero(coefficients > _ROUNDING * np.abs(lines).max())
@@ -162,12 +156,14 @@ def _places_needed(n_values: int, kernel: Kernel) -> int:
     return n_values + 1
 
 
-def _form(loadings: FloatArray, places: FloatArray, kernel: Kernel) -> tuple[FloatArray, float]:
-    """Give P K Pᵀ and the largest absolute value in K, which is never there as a whole."""
+def _quadratic_form(
+    loadings: FloatArray, nodes: FloatArray, kernel: Kernel
+) -> tuple[FloatArray, float]:
+    """Return P K Pᵀ and the largest absolute value in K, which is computed in blocks."""
     result, largest = np.zeros((len(loadings), len(loadings))), np.float64(0)
     with np.errstate(over="ignore", invalid="ignore"):
-        for rows in row_slices(places.size, places.size, _BLOCK_VALUES):
-            part = kernel(places[rows], places)
+        for rows in row_slices(nodes.size, nodes.size, _BLOCK_VALUES):
+            part = kernel(nodes[rows], nodes)
             largest = np.maximum(largest, np.abs(part).max())
             result += loadings[:, rows] @ (part @ loadings.T)
     return (result + result.T) / 2, float(largest)

@@ -1,4 +1,4 @@
-"""What the regressions to compare with choose from, and how many features they end up with."""
+"""Tuning of the regressions to compare with, and how many features they use."""
 
 from typing import Any
 
@@ -7,27 +7,27 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.model_selection import GridSearchCV
 
 RIDGES = np.logspace(-3, 5, 17)
-"""Penalties that ridge regression on standardised features chooses from."""
+"""Penalties to choose from in ridge regression on standardised features."""
 
 _FOLDS = 5
 _LARGEST = 20
 
 
 def pls(n: int, D: int, cv: Any) -> GridSearchCV:
-    """Partial least squares on standardised features, its number of components by folds.
+    """Partial least squares on standardised features, number of components by cross-validation.
 
     Parameters
     ----------
     n, D : int
-        Numbers of samples and features of the fit: there are at most 20 components, and no more
+        Numbers of samples and features of the fit. There are at most 20 components, and no more
         than the training part of one of five folds allows.
     cv : int, splitter or iterable
-        Folds, as anywhere in scikit-learn.
+        Folds, as in scikit-learn.
 
     Returns
     -------
     GridSearchCV
-        Not fitted yet.
+        Unfitted.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def pls(n: int, D: int, cv: Any) -> GridSearchCV:
     >>> n_features(pls(200, 10, cv=5).fit(X, y)) <= 10
     True
     """
-    smallest = n - -(-n // _FOLDS)  # samples that a fold leaves
+    smallest = n - -(-n // _FOLDS)  # training samples of a fold
     return GridSearchCV(
         PLSRegression(scale=False),
         {"n_components": list(range(1, min(_LARGEST, D, smallest - 1) + 1))},
@@ -47,7 +47,7 @@ def pls(n: int, D: int, cv: Any) -> GridSearchCV:
 
 
 def n_features(model: Any) -> int:
-    """Number of features that the regression of a fitted method has.
+    """Number of features that a fitted regression uses.
 
     Parameters
     ----------

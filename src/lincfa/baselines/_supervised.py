@@ -1,4 +1,4 @@
-"""Supervised linear reductions that the paper compares with, as scikit-learn transformers."""
+"""The supervised linear reductions that the paper compares with, as scikit-learn transformers."""
 
 import numbers
 import warnings
@@ -22,14 +22,14 @@ from ..theory._arrays import FloatArray
 from ._kernels import KERNELS, kernel_directions, make_kernel
 
 _EPS = float(np.finfo(np.float64).eps)
-_TIED = 1e-12  # correlations that differ by less differ by rounding
+_TIED = 1e-12  # correlations that differ by less are equal up to rounding
 
 
 class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer that is fitted to means and directions."""
+    """A transformer that projects centred features onto fitted directions."""
 
     def _validate(self, X: Any, y: Any) -> tuple[npt.NDArray[Any], FloatArray, ArrayStatistics]:
-        """Check the data of a fit: X, the standardised target, and means, scales, correlations."""
+        """Return X, the standardised target, and means, scales and correlations, all checked."""
         forget_fit(self)
         training = read_in_memory(X, y, min_samples=2, estimator=type(self).__name__)
         self._columns = training.columns
@@ -53,7 +53,7 @@ class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Returns
         -------
         array of shape (n_samples, n_components_)
-            Or a data frame, as ``set_output`` says.
+            Or a data frame, as chosen with ``set_output``.
         """
         check_is_fitted(self, "components_")
         check_in_memory(X)
@@ -70,7 +70,7 @@ class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return int(self.n_components_)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that a target is needed and that the type of X is kept."""
+        """Declare that a target is required and that the type of X is kept."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -78,38 +78,37 @@ class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
 
 class SupervisedPCA(_Projection):
-    """Directions along which the features depend most on the target, in the sense of a kernel.
+    """Directions along which the features depend most on the target, measured by a kernel.
 
     The components are the leading eigenvectors of XᵀHLHX, where H centres and L is the kernel
     matrix of the centred target. This is one of the methods that the paper compares LinCFA with.
-    Features of different units should be standardised first (``StandardScaler``).
+    Standardise features in different units first (``StandardScaler``).
 
-    On a single target the linear kernel gives one component, which is proportional to Xᵀy, and the
+    For a single target the linear kernel gives one component, proportional to Xᵀy, and the
     polynomial kernel at most as many as its degree. The kernel matrix is never formed: a smooth
     kernel is interpolated between a few values of the target, up to rounding.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of components; where the kernel gives fewer, a warning says so. None for all that
-        the kernel gives.
+        Number of components; there is a warning if the kernel gives fewer. None: all.
     kernel : {"linear", "poly", "rbf", "sigmoid"}, default="linear"
         With s and t values of the centred target: st, (γst + c)ᵏ, exp(−γ(s − t)²) or tanh(γst + c).
     gamma : float or "scale", default="scale"
-        γ, positive. ``"scale"`` is 1 over the variance of the target, so that the unit of the
-        target does not matter.
+        γ, positive. ``"scale"`` is 1 over the variance of the target, which makes the result
+        independent of the target's unit.
     degree : int, default=3
         k of the polynomial kernel.
     coef0 : float, default=1.0
         c of the polynomial and sigmoid kernels.
     tol : float, default=1e-09
-        Eigenvalues up to this share of the largest count as zero. Negative ones, which the
-        sigmoid kernel can have, give no component.
+        Eigenvalues up to this share of the largest count as zero. Negative ones, which are
+        possible with the sigmoid kernel, give no component.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_features_in_)
-        Orthonormal directions, by falling eigenvalue; the largest loading of each is positive.
+        Orthonormal directions, by descending eigenvalue; the largest loading of each is positive.
     eigenvalues_ : ndarray of shape (n_components_,)
         Eigenvalues of XᵀHLHX.
     mean_ : ndarray of shape (n_features_in_,)
@@ -117,7 +116,7 @@ class SupervisedPCA(_Projection):
     n_components_, n_features_in_ : int
         Numbers of components, and of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features seen in fit, where X has names that are all strings.
+        Names of features seen in fit, if X has names that are all strings.
 
     References
     ----------
@@ -170,19 +169,19 @@ class SupervisedPCA(_Projection):
         """
         self._check_parameters()
         X, target, statistics = self._validate(X, y)
-        # In units of the largest scale no square leaves the range of floats.
+        # In units of the largest scale, squares cannot overflow.
         size = statistics.scale[statistics.varying].max()
         n, scale = len(target), statistics.target_scale
-        # On the standardised target. Its scale has n − 1 where the variance has n.
+        # For the standardised target. Its scale divides by n − 1, the variance by n.
         gamma = n / (n - 1) if is_word(self.gamma, "scale") else float(self.gamma) * scale * scale
         kernel = make_kernel(self.kernel, gamma, int(self.degree), float(self.coef0))
-        # A polynomial is known from one value more than its degree.
+        # One value more than its degree determines a polynomial.
         known = {"linear": 2, "poly": int(self.degree) + 1}.get(self.kernel)
         values, vectors, largest = kernel_directions(
             X, statistics.mean, statistics.varying / size, target, kernel, known
         )
-        # No eigenvalue exceeds n times the kernel's largest value times the features' sum of
-        # squares; a tiny share of that is rounding.
+        # Eigenvalues are at most n times the largest value of the kernel times the features' sum
+        # of squares; a tiny share of that is rounding.
         squares = ((statistics.scale / size)[statistics.varying] ** 2).sum()
         rounding = _EPS * n * n * squares * largest
         if values[0] <= rounding:
@@ -197,7 +196,7 @@ class SupervisedPCA(_Projection):
         self.mean_ = statistics.mean
         if self.n_components is not None and kept < self.n_components:
             warnings.warn(
-                f"n_components is {self.n_components}, but on this target and these features the "
+                f"n_components is {self.n_components}, but for these features and this target the "
                 f"{self.kernel} kernel gives only {found} component{'s' if found > 1 else ''}.",
                 UserWarning,
                 stacklevel=stack_level(),
@@ -224,18 +223,17 @@ class ScreenedPCA(_Projection):
     """Principal components of the features that are most correlated with the target.
 
     Known as supervised principal components; one of the methods that the paper compares LinCFA
-    with. Features of different units should be standardised first (``StandardScaler``): the
-    screening does not depend on their units, the components do.
+    with. Standardise features in different units first (``StandardScaler``): the screening does not
+    depend on the units, but the components do.
 
     Parameters
     ----------
     n_components : int or float, default=1
-        Number of components, or the share of the variance of the kept features, below 1, that they
-        explain together. None for all.
+        Number of components, or the share of the variance of the kept features to explain, below 1.
+        None: all.
     keep : int or float, default=0.5
-        Number of features to keep, or their share, up to 1.0 (rounded, at least one feature). Of
-        features that are equally correlated with the target, in absolute value and up to rounding,
-        the first columns are kept.
+        Number of features to keep, or their share, up to 1.0 (rounded, at least one feature). Among
+        features with the same absolute correlation up to rounding, the first columns are kept.
 
     Attributes
     ----------
@@ -244,8 +242,7 @@ class ScreenedPCA(_Projection):
     scores_ : ndarray of shape (n_features_in_,)
         Correlation of each feature with the target; 0 for a constant feature.
     components_ : ndarray of shape (n_components_, n_features_in_)
-        Principal directions, 0 for features that are left out; the largest loading of each is
-        positive.
+        Principal directions, 0 for features not kept; the largest loading of each is positive.
     explained_variance_ratio_ : ndarray of shape (n_components_,)
         Share of each component in the variance of the kept features.
     mean_ : ndarray of shape (n_features_in_,)
@@ -253,7 +250,7 @@ class ScreenedPCA(_Projection):
     n_components_, n_features_in_ : int
         Numbers of components, and of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features seen in fit, where X has names that are all strings.
+        Names of features seen in fit, if X has names that are all strings.
 
     References
     ----------
@@ -302,12 +299,12 @@ class ScreenedPCA(_Projection):
                 f"have at most {min(n, number)} components."
             )
         scores = np.zeros(D)
-        # Standardised, because r_regression takes sums of squares before it subtracts the mean.
+        # Standardised first, because r_regression sums squares before it subtracts the mean.
         scores[varying] = r_regression(
             (X[:, varying] - statistics.mean[varying]) / statistics.scale[varying], target
         )
         support = _strongest(np.where(varying, np.abs(scores), -1.0), number)
-        # In units of the largest scale, as above. Of the solvers this one never draws at random.
+        # In units of the largest scale, as above. The full solver has no randomness.
         factor = varying / statistics.scale[varying & support].max()
         kept = (X[:, support] - statistics.mean[support]) * factor[support]
         pca = PCA(self.n_components, svd_solver="full").fit(kept)
@@ -337,7 +334,7 @@ class ScreenedPCA(_Projection):
 
 
 def _strongest(strength: FloatArray, number: int) -> npt.NDArray[np.bool_]:
-    """Mark the largest values, the first of those that are equal up to rounding."""
+    """Return which values are largest; among those equal up to rounding, the first."""
     last = np.partition(strength, -number)[-number]
     support = strength > last + _TIED
     tied = np.flatnonzero(np.abs(strength - last) <= _TIED)
@@ -346,7 +343,7 @@ def _strongest(strength: FloatArray, number: int) -> npt.NDArray[np.bool_]:
 
 
 def _with_signs(components: FloatArray) -> FloatArray:
-    """Turn each row so that its largest value, the first of several alike, is positive."""
+    """Flip the sign of each row whose largest value (the first, if tied) is negative."""
     sizes = np.abs(components)
     largest = (sizes >= (1 - 1e-9) * sizes.max(axis=1, keepdims=True)).argmax(axis=1)
     signs = np.where(components[np.arange(len(components)), largest] < 0, -1.0, 1.0)

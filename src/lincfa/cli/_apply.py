@@ -3,8 +3,17 @@
 import argparse
 from typing import Any
 
-from ._arguments import add_command, add_dask, add_data, add_output, add_talk, refuse_mixed_output
-from ._talk import Talk
+from ._arguments import (
+    add_command,
+    add_dask,
+    add_data,
+    add_output,
+    add_verbosity,
+    check_options,
+    open_options,
+    scheduler_of,
+)
+from ._terminal import Terminal
 
 
 def add(commands: Any) -> None:
@@ -14,9 +23,9 @@ def add(commands: Any) -> None:
         "apply",
         run,
         help="reduce new samples by a saved model",
-        description="Reads a model that lincfa reduce (or LinCFA.save) wrote and a table with the\n"
-        "same features, in any order, and writes the table with the mean of each group\n"
-        "in place of its features. All other columns are passed on as they are.",
+        description="Reads a model that lincfa reduce (or LinCFA.save) wrote and data with the\n"
+        "same features, in any order, and writes the data with the mean of each group in\n"
+        "place of its features. All other columns are kept unchanged.",
         examples="  lincfa apply groups.json new.csv\n"
         "  lincfa apply groups.json new.parquet --output reduced.parquet --missing drop",
     )
@@ -24,47 +33,48 @@ def add(commands: Any) -> None:
     add_data(parser, target=False)
     add_dask(parser)
     add_output(parser)
-    add_talk(parser)
+    add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read, average, write."""
-    import numpy as np
-
-    from .._model._files import replacing_all
-    from ._columns import find_features
-    from ._files import check_same_field, form_of
-    from ._outputs import check_outputs, named_after, tell_applied, write_reduced
-    from ._reading import in_chunks, open_table, refuse_foreign_options
-    from ._rows import complete_rows, frame_of_rows
-
-    refuse_mixed_output(options)
     if options.data.endswith(".json"):
-        options.refuse("the model comes first, then the table")
-    refuse_foreign_options(options)
-    if in_chunks(options):
-        from ._chunked_apply import apply_chunks
+        options.refuse("the model comes first, then the data")
+    check_options(options)
+    from ._dask import computing
+    from ._select import complete_rows, naming, require_features, select_columns
+    from ._write import output_paths, replacing, write_reduced
 
-        return apply_chunks(options)
-    talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
-    path = options.output or named_after(options.data, form_of(options.data))
-    check_outputs({"--output": path}, [options.groups, options.data], options.force)
-    form_of(path)  # refuses an unknown suffix before any work
+    terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
+    path = output_paths(options, {}, [options.groups])["--output"]
     from .. import load
 
     model = load(options.groups)
-    features = [str(name) for name in model._names()]
-    averaged = {features[i] for i in np.flatnonzero(model.labels_ >= 0)}
-    table = open_table(options, talk, lambda names: set(names) - averaged)
-    if getattr(model, "field_", None) is not None:
-        check_same_field(table, model.field_)
-    names = table.names
-    dropped = find_features(table, features, options.drop, options.groups)
-    rows = complete_rows(table, features, options.missing, talk, advice="")
-    with talk.busy("averaging"):
-        reduced = model._reduce(frame_of_rows(table, features, np.flatnonzero(rows)))
-    keep = [name for name in names if name not in averaged and name not in dropped]
-    with replacing_all([path] if path != "-" else []) as parts:
-        write_reduced(model, table, keep, rows, reduced, path, parts[0] if parts else None, talk)
-    tell_applied(model, len(reduced), path, talk)
+    with replacing([path]) as parts, computing(scheduler_of(options), terminal) as step:
+        with step(f"reading {options.data}"):
+            data = open_options(options, model=model)
+            features = data.columns_of(model)
+            require_features(data, features, options.groups)
+            dropped = set(select_columns(data, options.drop))
+            for name in sorted(dropped.intersection(features)):
+                raise ValueError(f"column {name!r} is a feature of the model and cannot be dropped")
+            rows = complete_rows(data, features, options.missing, terminal, advice="")
+        with step("averaging"), naming(data.source):
+            reduced = data.transform(model, features, rows)
+        averaged = {name for name, k in zip(features, model.labels_, strict=True) if k >= 0}
+        keep = [name for name in data.names if name not in averaged and name not in dropped]
+        with step("writing"):
+            write_reduced(parts.get(path), path, data, keep, rows, reduced, model, terminal)
+    terminal.print(f"{rows.size} rows, {model.summary().headline}")
+    terminal.print(f"output: {'standard output' if path == '-' else path}")
+    terminal.print_json(
+        {
+            "headline": model.summary().headline,
+            "n_samples": rows.size,
+            "n_features": model.n_features_in_,
+            "n_groups": model.n_groups_,
+            "notes": terminal.notes,
+            "written": {"output": path},
+        }
+    )
     return 0

@@ -1,16 +1,19 @@
-"""Options that several commands share, and the values they take."""
+"""Options that several commands share, the values they take, and the data they name."""
 
 import argparse
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from ._files import DataFile
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are a line that says where to read more, not all options."""
+    """A parser whose errors are one line, without the list of all options."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and end with the code for wrong usage."""
+        """Print what is wrong, and exit with the code for wrong usage."""
         self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help)\n")
 
 
@@ -25,25 +28,27 @@ def add_command(
         epilog=f"examples:\n{examples}" if examples else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--debug", action="store_true", help="show where an error arose")
+    parser.add_argument(
+        "--debug", action="store_true", help="show where in the code an error arose"
+    )
     parser.set_defaults(run=run, refuse=parser.error)
     return parser
 
 
-def add_talk(parser: argparse.ArgumentParser) -> None:
-    """Add how much a command says, and in which language."""
-    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+def add_verbosity(parser: argparse.ArgumentParser) -> None:
+    """Add how much a command prints, and for whom."""
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(
         "--json", action="store_true", help="print the outcome as JSON, for other programs"
     )
 
 
 def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
-    """Add the table to read."""
+    """Add the data to read."""
     parser.add_argument(
         "data",
-        help="table with one row per sample: .csv, .tsv or .txt (also .gz, .bz2, .xz, .zst), "
-        ".parquet, .feather, .nc or .zarr; - reads CSV from standard input",
+        help="table with one row per sample, or field: .csv, .tsv or .txt (also .gz, .bz2, .xz, "
+        ".zst), .parquet, .feather, .nc or .zarr; - reads CSV from standard input",
     )
     if target:
         parser.add_argument("--target", required=True, metavar="COLUMN", help="what to predict")
@@ -52,57 +57,99 @@ def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
         action="append",
         default=[],
         metavar="COLUMN",
-        help="leave this column out; a pattern such as 'id*', or the name of a gridded variable, "
-        "means several, and the option may be repeated",
+        help="leave out this column; also a pattern such as 'id*', or the name of a gridded "
+        "variable for all its cells, and the option may be repeated",
     )
     parser.add_argument(
         "--missing",
         choices=("error", "drop"),
         default="error",
-        help="rows with missing values: stop with an error (default), or leave them out",
+        help="rows with missing values: stop with an error (default), or leave out these rows",
     )
     parser.add_argument(
         "--separator",
         metavar="CHARACTER",
         type=character,
-        help="what separates the columns of a CSV (default: found out from its first line)",
+        help="separator of a CSV file (default: found in its first line)",
     )
     parser.add_argument(
         "--samples",
         metavar="DIMENSION",
-        help="dimension of the samples in a NetCDF file or Zarr store (default: time)",
+        help="dimension of the samples in a NetCDF file or Zarr store (default: that of the "
+        "target, or of the fit)",
     )
 
 
 def add_dask(parser: argparse.ArgumentParser) -> None:
-    """Add that a table is read in chunks, and where."""
+    """Add reading in chunks, and where."""
     parser.add_argument(
         "--dask",
         nargs="?",
         const="threads",
         type=place_to_compute,
         metavar="WHERE",
-        help="read a .parquet or .zarr table in chunks, by dask: in threads (if nothing else is "
-        "said), in processes, or at the address of a scheduler such as tcp://host:8786; a folder "
-        "of Parquet files is read so in any case",
+        help="read a .parquet file or .zarr store in chunks, by dask: in threads (default), in "
+        "processes, or at the address of a scheduler such as tcp://host:8786; a folder of Parquet "
+        "files is always read so",
     )
 
 
 def add_output(parser: argparse._ActionsContainer) -> None:
-    """Add where the reduced table goes."""
+    """Add where the reduced data go."""
     parser.add_argument(
         "--output",
         metavar="FILE",
-        help="reduced table, its format chosen by its suffix; - for standard output (default: "
-        "named after the data, with -reduced, in this folder)",
+        help="reduced data, in the format of the suffix; - for standard output (default: named "
+        "after the data, with -reduced, in the current folder)",
     )
     parser.add_argument("--force", action="store_true", help="replace files that exist")
 
 
-def refuse_mixed_output(options: argparse.Namespace) -> None:
-    """Refuse to print a table and the outcome as JSON one behind the other."""
-    if options.json and options.output == "-":
+def check_options(options: argparse.Namespace) -> None:
+    """End with an error of usage if options do not fit each other or the format of the data."""
+    from ._files import format_of
+
+    format = format_of(options.data)
+    output = getattr(options, "output", None)
+    if options.json and output == "-":
         options.refuse("--json and --output - both print to standard output; give one of the two")
+    if options.samples is not None and not format.is_grid:
+        options.refuse("--samples is for NetCDF files and Zarr stores")
+    if options.separator is not None and format.kind != "csv":
+        options.refuse("--separator is for CSV files")
+    if getattr(options, "dask", None) is not None and format.kind not in ("parquet", "zarr"):
+        name = "standard input" if options.data == "-" else options.data
+        options.refuse(f"--dask reads Parquet files, folders of them and Zarr stores, not {name}")
+    if scheduler_of(options) is not None and output == "-":
+        options.refuse("data read in chunks are written into a folder; name it with --output")
+
+
+def scheduler_of(options: argparse.Namespace) -> str | None:
+    """Return where dask computes; None where data are read into memory."""
+    from ._files import format_of
+
+    if not hasattr(options, "dask"):
+        return None
+    where: str | None = options.dask
+    return "threads" if where is None and format_of(options.data).is_folder else where
+
+
+def open_options(
+    options: argparse.Namespace, *, target: str | None = None, model: Any = None
+) -> "DataFile":
+    """Open the data that the options name."""
+    from ._files import open_data
+
+    where = scheduler_of(options)
+    return open_data(
+        options.data,
+        separator=options.separator,
+        samples=options.samples,
+        target=target,
+        model=model,
+        in_chunks=where is not None,
+        scheduler="://" in (where or ""),
+    )
 
 
 def add_split(parser: argparse._ActionsContainer) -> None:
@@ -164,61 +211,54 @@ def positive(text: str) -> int:
 
 
 def share(text: str) -> float:
-    """Read a share of the rows, below 1."""
-    value = _number(text)
-    if value is None or not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to below 1")
-    return value
+    """Read a share of the rows."""
+    return _number(text, 0 <= _float(text) < 1, "a share from 0 to below 1")
 
 
 def correlation(text: str) -> float:
     """Read a correlation."""
-    value = _number(text)
-    if value is None or not -1 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a correlation, from -1 to 1")
-    return value
+    return _number(text, -1 <= _float(text) <= 1, "a correlation, from -1 to 1")
 
 
 def plain_tolerance(text: str) -> float | str:
-    """Read a tolerance: a number or its word."""
-    value = _number(text)
-    if text == "unbiased":
-        return text
-    if value is None or value <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a positive number nor 'unbiased'")
-    return value
+    """Read a tolerance."""
+    words = "a positive number or 'unbiased'"
+    return text if text == "unbiased" else _number(text, _float(text) > 0, words)
 
 
 def tolerance(text: str) -> float | str:
     """Read a tolerance, or that it is to be chosen."""
-    if text == "cv":
-        return text
-    try:
-        return plain_tolerance(text)
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is neither a positive number, nor 'unbiased', nor 'cv'"
-        ) from error
+    words = "a positive number, 'unbiased' or 'cv'"
+    return text if text in ("unbiased", "cv") else _number(text, _float(text) > 0, words)
 
 
 def noise(text: str) -> float | str:
     """Read a variance of the noise."""
-    value = _number(text)
-    if text in ("pair", "full"):
-        return text
-    if value is None or value <= 0:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is neither 'pair', nor 'full', nor a positive number"
-        )
-    return value
+    words = "'pair', 'full' or a positive number"
+    return text if text in ("pair", "full") else _number(text, _float(text) > 0, words)
+
+
+def _number(text: str, valid: bool, expected: str) -> float:
+    if not valid:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
+    return float(text)
+
+
+def _float(text: str) -> float:
+    """Read a finite number; NaN, which fails every comparison, for anything else."""
+    try:
+        value = float(text)
+    except ValueError:
+        return float("nan")
+    return value if abs(value) < float("inf") else float("nan")
 
 
 def place_to_compute(text: str) -> str:
     """Read where dask computes."""
     if text not in ("threads", "processes") and "://" not in text:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is neither threads, nor processes, nor the address of a scheduler such as "
-            "tcp://host:8786; name the table before --dask"
+            f"{text!r} is not threads, processes or the address of a scheduler such as "
+            "tcp://host:8786; name the data before --dask"
         )
     return text
 
@@ -226,14 +266,6 @@ def place_to_compute(text: str) -> str:
 def character(text: str) -> str:
     """Read one character; a tab may be written as such, or as a word."""
     text = {"\\t": "\t", "tab": "\t"}.get(text, text)
-    if len(text.encode()) != 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a single character")
+    if len(text.encode()) != 1 or text in '"\r\n':
+        raise argparse.ArgumentTypeError(f"{text!r} is not a single plain character")
     return text
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if abs(value) < float("inf") else None

@@ -1,10 +1,18 @@
-"""``lincfa compare``: LinCFA against other methods on the user's own table."""
+"""``lincfa compare``: LinCFA against other methods on the user's own data."""
 
 import argparse
 from typing import Any
 
-from ._arguments import add_command, add_data, add_talk, natural, positive
-from ._talk import Talk
+from ._arguments import (
+    add_command,
+    add_data,
+    add_verbosity,
+    check_options,
+    natural,
+    open_options,
+    positive,
+)
+from ._terminal import Terminal
 
 # Named here so that the help does not import what the methods need; a test compares.
 METHODS = (
@@ -49,13 +57,13 @@ def add(commands: Any) -> None:
         type=positive,
         default=3,
         metavar="N",
-        help="how often to split into folds anew (default: 3; once with --split time)",
+        help="number of times to split into folds (default: 3; once with --split time)",
     )
     parser.add_argument(
         "--split",
         choices=("random", "time"),
         default="random",
-        help="folds of rows at random (default), or of neighbours, for rows in the order of time",
+        help="folds of random rows (default), or of consecutive ones, for rows in order of time",
     )
     parser.add_argument("--seed", type=natural, default=0, help="seed of the folds (default: 0)")
     parser.add_argument(
@@ -63,33 +71,43 @@ def add(commands: Any) -> None:
         type=positive,
         default=1,
         metavar="N",
-        help="processes to work with (default: 1, which is the fair one for the times)",
+        help="number of processes (default: 1, for fair times)",
     )
-    add_talk(parser)
+    add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read, cross-validate, tabulate."""
-    from ._reading import naming, read_samples, refuse_foreign_options
+    from ._select import assign_roles, complete_rows, naming, require_variation
 
     if options.folds < 2:
-        options.refuse("--folds takes at least 2")
+        options.refuse("--folds must be at least 2")
     for name in options.method or ():
         if name not in METHODS:
-            options.refuse(f"--method {name!r} is none of: {', '.join(METHODS)}")
-    refuse_foreign_options(options)
-    talk = Talk(quiet=options.quiet, as_json=options.json)
-    samples = read_samples(options, talk)
+            options.refuse(f"--method {name!r} is not one of: {', '.join(METHODS)}")
+    check_options(options)
+    terminal = Terminal(quiet=options.quiet, as_json=options.json)
+    target = options.target
+    with terminal.busy(f"reading {options.data}"):
+        data = open_options(options, target=target)
+    features = assign_roles(data, target, options.drop, [], terminal, fate="left out").features
+    rows = complete_rows(data, [target, *features], options.missing, terminal)
+    y = data.target(target)[rows]
+    if rows.size > 1:
+        require_variation(data, target, y)
+    X = data.flat_features(features, rows)
+    source = data.source
+    del data  # its memory is needed for the methods
     from .. import compare
 
     with (
-        naming(samples.source),
-        talk.noting_warnings(),
-        talk.counting("comparing") as progress,
+        naming(source),
+        terminal.warnings_as_notes(),
+        terminal.counting("comparing") as progress,
     ):
         comparison = compare(
-            samples.X,
-            samples.y,
+            X,
+            y,
             methods=options.method,
             cv=options.folds,
             n_repeats=options.repeats,
@@ -99,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
             verbose=False,
             progress=progress,
         )
-    talk.say(str(comparison))
-    told = comparison.to_dict()
-    talk.give(told | {"notes": [*talk.notes, *told["notes"]]})
+    terminal.print(str(comparison))
+    outcome = comparison.to_dict()
+    terminal.print_json(outcome | {"notes": [*terminal.notes, *outcome["notes"]]})
     return 0

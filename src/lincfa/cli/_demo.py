@@ -1,14 +1,23 @@
-"""``lincfa demo``: the main job on data it generates."""
+"""``lincfa demo``: LinCFA against all features and PCA on generated data, and a report."""
 
 import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ._arguments import add_command, natural, positive
-from ._talk import Talk
+from ._terminal import Terminal
 
 if TYPE_CHECKING:
-    from ._demo_data import Figure
+    import polars as pl
+
+    from ..report._findings import Findings
+
+_SHAPE = (40, 60)
 
 
 def add(commands: Any) -> None:
@@ -41,33 +50,32 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--table",
         metavar="FILE",
-        help="also write the first draw of the paper's data as a table, in the format of the "
-        "suffix, to try the other commands on",
+        help="also write the first draw of the paper's data, in the format of the suffix, to try "
+        "the other commands on",
     )
     parser.add_argument("--force", action="store_true", help="replace files that exist")
 
 
 def run(options: argparse.Namespace) -> int:
     """Fit, score, tabulate, and write a report."""
-    talk = Talk()
+    terminal = Terminal()
     from rich.table import Table
 
-    from ..report._write import write_report
-    from ._demo_data import field_findings, paper_table, run_demo
-    from ._outputs import check_outputs, write_frame
+    from ..report._page import write_report
+    from ._write import check_outputs, write_table
 
     outputs = {"--report": options.report}
     if options.table is not None:
         outputs["--table"] = options.table
     check_outputs(outputs, [], options.force)
     draws = f"{options.draws} draws" if options.draws > 1 else "1 draw"
-    talk.say(
+    terminal.print(
         f"Linear regression on held-out samples: means over {draws} of the data"
         + (" ± standard error.\n" if options.draws > 1 else ".\n")
     )
     experiments = run_demo(options.draws, options.seed)
     while True:
-        with talk.busy("fitting"):
+        with terminal.busy("fitting"):
             experiment = next(experiments, None)
         if experiment is None:
             break
@@ -79,22 +87,131 @@ def run(options: argparse.Namespace) -> int:
         table.add_column("regression on")
         for heading in ("features", "R²", "mean squared error"):
             table.add_column(heading, justify="right")
-        for row in experiment.rows:
-            table.add_row(
-                row.features, _figure(row.count, 1), _figure(row.r2, 3), _figure(row.mse, 3)
-            )
-        talk.say(table)
-        talk.say()
+        for name, (count, r2, mse) in experiment.scores.items():
+            table.add_row(name, count.text(1), r2.text(3), mse.text(3))
+        terminal.print(table)
+        terminal.print()
     if options.table is not None:
-        write_frame(options.table, paper_table(options.seed))
-        talk.say(f"The paper's data, target y: {Path(options.table).resolve()}")
-    with talk.busy("drawing"):
-        write_report(field_findings(options.seed), options.report)
-    talk.say(f"Report on the field: {Path(options.report).resolve()}")
+        write_table(options.table, _paper_table(options.seed))
+        terminal.print(f"The paper's data, target y: {Path(options.table).resolve()}")
+    with terminal.busy("drawing"):
+        write_report(_field_findings(options.seed), options.report)
+    terminal.print(f"Report on the field: {Path(options.report).resolve()}")
     return 0
 
 
-def _figure(figure: "Figure", digits: int) -> str:
-    if not figure.error > 0:  # a single draw, or the same in every draw
-        return f"{figure.mean:.{digits}f}".removesuffix(".0")
-    return f"{figure.mean:.{digits}f} ± {figure.error:.{digits}f}"
+@dataclass(frozen=True)
+class Average:
+    """A mean over draws of the data, with its standard error (NaN for a single draw)."""
+
+    mean: float
+    error: float
+
+    @classmethod
+    def of(cls, values: npt.NDArray[np.float64]) -> "Average":
+        """Average one value per draw."""
+        n = len(values)
+        error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+        return cls(float(np.mean(values)), error)
+
+    def text(self, digits: int) -> str:
+        """Return the mean, with its error if draws differ."""
+        if not self.error > 0:
+            return f"{self.mean:.{digits}f}".removesuffix(".0")
+        return f"{self.mean:.{digits}f} ± {self.error:.{digits}f}"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One kind of data; number of features, R² and mean squared error of each regression."""
+
+    title: str
+    n_train: int
+    n_test: int
+    n_features: int
+    scores: dict[str, tuple[Average, Average, Average]]
+
+
+def _draw_field(seed: int) -> Any:
+    from ..datasets import make_field
+
+    return make_field(n_samples=600, shape=_SHAPE, random_state=seed)[:2]
+
+
+def _draw_paper(seed: int) -> Any:
+    from ..datasets import make_correlated
+
+    return make_correlated(n_samples=1000, n_features=100, random_state=seed)
+
+
+_DATA: dict[str, Callable[[int], Any]] = {
+    "Climate-like field, a target driven by the means of four areas": _draw_field,
+    "The paper's experiment with 100 features": _draw_paper,
+}
+
+
+def run_demo(draws: int, seed: int) -> Iterator[Experiment]:
+    """Fit and score on ``draws`` independent draws of each kind of data, half of it held out."""
+    from sklearn.decomposition import PCA
+    from sklearn.linear_model import LinearRegression
+    from sklearn.metrics import mean_squared_error, r2_score
+    from sklearn.model_selection import train_test_split
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from .. import LinCFA
+
+    reductions: dict[str, Callable[[], list[Any]]] = {
+        "all features": list,
+        "LinCFA": lambda: [LinCFA()],
+        "LinCFA, agglomerative": lambda: [LinCFA(strategy="agglomerative")],
+        "PCA, 95 % of variance": lambda: [StandardScaler(), PCA(0.95)],
+    }
+    for title, draw in _DATA.items():
+        scores: dict[str, list[tuple[float, float, float]]] = {name: [] for name in reductions}
+        for repetition in range(draws):
+            X, y = draw(seed + repetition)
+            X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, shuffle=False)
+            for name, steps in reductions.items():
+                model = make_pipeline(*steps(), LinearRegression()).fit(X_train, y_train)
+                predicted = model.predict(X_test)
+                mse = mean_squared_error(y_test, predicted)
+                scores[name].append((model[-1].n_features_in_, r2_score(y_test, predicted), mse))
+        averages = {
+            name: (Average.of(count), Average.of(r2), Average.of(mse))
+            for name, (count, r2, mse) in ((k, np.array(v).T) for k, v in scores.items())
+        }
+        yield Experiment(title, len(y_train), len(y_test), X.shape[1], averages)
+
+
+def _field_findings(seed: int) -> "Findings":
+    """Fit the field of one draw, and gather the findings of a report."""
+    import polars as pl
+    from sklearn.model_selection import train_test_split
+
+    from .. import LinCFA
+    from ..report._findings import collect_findings
+
+    X, y = _draw_field(seed)
+    names = [f"cell {row}-{column}" for row in range(_SHAPE[0]) for column in range(_SHAPE[1])]
+    field = pl.DataFrame(X, schema=names, orient="row")
+    X_train, X_test, y_train, y_test = train_test_split(field, y, test_size=0.5, shuffle=False)
+    return collect_findings(
+        LinCFA(strategy="agglomerative").fit(X_train, y_train),
+        X=X_train,
+        y=y_train,
+        X_test=X_test,
+        y_test=y_test,
+        title="A climate-like field",
+        data={"source": f"lincfa.datasets.make_field(600, shape={_SHAPE}, random_state={seed})"},
+        recipe=f"lincfa demo --seed {seed}",
+    )
+
+
+def _paper_table(seed: int) -> "pl.DataFrame":
+    """Return one draw of the paper's data as a table, the target last."""
+    import polars as pl
+
+    X, y = _draw_paper(seed)
+    names = [f"x{i}" for i in range(X.shape[1])]
+    return pl.DataFrame(X, schema=names, orient="row").with_columns(y=y)

@@ -5,8 +5,16 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from ._arguments import add_command, add_data, add_merging, add_split, add_talk
-from ._talk import Talk
+from ._arguments import (
+    add_command,
+    add_data,
+    add_merging,
+    add_split,
+    add_verbosity,
+    check_options,
+    open_options,
+)
+from ._terminal import Terminal
 
 
 def add(commands: Any) -> None:
@@ -15,9 +23,9 @@ def add(commands: Any) -> None:
         commands,
         "explain",
         run,
-        help="say why two features merge, or why they do not",
+        help="explain why two features merge, or why they do not",
         description="Compares the linear regression on two features with that on their mean, and\n"
-        "says in words what the mean costs and what it saves; on the rows that lincfa reduce\n"
+        "explains what the mean costs and what it saves; on the rows that lincfa reduce\n"
         "learns from, if --test, --split, --seed, --drop and --missing are the same.",
         examples="  lincfa explain data.csv --target y A B\n"
         "  lincfa explain data.parquet --target y A B --tolerance unbiased --json",
@@ -26,36 +34,61 @@ def add(commands: Any) -> None:
     parser.add_argument("a", metavar="A", help="a feature")
     parser.add_argument("b", metavar="B", help="another feature")
     add_merging(parser, search=False)
-    add_split(parser.add_argument_group("rows to explain on: those that lincfa reduce learns from"))
-    add_talk(parser)
+    add_split(parser.add_argument_group("rows, as lincfa reduce learns from them"))
+    add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read, compare, explain."""
-    from ._reading import naming, read_pair, refuse_foreign_options
+    from ._select import (
+        assign_roles,
+        complete_rows,
+        naming,
+        require_variation,
+        select_columns,
+        split_rows,
+    )
 
-    refuse_foreign_options(options)
-    talk = Talk(quiet=options.quiet, as_json=options.json)
-    pair = (options.a, options.b)
+    check_options(options)
+    terminal = Terminal(quiet=options.quiet, as_json=options.json)
+    pair = [options.a, options.b]
     if len({*pair, options.target}) < 3:
         options.refuse("the two features and the target must be three different columns")
-    # The noise of the regression on all features takes all of them, as a fit does.
-    samples = read_pair(options, talk, pair, only=options.noise != "full")
+    with terminal.busy(f"reading {options.data}"):
+        data = open_options(options, target=options.target)
+    select_columns(data, [options.target, *pair], patterns=False)
+    data.require_numeric(pair)
+    for name in sorted({*select_columns(data, options.drop)} & {*pair}):
+        raise ValueError(f"column {name!r} is to be explained and cannot be dropped")
+    # Which rows are complete depends on all features; so does the noise "full".
+    is_full = options.noise == "full"
+    told = terminal if is_full else None
+    features = assign_roles(data, options.target, options.drop, [], told, fate="left out").features
+    chosen = set(features)
+    gridded = [each for each in data.variables if not chosen.isdisjoint(each.columns)]
+    owners = {next((v.name for v in gridded if name in v.columns), name) for name in pair}
+    if gridded and len(owners) > 1:
+        terminal.note("the two belong to different variables, which lincfa reduce never merges")
+    used = list(dict.fromkeys([options.target, *features, *pair]))
+    complete = complete_rows(data, used, options.missing, terminal)
+    rows = split_rows(data, complete, options, terminal).train
+    y = data.target(options.target)[rows]
+    require_variation(data, options.target, y)
     from .. import explain_pair
 
-    with naming(samples.source):
+    with naming(data.source):
         explanation = explain_pair(
-            samples.X,
-            samples.y,
+            data.flat_features(features if is_full else pair, rows),
+            y,
             *pair,
             tolerance=options.tolerance,
             noise=options.noise,
             min_correlation=options.min_correlation,
         )
-    talk.say(f"{explanation} This is from {len(samples.y)} rows.", prose=True)
+    terminal.print(f"{explanation} This is from {len(y)} rows.", prose=True)
     figures = {
         name: value if not isinstance(value, float) or isfinite(value) else None
         for name, value in asdict(explanation).items()
     }
-    talk.give(figures | {"words": str(explanation), "notes": talk.notes})
+    terminal.print_json(figures | {"words": str(explanation), "notes": terminal.notes})
     return 0

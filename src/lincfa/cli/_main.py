@@ -1,4 +1,4 @@
-"""The command ``lincfa``: its commands, and what becomes of errors."""
+"""The command ``lincfa``: its subcommands, and its errors."""
 
 import argparse
 import io
@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import __version__
-from . import _apply, _compare, _demo, _explain, _paper, _reduce
+from . import _apply, _compare, _demo, _explain, _reduce
 from ._arguments import Parser
 
 _EXAMPLES = """\
 examples:
-  lincfa reduce data.csv --target y           reduced table, groups.json and report.html
+  lincfa reduce data.csv --target y           reduced data, groups.json and report.html
   lincfa apply groups.json new.csv            the same groups for new samples
   lincfa explain data.csv --target y A B      why A and B merge, or why they do not
   lincfa compare data.csv --target y          against ridge, PCA, PLS, ...
@@ -33,39 +33,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show R² shows R?
             stream.reconfigure(errors="replace")
     try:
-        with _ended_as_interrupted():
+        with _terminated_as_interrupted():
             code = int(options.run(options))
             if sys.stdout is not None:  # it is None where standard output is closed
                 sys.stdout.flush()
             return code
-    except BrokenPipeError:  # whoever read the output has enough of it
+    except BrokenPipeError:  # the reader of the output has stopped
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        return _complain("interrupted", 130)
+        return _fail("interrupted", 130)
     except Exception as error:
         if options.debug:
             raise
-        return _complain(_told(error))
+        return _fail(_message(error))
 
 
-def _told(error: Exception) -> str:
-    """Say what went wrong in a line or two."""
+def _message(error: Exception) -> str:
+    """Return what went wrong in a line or two."""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == "rich":
         return "this needs rich; install it with: pip install 'lincfa[cli]'"
     if isinstance(error, OSError) and error.errno is not None:
         place = "" if error.filename is None else f"{error.filename}: "
         return f"{place}{error.strerror or error}"
-    if isinstance(error, ValueError | ImportError | OSError):  # ours, which say what to do
+    if isinstance(error, ValueError | ImportError | OSError):  # ours, which are explained
         return str(error)
     if isinstance(error, MemoryError):
-        return f"there is not enough memory: {error}".removesuffix(": ")
+        return f"not enough memory: {error}".removesuffix(": ")
     return f"unexpected {type(error).__name__}: {error} (--debug shows where)"
 
 
 @contextmanager
-def _ended_as_interrupted() -> Iterator[None]:
-    """While a command works, being ended is like being interrupted: no half file stays."""
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Treat SIGTERM like Ctrl-C, so that no incomplete file stays."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -80,7 +80,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def _complain(message: str, code: int = 1) -> int:
+def _fail(message: str, code: int = 1) -> int:
     if sys.stderr is not None:
         sys.stderr.write(f"lincfa: {message}\n")
     return code
@@ -95,6 +95,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"lincfa {__version__}")
     commands: Any = parser.add_subparsers(title="commands", required=True, metavar="command")
-    for command in (_reduce, _apply, _explain, _compare, _demo, _paper):
+    for command in (_reduce, _apply, _explain, _compare, _demo):
         command.add(commands)
     return parser

@@ -1,8 +1,17 @@
-"""``lincfa reduce``: from a table to reduced features, a model and a report."""
+"""``lincfa reduce``: from a table or field to reduced features, a model and a report."""
 
 import argparse
-from dataclasses import replace
-from typing import Any
+import hashlib
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from ._arguments import (
     STRATEGIES,
@@ -12,11 +21,19 @@ from ._arguments import (
     add_merging,
     add_output,
     add_split,
-    add_talk,
+    add_verbosity,
+    check_options,
+    open_options,
     positive,
-    refuse_mixed_output,
+    scheduler_of,
 )
-from ._talk import Talk
+from ._terminal import Terminal
+
+if TYPE_CHECKING:
+    from ..report._findings import Findings
+    from ..report._scores import HeldOutScores
+    from ._files import DataFile
+    from ._select import RowSplit
 
 _EXAMPLES = """\
   lincfa reduce data.csv --target y
@@ -33,10 +50,10 @@ def add(commands: Any) -> None:
         commands,
         "reduce",
         run,
-        help="reduce a table: reduced table, model and report",
-        description="Learns groups of features from a table and writes the table with the mean of\n"
-        "each group in place of its features, the model (for lincfa apply) and a report.\n"
-        "Columns that are not numeric, and the target, are passed on as they are.",
+        help="reduce a table or field: reduced data, model and report",
+        description="Learns groups of features and writes the data with the mean of each group in\n"
+        "place of its features, the model (for lincfa apply) and a report. Columns that\n"
+        "are not numeric, and the target, are kept unchanged.",
         examples=_EXAMPLES,
     )
     add_data(parser)
@@ -46,7 +63,7 @@ def add(commands: Any) -> None:
         action="append",
         default=[],
         metavar="COLUMN",
-        help="pass this column on as it is; also a pattern, and the option may be repeated",
+        help="keep this column unchanged; also a pattern, and the option may be repeated",
     )
     merging = parser.add_argument_group("how to merge")
     merging.add_argument(
@@ -59,23 +76,22 @@ def add(commands: Any) -> None:
     merging.add_argument(
         "--connectivity",
         choices=("grid", "chain"),
-        help="merge neighbours only: cells side by side on the grid of a NetCDF file or Zarr "
-        "store, or columns side by side, as in a spectrum (default: any features may merge)",
+        help="merge neighbours only: adjacent cells of a NetCDF file or Zarr store, or adjacent "
+        "columns, as in a spectrum (default: any features may merge)",
     )
     merging.add_argument(
         "--n-groups",
         type=positive,
         metavar="N",
-        help="number of groups instead of a tolerance, by --strategy agglomerative or joint",
+        help="number of groups instead of a tolerance, with --strategy agglomerative or joint",
     )
     merging.add_argument(
         "--units",
         choices=("standardized", "original"),
         default="standardized",
-        help="average standardised columns (default), or columns as they are, for like units",
+        help="average standardised columns (default), or columns as they are",
     )
-    scores = parser.add_argument_group("rows held out for the scores")
-    add_split(scores)
+    add_split(parser.add_argument_group("rows held out for the scores"))
     output = parser.add_argument_group("what to write")
     add_output(output)
     output.add_argument(
@@ -89,107 +105,119 @@ def add(commands: Any) -> None:
         help="report; .json for the same as data (default: report.html)",
     )
     page.add_argument("--no-report", action="store_true", help="write no report")
-    add_talk(parser)
+    add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read, learn, score, write."""
-    from ._columns import assign_roles, meant
-    from ._files import form_of
-    from ._outputs import check_outputs, named_after
-    from ._reading import (
-        find_field,
-        in_chunks,
-        naming,
-        of_field,
-        open_table,
-        refuse_foreign_options,
-    )
-    from ._rows import Split, complete_rows
+    _check_options(options)
+    from ._dask import computing
+    from ._select import assign_roles, complete_rows, naming, require_variation, split_rows
+    from ._write import output_paths, replacing, write_reduced
 
-    _refuse_options(options)
-    refuse_mixed_output(options)
-    refuse_foreign_options(options)
+    terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
+    others = {"--groups": options.groups}
+    if not options.no_report:
+        others["--report"] = options.report
+    paths = output_paths(options, others)
+    where = scheduler_of(options)
+    # The workers stop before what they may have written in part is removed.
+    with replacing(list(paths.values())) as parts, computing(where, terminal) as step:
+        with step(f"reading {options.data}"):
+            data = open_options(options, target=options.target)
+            if data.sample_dim == "time" and options.split == "random":
+                terminal.note("rows are held out at random; --split time holds out the last ones")
+            roles = assign_roles(data, options.target, options.drop, options.keep, terminal)
+            features = roles.features
+            with naming(data.source):
+                model = _model(options, data, features)
+            rows = complete_rows(data, [options.target, *features], options.missing, terminal)
+            split = split_rows(data, rows, options, terminal)
+            y = data.target(options.target)
+            require_variation(data, options.target, y[split.train], "every row to learn from")
+            X = data.features(features, split.train)
+        merging = step(f"merging {len(features)} features")
+        with naming(data.source), merging, terminal.warnings_as_notes():
+            model.fit(X, y[split.train])
+        outcome = _Outcome(model, data.source, data.n_rows, features, rows.size, split, options)
+        outcome.note_many_groups(terminal)
+        keep = [name for name in data.names if name in {*roles.kept, *outcome.constant}]
+        scored = _can_be_scored(y[split.test], options.target, terminal)
+        with step("scoring"):
+            if data.in_chunks:
+                reduced = data.transform(outcome.reducer, features, rows)
+                scores, findings = outcome.score_reduced(reduced, rows, y, scored, terminal)
+            else:
+                X_test = data.features(features, split.test)
+                data = data.only(keep)  # its memory is needed for the scores
+                scores, findings = outcome.score(X, y, X_test if scored else None, terminal)
+                reduced = _in_order(outcome.reducer, (X, X_test), split)
+        with step("writing"):
+            outcome.reducer.save(parts[paths["--groups"]])
+            if findings is not None:
+                _write_report(findings, paths["--report"], parts[paths["--report"]])
+            output = paths["--output"]
+            numbers = {options.target, *outcome.constant}
+            write_reduced(
+                parts.get(output),
+                output,
+                data,
+                keep,
+                rows,
+                reduced,
+                outcome.reducer,
+                terminal,
+                as_numbers=numbers,
+            )
+    written = {option.removeprefix("--"): path for option, path in paths.items()}
+    outcome.print(scores, written, terminal)
+    return 0
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """End with an error of usage if options contradict each other."""
+    from ._files import format_of
+
+    if options.n_groups is not None and options.strategy in ("sequential", "centroid"):
+        options.refuse("--n-groups needs --strategy agglomerative or joint")
+    if options.n_groups is not None and options.tolerance != 1.0:
+        options.refuse("give --n-groups or --tolerance, not both")
+    if options.connectivity == "grid" and not format_of(options.data).is_grid:
+        options.refuse(
+            "--connectivity grid is for NetCDF files and Zarr stores; for adjacent columns use "
+            "--connectivity chain"
+        )
+    check_options(options)
     for option, path in (("--groups", options.groups), ("--report", options.report)):
         if path == "-":
             options.refuse(f"{option} takes the name of a file, not standard output")
     if not options.report.lower().endswith((".html", ".htm", ".json")):
         options.refuse(f"--report writes .html or .json, not {options.report!r}")
-    if in_chunks(options):
-        from ._chunked_reduce import reduce_chunks
-
-        return reduce_chunks(options, _model)
-    talk = Talk(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
-    paths = {
-        "--output": options.output or named_after(options.data, form_of(options.data)),
-        "--groups": options.groups,
-        "--report": options.report,
-    }
-    if options.no_report:
-        del paths["--report"]
-    check_outputs(paths, [options.data], options.force)
-    form_of(paths["--output"])  # refuses an unknown suffix before any work
-
-    table = open_table(
-        options,
-        talk,
-        lambda names: {
-            options.target,
-            *(name for each in options.keep for name in meant(names, each)),
-        },
-    )
-    if table.grid is not None and table.grid.samples == "time" and options.split == "random":
-        talk.note("rows are held out at random; --split time holds out the last ones")
-    roles = assign_roles(table, options.target, options.drop, options.keep, talk)
-    field = find_field(table, roles.features, options)
-    used = [options.target, *roles.features]
-    with talk.busy("looking for missing values"):
-        rows = complete_rows(table, used, options.missing, talk)
-        split = Split.of(table, options.target, roles.features, rows, options, talk)
-    from ._reduction import Reduction, note_groups, tell
-
-    model = _model(options)
-    merging = f"merging {len(roles.features)} features"
-    noted = talk.noting_warnings(but="LinCFA leaves out constant")
-    with naming(table.source), talk.busy(merging), noted:
-        model.fit(of_field(field, split.X), split.y)
-    reduction = Reduction(model, options.target, roles, rows, table, split)
-    reduction = replace(reduction, table=table.only(reduction.kept))
-    del table  # what scores and pictures take has room again
-    note_groups(reduction, options, talk)
-    with talk.busy("scoring"):
-        findings = None if options.no_report else reduction.findings(options, talk)
-        scores = reduction.scores(options) if findings is None else findings.scores
-    with talk.busy("writing"):
-        written = reduction.write(paths, findings, talk)
-    tell(reduction, scores, options, written, talk)
-    return 0
 
 
-def _refuse_options(options: argparse.Namespace) -> None:
-    """Refuse options that do not go together."""
-    from ._files import form_of
-
-    if options.n_groups is not None and options.strategy in ("sequential", "centroid"):
-        options.refuse("--n-groups goes with --strategy agglomerative or joint")
-    if options.n_groups is not None and options.tolerance != 1.0:
-        options.refuse("--n-groups takes the place of --tolerance; give one of the two")
-    if options.connectivity == "grid" and form_of(options.data).flat:
-        options.refuse(
-            "--connectivity grid is for NetCDF files and Zarr stores; --connectivity chain is for "
-            "columns in their order"
-        )
-
-
-def _model(options: argparse.Namespace) -> Any:
-    """Make the estimator that the options ask for."""
+def _model(options: argparse.Namespace, data: "DataFile", features: Sequence[str]) -> Any:
+    """Return the estimator that the options ask for; raise if there are no such neighbours."""
     from .. import LinCFA, LinCFACV
 
-    common = {
+    chosen = set(features)
+    gridded = [each for each in data.variables if not chosen.isdisjoint(each.columns)]
+    if options.connectivity == "grid" and not gridded:
+        raise ValueError(
+            "no feature is a cell of a grid, which --connectivity grid needs; for adjacent columns "
+            "use --connectivity chain"
+        )
+    for each in gridded:
+        if options.connectivity == "chain" and len(each.dims) > 1:
+            raise ValueError(
+                f"--connectivity chain is for features in a row, but the cells of {each.name!r} "
+                f"have the dimensions {', '.join(each.dims)}; use --connectivity grid"
+            )
+    common: dict[str, Any] = {
         "noise": options.noise,
         "min_correlation": options.min_correlation,
         "connectivity": options.connectivity,
         "units": options.units,
+        "sample_dim": data.sample_dim if gridded else None,
     }
     if options.tolerance == "cv":
         from sklearn.model_selection import KFold
@@ -197,10 +225,218 @@ def _model(options: argparse.Namespace) -> Any:
         strategies = STRATEGIES if options.strategy is None else (options.strategy,)
         folds = KFold(5) if options.split == "time" else None
         return LinCFACV(strategies=strategies, cv=folds, **common)
+    usual: Any = "sequential" if options.n_groups is None else "agglomerative"
     return LinCFA(
-        strategy=options.strategy
-        or ("sequential" if options.n_groups is None else "agglomerative"),
+        strategy=options.strategy or usual,
         tolerance=options.tolerance,
         n_groups=options.n_groups,
         **common,
     )
+
+
+def _can_be_scored(y: npt.NDArray[np.float64], target: str, terminal: Terminal) -> bool:
+    """Whether there are rows held out whose target varies."""
+    if y.size and np.ptp(y) == 0:
+        terminal.note(f"no scores: the target {target!r} is {y[0]:g} in all {y.size} rows held out")
+    return bool(y.size and np.ptp(y) > 0)
+
+
+def _in_order(reducer: Any, halves: Sequence[Any], split: "RowSplit") -> Any:
+    """Reduce the rows learned from and those held out, and put them into their old order."""
+    if not split.test.size:
+        return reducer.transform(halves[0])
+    parts = [reducer.transform(half) for half in halves]
+    order = np.argsort(np.concatenate([split.train, split.test]))
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)[order]
+    import xarray as xr
+
+    same: Any = {"coords": "minimal", "compat": "override", "combine_attrs": "override"}
+    joined = xr.concat(parts, dim=reducer.field_.sample_dim, **same)
+    return joined.isel({reducer.field_.sample_dim: order})
+
+
+def _write_report(findings: "Findings", path: str, part: Path) -> None:
+    from ..report._page import report_text
+    from ._write import naming_file
+
+    text = report_text(findings, path)
+    with naming_file(part):
+        part.write_text(text, encoding="utf-8", newline="\n")
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """A model fitted to some rows, to be scored and described."""
+
+    model: Any
+    source: str
+    n_rows: int  # of the file
+    features: list[str]
+    n_complete: int
+    split: "RowSplit"
+    options: argparse.Namespace
+
+    @property
+    def reducer(self) -> Any:
+        """The model that averages; a search keeps the one that it chose."""
+        return getattr(self.model, "reducer_", self.model)
+
+    @property
+    def constant(self) -> list[str]:
+        """Features that are constant in the rows learned from, and belong to no group."""
+        return [self.features[i] for i in np.flatnonzero(self.reducer.labels_ < 0)]
+
+    @cached_property
+    def data(self) -> dict[str, str | int]:
+        """Description of the data."""
+        return {
+            "file": self.source,
+            **_fingerprint(self.options.data),
+            "target": self.options.target,
+            "training samples": self.split.train.size,
+            "rows": self.n_complete,
+            "rows left out": self.n_rows - self.n_complete,
+            "held out for the scores": self.split.description,
+        }
+
+    def about(self, terminal: Terminal) -> dict[str, Any]:
+        """Return what a report says besides its findings."""
+        return {
+            "title": f"{Path(self.source).name}, target {self.options.target}",
+            "data": self.data,
+            "recipe": shlex.join(["lincfa", *self.options.arguments]),
+            "notes": terminal.notes,
+        }
+
+    def score(
+        self, X: Any, y: npt.NDArray[np.float64], X_test: Any, terminal: Terminal
+    ) -> "tuple[HeldOutScores | None, Findings | None]":
+        """Score the model on rows held out, if there are any; gather the findings of a report."""
+        from ..report._findings import collect_findings
+        from ..report._scores import score_model
+
+        given = {"X": X, "y": y[self.split.train], "ordered": self.options.split == "time"}
+        if X_test is not None:
+            given |= {"X_test": X_test, "y_test": y[self.split.test]}
+        if self.options.no_report:
+            return (None if X_test is None else score_model(self.model, **given)), None
+        findings = collect_findings(self.model, **given, **self.about(terminal))
+        return findings.scores, findings
+
+    def score_reduced(
+        self,
+        reduced: Any,
+        rows: npt.NDArray[np.intp],
+        y: npt.NDArray[np.float64],
+        scored: bool,
+        terminal: Terminal,
+    ) -> "tuple[HeldOutScores | None, Findings | None]":
+        """Do the same with the reduced features alone, where the data are read in chunks."""
+        from .._data._compute import compute
+        from ..report._findings import collect_findings
+        from ..report._scores import fit_on_reduced, score_on_reduced
+
+        if not scored and self.options.no_report:
+            return None, None
+        values = np.asarray(compute(reduced))
+        train, test = (np.searchsorted(rows, part) for part in (self.split.train, self.split.test))
+        fitted = fit_on_reduced(self.model, values[train], y[self.split.train])
+        scores = None
+        if scored:
+            ordered = self.options.split == "time"
+            scores = score_on_reduced(
+                self.model, fitted, values[test], y[self.split.test], ordered=ordered
+            )
+        if self.options.no_report:
+            return scores, None
+        return scores, collect_findings(
+            self.model, regression=fitted, scores=scores, **self.about(terminal)
+        )
+
+    def note_many_groups(self, terminal: Terminal) -> None:
+        """Note that there are many groups for the samples."""
+        n_groups, n_samples = self.reducer.n_groups_, self.split.train.size
+        if 2 * n_groups <= n_samples:
+            return
+        advice = "--tolerance cv or a larger --tolerance"
+        if self.options.n_groups is not None:
+            advice = "a smaller --n-groups"
+        elif self.options.tolerance == "cv":
+            advice = "--n-groups"
+        terminal.note(
+            f"{n_groups} groups are many for {n_samples} samples to learn from, so that a "
+            f"regression on them may overfit; try {advice}"
+        )
+
+    def _constraint(self) -> str:
+        """Return which features may merge, in words; empty if all may."""
+        field = self.reducer._columns.field
+        variables = () if field is None else field.variables
+        adjacent = "" if self.reducer.connectivity is None else "neighbouring "
+        same = " of the same variable" if len(variables) > 1 else ""
+        if not adjacent and not same:
+            return ""
+        fewest = self.reducer.n_connected_components_
+        at_least = f" (at least {fewest} groups)" if fewest > 1 else ""
+        return f"only {adjacent}{'cells' if variables else 'columns'}{same} merge{at_least}"
+
+    def print(
+        self, scores: "HeldOutScores | None", written: Mapping[str, str], terminal: Terminal
+    ) -> None:
+        """Print the outcome, for a person or a program."""
+        from ..report._findings import plain, settings_of, versions
+
+        summary = self.reducer.summary()
+        if hasattr(self.model, "strategy_"):
+            terminal.print(
+                f"chosen by cross-validation: {self.model.strategy_}, tolerance "
+                f"{self.model.tolerance_:g}"
+            )
+        terminal.print(str(summary.table(5)))
+        if self._constraint():
+            terminal.print(self._constraint())
+        if self.reducer.units == "standardized":
+            terminal.print("in standard deviations, single features too (see --units)")
+        terminal.print()
+        if scores is not None:
+            for row in scores.rows:
+                r2 = row.r2
+                interval = "" if isnan(r2.low) else f" ({r2.low:.3f} to {r2.high:.3f})"
+                terminal.print(
+                    f"R² {r2.value:.3f}{interval} on {scores.n_test} held-out rows, regression on "
+                    f"{row.features} ({row.n_features})"
+                )
+            terminal.print()
+        for what, path in written.items():
+            terminal.print(f"{what}: {'standard output' if path == '-' else path}")
+        groups = zip(summary.names, summary.members, summary.target_correlation, strict=True)
+        terminal.print_json(
+            {
+                "headline": summary.headline,
+                "n_samples": self.split.train.size,
+                "n_features": summary.n_features,
+                "n_groups": summary.n_groups,
+                "n_connected_components": self.reducer.n_connected_components_,
+                "scores": plain(scores),
+                "settings": settings_of(self.model),
+                "data": self.data,
+                "versions": versions(),
+                "notes": terminal.notes,
+                "groups": [
+                    {"name": name, "features": list(features), "target_correlation": float(r)}
+                    for name, features, r in groups
+                ],
+                "constant": self.constant,
+                "written": dict(written),
+            }
+        )
+
+
+def _fingerprint(path: str) -> dict[str, str | int]:
+    """Return the size and checksum of a file, by which to know it again."""
+    if path == "-" or not Path(path).is_file():
+        return {}
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"bytes": Path(path).stat().st_size, "SHA-256": digest}

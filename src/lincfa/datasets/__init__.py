@@ -1,4 +1,4 @@
-"""Data: the paper's correlated features, a climate-like field, spectra, and the paper's tables."""
+"""Generated data (the paper's, a climate-like field, spectra) and the paper's four tables."""
 
 from ._loaders import (
     load_climatological,

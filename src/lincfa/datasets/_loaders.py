@@ -1,4 +1,4 @@
-"""The paper's tables, read from files that the user has put in a folder; nothing is downloaded."""
+"""The paper's tables, read from files in a folder of the user; nothing is downloaded."""
 
 import hashlib
 import os
@@ -13,7 +13,7 @@ AUTHORS = "https://github.com/PaoloBonettiPolimi/PaperLinCFA"
 
 @dataclass(frozen=True)
 class _Source:
-    """A file: its name here, where it is to be had, and the SHA-256 of the known one."""
+    """A file: its name, where to get it, and its SHA-256."""
 
     name: str
     origin: str
@@ -32,7 +32,7 @@ FINANCIAL = _Source(
 )
 CLIMATOLOGICAL = _Source(
     "ndvi_anomalies.csv",
-    f"{AUTHORS} (there dataset/NDVI_anomalies.csv)",
+    f"{AUTHORS} (dataset/NDVI_anomalies.csv)",
     "0f230150990c5a2e83901fb27be876866b43b9f9a174c15d73235fd853b4dab6",
 )
 CLIMATOLOGICAL_II = _Source(
@@ -46,17 +46,17 @@ def load_life_expectancy(
 ) -> tuple[Any, Any]:
     """Load the paper's life expectancy data from ``life_expectancy.csv``.
 
-    Rows with a missing value are left out, as in the paper. The file comes from Kaggle,
+    Rows with missing values are dropped, as in the paper. The file is from Kaggle,
     ``kumarajarshi/life-expectancy-who``.
 
     Parameters
     ----------
     folder : path or None, default=None
-        Where the file is. None: in the folder that the environment variable ``LINCFA_DATA`` names,
-        and nowhere else. Where that is not set or empty: in ``../shared/data`` next to the source
-        checkout this library runs from, or next to the current directory.
+        Folder with the file. None: the folder in the environment variable ``LINCFA_DATA``, and
+        nowhere else. If that is unset or empty: ``../shared/data`` next to the source checkout that
+        this library runs from, or next to the current directory.
     verify : bool, default=True
-        Whether to refuse a file of which the SHA-256 is not the known one.
+        Whether to raise an error if the SHA-256 of the file differs.
 
     Returns
     -------
@@ -71,17 +71,17 @@ def load_life_expectancy(
 def load_financial(
     folder: str | PathLike[str] | None = None, *, verify: bool = True
 ) -> tuple[Any, Any]:
-    """Load the paper's fundamentals of companies from ``fundamentals.csv``.
+    """Load the paper's company fundamentals from ``fundamentals.csv``.
 
-    As in the paper, only numbers are kept, without the columns of which more than half is missing
-    and then without the rows in which something is. The file comes from Kaggle, ``dgawlik/nyse``.
+    As in the paper, only numeric columns are kept; columns with more than half of the values
+    missing are dropped, then rows with missing values. The file is from Kaggle, ``dgawlik/nyse``.
 
     Parameters
     ----------
     folder : path or None, default=None
-        Where the file is; None as in ``load_life_expectancy``.
+        Folder with the file; None as in ``load_life_expectancy``.
     verify : bool, default=True
-        Whether to refuse a file of which the SHA-256 is not the known one.
+        Whether to raise an error if the SHA-256 of the file differs.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def load_financial(
         The cash ratio.
     """
     path, table = _read(FINANCIAL, folder, verify)
-    table = table.iloc[:, 1:].select_dtypes("number")  # the first column counts the rows
+    table = table.iloc[:, 1:].select_dtypes("number")  # the first column numbers the rows
     table = table.loc[:, table.isna().mean() <= 0.5].dropna()
     _check_target(path, table, "Cash Ratio")
     return table.drop(columns="Cash Ratio"), table["Cash Ratio"]
@@ -101,20 +101,20 @@ def load_climatological(
 ) -> tuple[Any, Any]:
     """Load the paper's first climatological data from ``ndvi_anomalies.csv``.
 
-    The file comes from the repository of the paper's authors,
-    https://github.com/PaoloBonettiPolimi/PaperLinCFA, where it is ``dataset/NDVI_anomalies.csv``.
+    The file is ``dataset/NDVI_anomalies.csv`` in the repository of the paper's authors,
+    https://github.com/PaoloBonettiPolimi/PaperLinCFA.
 
     Parameters
     ----------
     folder : path or None, default=None
-        Where the file is; None as in ``load_life_expectancy``.
+        Folder with the file; None as in ``load_life_expectancy``.
     verify : bool, default=True
-        Whether to refuse a file of which the SHA-256 is not the known one.
+        Whether to raise an error if the SHA-256 of the file differs.
 
     Returns
     -------
     X : pandas.DataFrame of shape (1038, 136)
-        Vegetation indices, temperatures and precipitation of river basins, in the order of time.
+        Vegetation indices, temperatures and precipitation of river basins, in time order.
     y : pandas.Series
         Anomaly of the vegetation index of the Adda basin.
     """
@@ -128,15 +128,15 @@ def load_climatological_ii(
     """Load the paper's second climatological data from ``climatological_ii.csv``.
 
     This loader was never run on the real file, of which no public copy is known: there is no
-    checksum to compare, only the shape that the paper states. The columns are taken to be those of
-    the first data: an index, the target, and the features.
+    checksum, only the shape stated in the paper. The columns are assumed to be like those of the
+    first data: an index, the target and the features.
 
     Parameters
     ----------
     folder : path or None, default=None
-        Where the file is; None as in ``load_life_expectancy``.
+        Folder with the file; None as in ``load_life_expectancy``.
     verify : bool, default=True
-        Whether to refuse a table of another shape.
+        Whether to raise an error if the table has another shape.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def load_climatological_ii(
         raise ValueError(
             f"{path} is not the paper's table: without its first two columns, an index and the "
             f"target, it must be 981 × 1991, got {X.shape[0]} × {X.shape[1]} (only the shape is "
-            "checked, no checksum is known). verify=False reads it anyhow."
+            "checked, no checksum is known). verify=False reads it anyway."
         )
     return X, y
 
@@ -164,32 +164,32 @@ def _read(source: _Source, folder: str | PathLike[str] | None, verify: bool) -> 
         import pandas as pd
     except ImportError as error:
         raise ImportError("Loading tables needs pandas: pip install 'lincfa[tables]'.") from error
-    path = _find(source, folder)
+    path = _path_of(source, folder)
     if verify and source.digest is not None:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != source.digest:
             raise ValueError(
-                f"{path} is not the known file: its SHA-256 is {found}, expected {source.digest}. "
-                "verify=False reads it anyhow."
+                f"{path} is not the expected file: its SHA-256 is {found}, expected "
+                f"{source.digest}. verify=False reads it anyway."
             )
     return path, pd.read_csv(path)
 
 
-def _find(source: _Source, folder: str | PathLike[str] | None) -> Path:
+def _path_of(source: _Source, folder: str | PathLike[str] | None) -> Path:
     tried = [place / source.name for place in _places(folder)]
     for path in tried:
         if path.is_file():
             return path
     raise FileNotFoundError(
         f"There is no {source.name}; tried {', '.join(map(str, tried))}. Get it from "
-        f"{source.origin}, put it there under this name, or say where it is: the argument folder, "
-        f"or the environment variable {VARIABLE}."
+        f"{source.origin} and save it there under this name, or set the argument folder or the "
+        f"environment variable {VARIABLE}."
     )
 
 
 def _places(folder: str | PathLike[str] | None) -> list[Path]:
-    """Folders to look in; what the user has named is the only one."""
+    """Return the folders to search; a folder named by the user is the only one."""
     if folder is not None:
         return [Path(folder)]
     if named := os.environ.get(VARIABLE):
@@ -198,7 +198,7 @@ def _places(folder: str | PathLike[str] | None) -> list[Path]:
 
 
 def _roots() -> list[Path]:
-    """The source checkout that this file is part of, if it is, and the current directory."""
+    """Return the source checkout that contains this file, if any, and the current directory."""
     root = Path(__file__).resolve().parent.parent.parent.parent
     checkout = [root] if (root / "pyproject.toml").is_file() else []
     return [*checkout, Path.cwd()]
@@ -206,11 +206,11 @@ def _roots() -> list[Path]:
 
 def _check_target(path: Path, table: Any, target: str) -> None:
     if target not in table.select_dtypes("number"):
-        raise ValueError(f"{path} has no column {target!r} of numbers, the target")
+        raise ValueError(f"{path} has no numeric column {target!r}, the target")
 
 
 def _after(path: Path, table: Any, target: str) -> tuple[Any, Any]:
-    """The columns after the target, and the target."""
+    """Return the columns after the target, and the target."""
     _check_target(path, table, target)
     position = table.columns.get_loc(target)
     return table.iloc[:, position + 1 :], table.iloc[:, position]

@@ -1,13 +1,14 @@
-"""The paper's synthetic data: features correlated with each other, and a weighted sum of them."""
+"""The paper's synthetic data: correlated features, and a weighted sum of them as target."""
 
+import numbers
 from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from .._model._parameters import is_real
 from ..theory._arrays import FloatArray
-from ._checks import check_counts, check_noise, check_numbers, check_share, check_tree
 
 
 @overload
@@ -44,9 +45,9 @@ def make_correlated(
 ) -> tuple[FloatArray, FloatArray] | tuple[FloatArray, FloatArray, FloatArray]:
     """Generate the paper's D-dimensional data: a tree of correlated features.
 
-    The first feature is uniform on [0, 1]; each further one is 0.7 times an earlier one, chosen at
-    random, plus 0.3 times a new uniform variable. The features are standardised, and the target is
-    their sum with weights uniform on [0, 1] plus Gaussian noise.
+    The first feature is uniform on [0, 1]; each further one is 0.7 times a random earlier feature
+    plus 0.3 times a new uniform variable. The features are standardised. The target is their sum
+    with weights uniform on [0, 1], plus Gaussian noise.
 
     Parameters
     ----------
@@ -55,11 +56,10 @@ def make_correlated(
     noise : float, default=10.0
         Standard deviation of the noise.
     weights : array of shape (n_features,) or None, default=None
-        Weights to use instead of drawn ones.
+        Weights to use instead of random ones.
     tree : array of int, of shape (n_features,), or None, default=None
-        For each feature the earlier one that it is made from, instead of drawn ones; that of the
-        first, which has none, is ignored. Given weights or a given tree leave all other draws of
-        a ``random_state`` as they are.
+        The earlier feature from which each feature is made, instead of a random one; the first
+        entry is ignored. Passing weights or a tree does not change the other random draws.
     coef : bool, default=False
         Whether to return the weights too.
     random_state : int, RandomState instance or None, default=None
@@ -69,7 +69,7 @@ def make_correlated(
     X : ndarray of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
     weights : ndarray of shape (n_features,)
-        Only where ``coef`` is True.
+        Only if ``coef`` is True.
 
     Examples
     --------
@@ -80,15 +80,15 @@ def make_correlated(
     """
     check_counts(n_samples=n_samples, n_features=n_features)
     check_noise(noise=noise)
-    given = None if weights is None else check_numbers("weights", weights, n_features)
-    parents = None if tree is None else check_tree(tree, n_features)
+    given = None if weights is None else _checked_numbers("weights", weights, n_features)
+    parents = None if tree is None else _checked_tree(tree, n_features)
     random = check_random_state(random_state)
     X = np.empty((n_samples, n_features), order="F")
     X[:, 0] = random.uniform(size=n_samples)
     for i in range(1, n_features):
-        drawn = random.randint(i)  # also where it is not used, for the sake of the draws to come
+        drawn = random.randint(i)  # even if unused: a tree must not change later draws
         parent = drawn if parents is None else parents[i]
-        # Spelt out: in floats 1 − 0.7 is not 0.3, and the data of a random_state would change.
+        # Not 1 − 0.7, which is not 0.3 in floats: the data of a random_state would change.
         X[:, i] = 0.7 * X[:, parent] + 0.3 * random.uniform(size=n_samples)
     X = _standardized(X)
     uniform = random.uniform(size=n_features)
@@ -107,12 +107,12 @@ def make_bivariate(
 ) -> tuple[FloatArray, FloatArray]:
     """Generate the paper's bivariate data: two correlated features.
 
-    The first feature is uniform on [0, 1], the second is ``share`` times the first plus
-    ``1 - share`` times a new uniform variable. Both are standardised, and the target is their
-    weighted sum plus Gaussian noise.
+    The first feature is uniform on [0, 1]; the second is ``share`` times the first plus
+    ``1 - share`` times a new uniform variable. Both are standardised. The target is their weighted
+    sum plus Gaussian noise.
 
-    The paper's text has a share of 0.8, which gives a correlation of 0.970; its tables come from
-    0.7, which gives 0.919.
+    The paper's text says a share of 0.8, which gives a correlation of 0.970; its tables use 0.7,
+    which gives 0.919.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def make_bivariate(
     noise : float, default=0.5
         Standard deviation of the noise.
     share : float, default=0.7
-        Share of the first feature in the second, between 0 and 1.
+        Share of the first feature in the second, strictly between 0 and 1.
     random_state : int, RandomState instance or None, default=None
 
     Returns
@@ -139,8 +139,8 @@ def make_bivariate(
     """
     check_counts(n_samples=n_samples)
     check_noise(noise=noise)
-    check_share(share)
-    used = check_numbers("weights", weights, 2)
+    _check_share(share)
+    used = _checked_numbers("weights", weights, 2)
     random = check_random_state(random_state)
     first = random.uniform(size=n_samples)
     X = _standardized(np.column_stack([first, _mixed(random, first, share)]))
@@ -158,12 +158,11 @@ def make_trivariate(
 ) -> tuple[FloatArray, FloatArray]:
     """Generate the paper's three-dimensional data: two correlated features and a third.
 
-    The first feature is uniform on [0, 1], the second is ``share`` times the first plus
-    ``1 - share`` times a new uniform variable, the third a sum of both and of one more uniform
-    variable. All are then standardised, and the target is their weighted sum plus Gaussian noise.
+    The first feature is uniform on [0, 1]; the second is ``share`` times the first plus
+    ``1 - share`` times a new uniform variable; the third is a sum of both and another uniform
+    variable. All are standardised. The target is their weighted sum plus Gaussian noise.
 
-    The paper's text has a third feature of ``(0.5, 0.5, 0.5)``; its tables come from
-    ``(1, 0, 0.5)``.
+    The paper's text says ``(0.5, 0.5, 0.5)`` for the third feature; its tables use ``(1, 0, 0.5)``.
 
     Parameters
     ----------
@@ -172,10 +171,10 @@ def make_trivariate(
     noise : float, default=0.5
         Standard deviation of the noise.
     share : float, default=0.65
-        Share of the first feature in the second, between 0 and 1.
+        Share of the first feature in the second, strictly between 0 and 1.
     third : array of shape (3,), default=(1.0, 0.0, 0.5)
-        What the third feature has of the first, of the second and of the new variable, none of
-        them standardised yet.
+        Coefficients of the first feature, the second and the new variable in the third, before
+        they are standardised.
     random_state : int, RandomState instance or None, default=None
 
     Returns
@@ -195,16 +194,16 @@ def make_trivariate(
     """
     check_counts(n_samples=n_samples)
     check_noise(noise=noise)
-    check_share(share)
-    used = check_numbers("weights", weights, 3)
-    parts = check_numbers("third", third, 3)
+    _check_share(share)
+    used = _checked_numbers("weights", weights, 3)
+    parts = _checked_numbers("third", third, 3)
     if not parts.any():
-        raise ValueError("third must not be all 0, the third feature would be constant")
+        raise ValueError("third must not be all 0: the third feature would be constant")
     random = check_random_state(random_state)
     first = random.uniform(size=n_samples)
     second = _mixed(random, first, share)
     sources = np.column_stack([first, second, random.uniform(size=n_samples)])
-    # Standardising takes out the scale anyhow; taken out before, parts of no size overflow.
+    # Standardising removes the scale anyway; removing it first avoids overflow.
     last = sources @ (parts / np.abs(parts).max())
     X = _standardized(np.column_stack([first, second, last]))
     return X, _target(random, X, used, noise)
@@ -225,3 +224,52 @@ def _target(
 ) -> FloatArray:
     y: FloatArray = X @ weights + noise * random.normal(size=len(X))
     return y
+
+
+def check_counts(*, n_samples: int, **counts: int) -> None:
+    """Raise unless there are at least 2 samples and 1 of everything else."""
+    for name, count in {"n_samples": n_samples, **counts}.items():
+        least = 2 if name == "n_samples" else 1
+        if not isinstance(count, numbers.Integral) or isinstance(count, bool):
+            raise ValueError(f"{name} must be an integer, got {count!r}")
+        if count < least:
+            raise ValueError(f"{name} must be at least {least}, got {count}")
+
+
+def check_noise(**noises: float) -> None:
+    """Raise if a standard deviation is negative or not finite."""
+    for name, noise in noises.items():
+        if not is_real(noise) or not 0 <= noise < np.inf:
+            raise ValueError(f"{name} must be finite and not negative, got {noise!r}")
+
+
+def _check_share(share: float) -> None:
+    if not is_real(share) or not 0 < share < 1:
+        raise ValueError(f"share must be strictly between 0 and 1, got {share!r}")
+
+
+def _checked_numbers(name: str, values: Any, count: int) -> FloatArray:
+    try:
+        floats = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {count} numbers, got {values!r}") from None
+    if floats.shape != (count,):
+        raise ValueError(f"{name} must be {count} numbers, got an array of shape {floats.shape}")
+    if not np.isfinite(floats).all():
+        raise ValueError(f"{name} must be finite, got {floats[~np.isfinite(floats)][0]}")
+    return floats
+
+
+def _checked_tree(tree: Any, n_features: int) -> npt.NDArray[np.integer]:
+    parents = np.asarray(tree)
+    if parents.shape != (n_features,) or not np.issubdtype(parents.dtype, np.integer):
+        raise ValueError(
+            f"tree must be {n_features} integers, got an array of shape {parents.shape} and type "
+            f"{parents.dtype}"
+        )
+    for feature, parent in enumerate(parents[1:].tolist(), start=1):
+        if not 0 <= parent < feature:
+            raise ValueError(
+                f"tree must make each feature from an earlier one, got tree[{feature}] = {parent}"
+            )
+    return parents

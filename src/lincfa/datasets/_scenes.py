@@ -1,4 +1,4 @@
-"""Data like those of two fields of use: a climate-like field, and spectra of mixtures."""
+"""Data from two applications: a climate-like field, and spectra of mixtures."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from scipy import ndimage
 from sklearn.utils import check_random_state
 
 from ..theory._arrays import FloatArray
-from ._checks import check_counts, check_noise
+from ._paper import check_counts, check_noise
 
 
 def make_field(
@@ -20,30 +20,30 @@ def make_field(
     noise: float = 0.5,
     random_state: Any = None,
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-    """Generate a climate-like field and a target driven by the means of a few areas of it.
+    """Generate a climate-like field and a target driven by the means of a few areas.
 
-    Each sample is a smooth Gaussian random field on a grid, in kelvin: colder and more variable
-    towards the first and last rows, the poles. The target adds up the mean anomalies of square
-    areas (which may overlap, with sides of twice the smoothness), each scaled to unit variance and
-    with a weight of random sign between 0.5 and 1.5, and Gaussian noise.
+    Each sample is a smooth Gaussian random field on a grid, in kelvin, colder and more variable
+    towards the first and last rows, the poles. The target is a sum of area means plus Gaussian
+    noise. The areas are squares (with sides of twice the smoothness, possibly overlapping); their
+    means are scaled to unit variance, with weights between 0.5 and 1.5 of random sign.
 
     Parameters
     ----------
     n_samples : int, default=600
     shape : (int, int), default=(40, 60)
-        Rows (latitudes) and columns (longitudes; the field wraps around) of the grid.
+        Rows (latitudes) and columns (longitudes, which wrap) of the grid.
     smoothness : float, default=4.0
         Standard deviation of the smoothing kernel, in cells.
     n_areas : int, default=4
         Number of areas that drive the target.
     noise : float, default=0.5
-        Standard deviation of the noise over that of the signal.
+        Standard deviation of the noise relative to that of the signal.
     random_state : int, RandomState instance or None, default=None
 
     Returns
     -------
     X : ndarray of shape (n_samples, rows * columns)
-        The field, one cell a column.
+        The field, one column per cell.
     y : ndarray of shape (n_samples,)
     areas : ndarray of bool, of shape (n_areas, rows, columns)
         The cells of each area.
@@ -64,7 +64,7 @@ def make_field(
     field = ndimage.gaussian_filter(
         white, (0, smoothness, smoothness), mode=["constant", "reflect", "wrap"]
     )
-    # Row by row: reflection at the first and last rows makes the field vary more there.
+    # Row by row, because reflection makes the field vary more at the first and last rows.
     field /= field.std(axis=(0, 2), keepdims=True)
 
     side = max(2, round(2 * smoothness))
@@ -93,12 +93,12 @@ def make_spectra(
     target_noise: float = 0.05,
     random_state: Any = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Generate spectra of mixtures, and the content of one of their components.
+    """Generate spectra of mixtures, and the concentration of one component.
 
-    Each component has a spectrum of two to four Gaussian bands, wide compared with the distance of
-    two wavelengths. A sample mixes the components, with contents uniform on [0, 1]; its spectrum is
-    scaled by 5 % at random (the path of the light) and has a random baseline, a constant and a
-    slope. The target is the content of the first component.
+    The spectrum of each component has two to four Gaussian bands, wide compared with the spacing of
+    the wavelengths. A sample mixes the components, with concentrations uniform on [0, 1]; its
+    spectrum has a random scale of about 5 % (path length) and a random linear baseline. The target
+    is the concentration of the first component.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ def make_spectra(
         Number of wavelengths.
     n_components : int, default=6
     noise : float, default=0.002
-        Standard deviation of the noise of the spectra, whose bands have heights up to 1.
+        Standard deviation of the noise in the spectra, whose bands have heights up to 1.
     target_noise : float, default=0.05
-        Standard deviation of the noise of the target over that of the content.
+        Standard deviation of the noise in the target relative to that of the concentration.
     random_state : int, RandomState instance or None, default=None
 
     Returns
@@ -134,9 +134,9 @@ def make_spectra(
             center, width = random.uniform(), random.uniform(0.02, 0.12)
             band = np.exp(-0.5 * ((wavelength - center) / width) ** 2)
             spectrum += random.uniform(0.3, 1) * band
-    contents = random.uniform(size=(n_samples, n_components))
+    concentrations = random.uniform(size=(n_samples, n_components))
     path, constant, slope = random.normal(size=(3, n_samples, 1))
-    X = (1 + 0.05 * path) * (contents @ pure) + 0.1 * (constant + slope * wavelength)
+    X = (1 + 0.05 * path) * (concentrations @ pure) + 0.1 * (constant + slope * wavelength)
     X += noise * random.normal(size=X.shape)
-    y = contents[:, 0]
+    y = concentrations[:, 0]
     return X, y + target_noise * y.std() * random.normal(size=n_samples)

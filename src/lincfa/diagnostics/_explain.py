@@ -13,11 +13,9 @@ from .._data._columns import Columns, columns_of
 from .._data._frames import take_columns_of
 from .._data._names import shown
 from .._data._training import read_in_memory
-from .._model._display import Table
+from .._model._display import Table, decimals, digits, distinguishable
 from .._model._parameters import check_merging, check_sample_dim, check_tolerance
-from .._model._words import apart, decimals, digits
-from .._rule._criterion import Criterion
-from .._rule._evidence import complete
+from .._rule import Rule, complete
 from .._statistics import ArrayStatistics
 
 
@@ -38,17 +36,17 @@ class PairExplanation:
     target_correlations : tuple of float
         Correlation of each with the target.
     threshold : float
-        Correlation required of features with such weights. Below −1 any is enough.
+        Correlation that the two would need to merge, given their effects. Below −1 any will do.
     f, tolerance : float
-        They merge where F is at most the tolerance.
+        They merge if F is at most the tolerance.
     noise : "pair", "full" or float
-        What the variance of the noise in F is; see :class:`LinCFA`.
+        Variance of the noise in F; see :class:`LinCFA`.
     min_correlation : float
-        They do not merge below this correlation, whatever F is; −1 if none was set.
+        They do not merge below this correlation, whatever F is; −1 for no limit.
     variance_drop_share, bias_growth_share, gain_share : float
-        Estimates of what their mean, in place of both, does to the mean squared error of the
+        Estimated effects of replacing both by their mean on the mean squared error of the
         regression, as shares of the target's variance: the drop of variance, the growth of bias,
-        and the difference of the two.
+        and their difference.
     variance_drop, bias_growth, gain : float
         The same in the square of the target's unit.
     """
@@ -71,7 +69,7 @@ class PairExplanation:
     gain: float
 
     def __str__(self) -> str:
-        """Return the explanation in words."""
+        """Explain the decision in words."""
         return f"{self._decision()} {self._consequence()}"
 
     def _decision(self) -> str:
@@ -80,11 +78,11 @@ class PairExplanation:
             return f"{pair} merge: they are equal, up to their units and rounding."
         if self.merges and self.threshold <= -1:
             return (
-                f"{pair} merge: their effects on the target are so similar that any correlation is "
-                f"enough; theirs is {decimals(self.correlation)}."
+                f"{pair} merge: their effects on the target are so similar that any correlation "
+                f"would do; theirs is {decimals(self.correlation)}."
             )
         if self.f <= self.tolerance and not self.merges:
-            rho, needed = apart(decimals, self.correlation, self.min_correlation)
+            rho, needed = distinguishable(decimals, self.correlation, self.min_correlation)
             return (
                 f"{pair} stay apart: their correlation is {rho}, and min_correlation requires "
                 f"{needed}."
@@ -92,11 +90,15 @@ class PairExplanation:
         if self.f == inf:
             return f"{pair} stay apart: together they explain the target completely."
         limit = max(self.threshold, self.min_correlation)
-        rho, needed = apart(decimals, self.correlation, limit)
-        decision, verdict = ("merge", "is enough") if self.merges else ("stay apart", "is required")
+        rho, needed = distinguishable(decimals, self.correlation, limit)
+        if self.merges:
+            return (
+                f"{pair} merge: their correlation is {rho}, and given how much their effects "
+                f"differ, {needed} would be enough."
+            )
         return (
-            f"{pair} {decision}: their correlation is {rho}; given how much their effects on the "
-            f"target differ, {needed} {verdict}."
+            f"{pair} stay apart: their correlation is {rho}, but given how much their effects "
+            f"differ, they would need {needed}."
         )
 
     def _consequence(self) -> str:
@@ -104,8 +106,8 @@ class PairExplanation:
         mood = "lowers" if lower else "raises"
         if not self.merges:
             mood = "would lower" if lower else "would raise"
-        less, more = apart(digits, self.variance_drop, self.bias_growth)
-        f, _ = apart(digits, self.f, self.tolerance)
+        less, more = distinguishable(digits, self.variance_drop, self.bias_growth)
+        f, _ = distinguishable(digits, self.f, self.tolerance)
         noise = {"pair": "", "full": "; noise from the regression on all features"}.get(
             str(self.noise), "; given noise"
         )
@@ -116,8 +118,8 @@ class PairExplanation:
             f"Replacing both by their mean {mood} the mean squared error by an estimated "
             f"{digits(abs(self.gain))}, or {digits(100 * abs(self.gain_share))} % of the target's "
             f"variance{allowed}: {less} less because one weight is estimated instead of two, "
-            f"{more} more because both get the same weight (F = {f}; pairs merge at "
-            f"F ≤ {self.tolerance:g}{noise})."
+            f"{more} more because both get the same weight (F = {f}; pairs merge at F ≤ "
+            f"{self.tolerance:g}{noise})."
         )
 
     def _repr_html_(self) -> str:
@@ -156,11 +158,10 @@ def explain_pair(
 ) -> PairExplanation:
     """Explain why two features merge, or why they do not.
 
-    This is the rule for the two as a pair, by which the ``"sequential"`` strategy tests a candidate
-    against the first feature of a group. Two features may pass it and not be together, because one
-    had joined another group; and they may fail it and be together, because both passed with the
-    first feature of their group, or with its mean. Only these two columns are read, except with
-    ``noise="full"``.
+    This applies the rule to the two as a pair, as the ``"sequential"`` strategy does to a candidate
+    and the seed of a group. Two features may pass and still be apart, because one had joined
+    another group; or fail and still be together, because both passed with the seed of their group,
+    or with its mean. Only these two columns are used, except with ``noise="full"``.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ def explain_pair(
         A field in memory.
     y : array of shape (n_samples,)
     a, b : str or int
-        The two columns: their names, or positions counted from 0. A name goes first.
+        The two columns: their names, or positions counted from 0. Names take precedence.
     tolerance : float or "unbiased", default=1.0
         As for :class:`LinCFA`.
     noise : "pair", "full" or float, default="pair"
@@ -190,8 +191,8 @@ def explain_pair(
     >>> from lincfa.datasets import make_correlated
     >>> X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
     >>> print(explain_pair(X, y, 0, 4))
-    As a pair, 'x0' and 'x4' merge: their correlation is 0.923; given how much their effects on the
-    target differ, 0.727 is enough. Replacing both by their mean lowers the mean squared error by an
+    As a pair, 'x0' and 'x4' merge: their correlation is 0.923, and given how much their effects
+    differ, 0.727 would be enough. Replacing both by their mean lowers the mean squared error by an
     estimated 0.412, or 0.173 % of the target's variance: 0.574 less because one weight is estimated
     instead of two, 0.162 more because both get the same weight (F = 0.282; pairs merge at F ≤ 1).
     """
@@ -220,13 +221,13 @@ def explain_pair(
     for place, label in zip((*first, *second), labels, strict=True):
         if not statistics.varying[place]:
             raise ValueError(
-                f"Column {label!r} is constant, up to the rounding of its type: it belongs to no "
-                "group and merges with none."
+                f"Column {label!r} is constant, up to the rounding of its type, and belongs to no "
+                "group."
             )
-    criterion = Criterion.of(statistics, tolerance, noise, min_correlation)
+    rule = Rule.of(statistics, tolerance, noise, min_correlation)
     rho = statistics.square(np.concatenate([first, second]))[:1, 1]
     pairs = statistics.pairs(first, second, rho)
-    (row,) = complete(criterion.evidence(first, second, pairs), statistics.target_scale)
+    (row,) = complete(rule.evidence(first, second, pairs), statistics.target_scale)
     r = statistics.target_correlation
     figures = {
         name: float(row[name])
@@ -235,10 +236,10 @@ def explain_pair(
     }
     return PairExplanation(
         names=(labels[0], labels[1]),
-        merges=bool(criterion.passes(pairs)[0]),
+        merges=bool(rule.passes(pairs)[0]),
         n_samples=statistics.n_samples,
         target_correlations=(float(r[first[0]]), float(r[second[0]])),
         noise=noise if isinstance(noise, str) else float(noise),
-        min_correlation=criterion.min_correlation,
+        min_correlation=rule.min_correlation,
         **figures,
     )

@@ -17,17 +17,17 @@ from ..theory._arrays import FloatArray
 
 @dataclass(frozen=True)
 class OrderSensitivity:
-    """What permuting the columns changes.
+    """How permuting the columns changes the groups.
 
     Attributes
     ----------
     n_groups_given : int
-        Number of groups with the columns in the order given.
+        Number of groups with the columns in their original order.
     n_groups : array of shape (n_permutations,)
         Number of groups with the columns permuted.
     agreement : array of shape (n_permutations,)
-        Adjusted Rand index of each partition with that of the order given: 1 for the same groups,
-        about 0 for groups that have no more in common than by chance.
+        Adjusted Rand index of each partition with that of the original order: 1 for the same
+        groups, about 0 for groups that agree no more than by chance.
     """
 
     n_groups_given: int
@@ -82,7 +82,7 @@ def order_sensitivity(
     given._check_parameters()
     training = read_in_memory(X, y, sample_dim=given.sample_dim)
     given._fit(training)
-    constraint = given._constraint(training.columns)
+    constraint = given._constraint()
     sizes, agreement = [], []
     # Without the constant columns, about which the fit above has warned.
     features = np.flatnonzero(given.labels_ >= 0)

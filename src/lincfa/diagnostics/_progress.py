@@ -11,15 +11,15 @@ _SILENCE, _PAUSE = 5.0, 5.0
 """Seconds before the first line, and between two."""
 
 _KNOWN = 5
-"""Items after which the time left is estimated: the first may wait for workers to start."""
+"""Items after which the remaining time is estimated: the first may wait for workers to start."""
 
 
 def with_progress(
     items: Iterable[T], total: int, what: str, verbose: bool, each: float
 ) -> Iterator[T]:
-    """Yield the items, reporting on work that takes longer than a few seconds.
+    """Yield the items, reporting progress if it takes longer than a few seconds.
 
-    ``each`` is the time that one is known to take: long work is announced at once.
+    ``each`` is the time that one takes, as far as known, to report a long wait at once.
     """
     start = time.monotonic()
     next_line = start + _SILENCE

@@ -33,7 +33,7 @@ _TITLES = ("group", "size", "pairs together", "intact")
 
 @dataclass(frozen=True)
 class Stability:
-    """What other samples of the same size would have changed.
+    """How the groups change when the samples are drawn again.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Stability:
     feature_names : tuple of str
         Names of the features.
     labels : array of shape (n_features,)
-        Groups of all samples: those of a fit on X as it is.
+        Groups of a fit to all samples.
     resampled : array of shape (n_resamples, n_features), int32
         Groups of each resample; −1 for a feature that is constant in it.
     groups : array of shape (n_groups,)
@@ -52,14 +52,14 @@ class Stability:
         The same for each feature: the share of the other members of its group with which it stays
         together. NaN for a feature that is alone or constant.
     intact : array of shape (n_groups,)
-        Share of the resamples in which all members of the group are together, whatever joined them.
+        Share of the resamples in which all members of the group are together, perhaps with others.
         1 for a single feature.
     n_groups : array of shape (n_resamples,)
         Number of groups of each resample.
     agreement : array of shape (n_resamples,)
         Adjusted Rand index of each with the groups of all samples: 1 for the same groups.
     field : Field or None
-        The cells of the field, where the samples were one.
+        The cells of the field, if X was one.
     """
 
     names: tuple[str, ...]
@@ -79,20 +79,19 @@ class Stability:
         Returns
         -------
         DataArray or Dataset
-            As the field was; NaN also for cells that are missing throughout.
+            As the field was; NaN also for cells that are missing at every sample.
         """
         if self.field is None:
             raise ValueError(
-                "The samples were a table, whose columns are not cells of a grid; a map needs an "
-                "xarray field."
+                "X was a table, whose columns are not cells of a grid; a map needs an xarray field."
             )
-        attrs = {"long_name": "share of the group with which the cell stays together", "units": "1"}
+        attrs = {"long_name": "share of its group that the cell stays together with", "units": "1"}
         from .._data._write_field import put
 
         return put(self.field, self.features, "stability", attrs)
 
     def co_membership(self, features: Any) -> FloatArray:
-        """How often each two of some features are together: the share of the resamples.
+        """Return how often each pair of some features is together, as a share of the resamples.
 
         Parameters
         ----------
@@ -103,7 +102,7 @@ class Stability:
         Returns
         -------
         array of shape (len(features), len(features))
-            A feature that is constant in a resample is together with itself alone.
+            A feature that is constant in a resample is together with no other.
         """
         chosen = self.resampled[:, self._positions(features)]
         result = np.zeros((chosen.shape[1], chosen.shape[1]))
@@ -126,7 +125,7 @@ class Stability:
         if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
             raise ValueError("features must be a list of positions or names, or a mask.")
         if wanted.size and not (wanted.min() >= 0 and wanted.max() < self.labels.size):
-            raise ValueError(f"Positions of features go from 0 to {self.labels.size - 1}.")
+            raise ValueError(f"Positions of features are 0 to {self.labels.size - 1}.")
         return wanted.astype(np.intp)
 
     def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
@@ -184,11 +183,11 @@ def stability(
     n_jobs: int | None = None,
     verbose: bool = True,
 ) -> Stability:
-    """Measure how often the members of each group stay together when the samples are drawn anew.
+    """Measure how often the members of each group stay together when the samples are resampled.
 
     Each resample draws as many samples as there are, with replacement, and groups again; it costs a
-    fit, and no copy of X. A resample holds about 63 % of the different samples, so that groups look
-    somewhat less stable than they are.
+    fit, but no copy of X. A resample contains about 63 % of the distinct samples, so that groups
+    look somewhat less stable than they are.
 
     Parameters
     ----------
@@ -200,14 +199,14 @@ def stability(
         Its parameters are used. None for ``LinCFA()``.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, default=None
-        Resamples to work on at the same time, as in joblib.
+        Number of resamples to process in parallel, as in joblib.
     verbose : bool, default=True
         Whether to report progress on standard error when it takes longer than a few seconds.
 
     Returns
     -------
     Stability
-        It needs 4 bytes per feature and resample.
+        It takes 4 bytes per feature and resample.
 
     Examples
     --------
@@ -235,7 +234,7 @@ def stability(
     each = time.monotonic() - start
     random = check_random_state(random_state)
     varying = given.labels_ >= 0
-    constraint = given._constraint(training.columns)
+    constraint = given._constraint()
     drawn = [_draw(random, training.y) for _ in range(n_resamples)]
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_labels)(given, constraint, replace(training, weights=counts)) for counts in drawn
@@ -261,14 +260,14 @@ def stability(
 
 
 def _draw(random: Any, target: FloatArray) -> npt.NDArray[np.float64]:
-    """Draw with replacement: how often each sample comes up; never a constant target alone."""
+    """Draw with replacement: how often each sample occurs, until the target varies."""
     n = target.size
     for _ in range(_ATTEMPTS):
         counts = np.bincount(random.randint(n, size=n), minlength=n).astype(np.float64)
         with suppress(ValueError):
             standardize_target(target, counts)
             return counts
-    raise ValueError("The target hardly varies: resamples of it are constant.")
+    raise ValueError("The target hardly varies: it is constant in every resample.")
 
 
 def _labels(model: LinCFA, constraint: Constraint, resample: Training) -> npt.NDArray[np.int32]:
@@ -282,10 +281,10 @@ def _labels(model: LinCFA, constraint: Constraint, resample: Training) -> npt.ND
 def _together(
     model: LinCFA, resampled: Iterable[npt.NDArray[np.int32]]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Co-membership of features and groups, and shares of intact groups.
+    """Return the co-membership of features and of groups, and the shares of intact groups.
 
-    In a resample, a feature is together with as many members of its group as have both labels in
-    common, that of the group and that of the resample, itself not counted.
+    In a resample, a feature is together with the other features that share both its label in the
+    fit and its label in the resample.
     """
     labels = model.labels_
     sizes = np.bincount(labels[labels >= 0])

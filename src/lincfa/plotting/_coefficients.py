@@ -1,29 +1,26 @@
-"""Coefficients of the reduced features, spread back to all."""
+"""Coefficients of the reduced features, expanded to all features."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._data._input import real_numbers
+from .._data._checks import real_numbers
 from .._data._names import shown
-from ..report._findings import Coefficients, linear_weights, spread_back
+from ..report._inputs import fitted_reducer
+from ..report._scores import Coefficients, expand_coefficients, linear_coefficients
 from ..theory._arrays import FloatArray
 from ._figures import (
     BLUE,
-    GREEN,
+    EFFECT,
     GREY,
     MARKS_DRAWN,
     NAMES_SHOWN,
-    OCHRE,
-    PINK,
-    PURPLE,
-    RED,
-    SKY,
-    VERMILION,
+    SERIES,
+    SYMLOG,
     axes_or_new,
     ink,
     legend_above,
-    linear_until,
+    linear_threshold,
     mark_size,
     name_ticks,
     short_number,
@@ -32,27 +29,16 @@ from ._figures import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Neighbours differ much, and the shapes differ too.
-_LOOKS = (
-    (BLUE, "o"),
-    (VERMILION, "s"),
-    (GREEN, "^"),
-    (PURPLE, "D"),
-    (OCHRE, "v"),
-    (SKY, "P"),
-    (RED, "X"),
-    (PINK, "p"),
-)
-_STEMS = 60  # features up to which a stem joins each to the line of zero
-_FLAT = 50  # the largest value over the median, beyond which half of the values look like zero
+_STEMS = 60  # most features that are joined to zero by a stem
+_FLAT = 50  # largest value over the median, beyond which half of the values look like zero
 _LONGEST_NAME = 20
 
 
 def plot_coefficients(model: Any, coef: Any = None, *, ax: "Axes | None" = None) -> "Axes":
-    """Draw the coefficients of the reduced features, spread back to all features.
+    """Draw the coefficients of the reduced features, expanded to all features.
 
-    In the order of the columns, coloured by group for the largest groups. A coefficient says how
-    far a prediction rises with one standard deviation of the feature.
+    In column order, coloured by group for the largest groups. A coefficient is the change in the
+    prediction per standard deviation of the feature.
 
     Parameters
     ----------
@@ -62,58 +48,56 @@ def plot_coefficients(model: Any, coef: Any = None, *, ax: "Axes | None" = None)
         Coefficients of a linear model on the reduced features; None for those of the ``estimator_``
         of a LinCFACV.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None for a new figure, which belongs to no window.
+        Where to draw; None for a new figure, without a window.
 
     Returns
     -------
     matplotlib.axes.Axes
     """
-    reducer, weights = weights_of(model, coef)
+    reducer, coef = check_coefficients(model, coef)
     ax = axes_or_new(ax, 9, 4.4)
-    draw_coefficients(spread_back(reducer, weights), ax)
+    draw_coefficients(expand_coefficients(reducer, coef), ax)
     return ax
 
 
-def weights_of(model: Any, coef: Any) -> tuple[Any, FloatArray]:
-    """Give the model that reduces, and the coefficients of its reduced features, checked."""
-    model._check_is_fitted()
-    reducer = getattr(model, "reducer_", model)
+def check_coefficients(model: Any, coef: Any) -> tuple[Any, FloatArray]:
+    """Return the fitted LinCFA and the checked coefficients of its reduced features."""
+    reducer = fitted_reducer(model)
     if coef is None:
-        weights = linear_weights(getattr(model, "estimator_", None), reducer.n_groups_)
-        if weights is None:
+        own = linear_coefficients(getattr(model, "estimator_", None), reducer.n_groups_)
+        if own is None:
             raise ValueError(
-                "coef is needed: the coefficients of a linear model on the reduced features. Only "
-                "a LinCFACV with a linear estimator has its own."
+                "coef is required: the coefficients of a linear model on the reduced features. "
+                "Only a LinCFACV with a linear estimator has its own."
             )
-    else:
-        weights = real_numbers(coef, "coef")
-        if weights.shape == (1, reducer.n_groups_):  # a target that is a matrix of one column
-            weights = weights[0]
-        if weights.shape != (reducer.n_groups_,):
-            raise ValueError(
-                f"coef must have one coefficient per reduced feature, shape "
-                f"({reducer.n_groups_},), got {weights.shape}."
-            )
-    return reducer, weights
+        return reducer, own
+    given = real_numbers(coef, "coef")
+    if given.shape == (1, reducer.n_groups_):  # the target was a matrix of one column
+        given = given[0]
+    if given.shape != (reducer.n_groups_,):
+        raise ValueError(
+            f"coef must have one coefficient per reduced feature, shape ({reducer.n_groups_},), "
+            f"got {given.shape}."
+        )
+    return reducer, given
 
 
 def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
-    """Draw a mark per feature, and a stem where there is room."""
+    """Draw a mark for each feature, and a stem if there is room."""
     values, groups = coefficients.values, coefficients.groups
     size = len(values)
-    few = size <= _STEMS
     ax.axhline(0, color=ink(), linewidth=0.8)
     largest = _largest(groups)
     handles, labels = [], []
     others = np.flatnonzero(~np.isin(groups, largest))
-    looks = [(others, GREY if largest else BLUE, "o", "other features")]
-    for group, (color, marker) in zip(largest, _LOOKS, strict=False):
+    series = [(others, GREY if largest else BLUE, "o", "other features")]
+    for group, (color, marker) in zip(largest, SERIES, strict=False):
         members = np.flatnonzero(groups == group)
-        looks.append((members, color, marker, _label(coefficients, members)))
-    for members, color, marker, label in looks:
+        series.append((members, color, marker, _label(coefficients, members)))
+    for members, color, marker, label in series:
         if members.size == 0:
             continue
-        if few:
+        if size <= _STEMS:
             ax.vlines(members, 0, values[members], colors=color, linewidth=1.5, alpha=0.7)
         marks = ax.scatter(
             members,
@@ -128,36 +112,35 @@ def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
         handles.append(marks)
         labels.append(label)
     if largest:
-        # The grey ones are drawn first and named last.
-        turn = 1 if labels[0] == "other features" else 0
+        turn = int(others.size > 0)  # the grey ones are drawn first and listed last
         legend_above(ax, handles[turn:] + handles[:turn], labels[turn:] + labels[:turn])
     if size <= NAMES_SHOWN:
         name_ticks(ax.xaxis, coefficients.names)
-    shown_part = f"first {size} of " if size < coefficients.n_features else ""
+    part = f"first {size} of " if size < coefficients.n_features else ""
     ax.set(
         xlim=(-0.02 * size - 0.5, 1.02 * size - 0.5),
-        xlabel=f"{shown_part}{coefficients.n_features} features, in the order of the columns",
-        ylabel="rise of the prediction with one\nstandard deviation of the feature",
+        xlabel=f"{part}{coefficients.n_features} features, in column order",
+        ylabel=EFFECT.format("feature"),
     )
     _scale(ax, values)
     ax.grid(alpha=0.3, axis="y")
 
 
 def _scale(ax: "Axes", values: FloatArray) -> None:
-    """Make room for small values where a few large ones would flatten them: a logarithmic axis."""
-    linear = linear_until(values, _FLAT)
+    """Use a logarithmic axis if a few large values would flatten the small ones."""
+    linear = linear_threshold(values, _FLAT)
     if linear is None:
         return
     ax.set_yscale("symlog", linthresh=linear)
     ax.set_ylim(2 * min(values.min(), -linear), 2 * max(values.max(), linear))
     ax.yaxis.set_major_formatter(lambda value, _: short_number(value))
-    ax.set_ylabel(f"{ax.get_ylabel()},\nlogarithmic away from zero")
+    ax.set_ylabel(ax.get_ylabel() + SYMLOG)
 
 
 def _largest(groups: Any) -> list[int]:
-    """Give the largest groups of at least two features, as many as there are colours."""
+    """Return the largest groups of at least two features, as many as there are colours."""
     numbers, sizes = np.unique(groups[groups >= 0], return_counts=True)
-    order = np.argsort(-sizes, kind="stable")[: len(_LOOKS)]
+    order = np.argsort(-sizes, kind="stable")[: len(SERIES)]
     return [int(numbers[k]) for k in order if sizes[k] > 1]
 
 

@@ -1,7 +1,7 @@
-"""What all pictures share: figures, colours, names as they are, axes that show what matters."""
+"""What all figures share: layout, colours, labels, and axes that show what matters."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,96 +13,72 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Of Okabe and Ito, whom the colour-blind have to thank, with the bright ones darkened: all have a
-# contrast of 3 to 1 on white and on a dark page.
+# The colours of Okabe and Ito, distinct to the colour-blind, with the bright ones darkened: their
+# contrast is at least 3 to 1 on white and on a dark page.
 BLUE, VERMILION, GREEN, PINK = "#1a7fc4", "#d55e00", "#009e73", "#c873a2"
 SKY, OCHRE, PURPLE, RED = "#3a9bd1", "#b07d00", "#8a63d2", "#c8372d"
 GREY = "#808080"
+SINGLE = "#d9d9d9"  # groups of one feature
+# Colours and markers: adjacent ones differ clearly, also in shape.
+_HUES = BLUE, VERMILION, GREEN, PURPLE, OCHRE, SKY, RED, PINK
+SERIES = tuple(zip(_HUES, "os^DvPXp", strict=True))
 
-STRATEGY_COLORS = {
-    "sequential": GREEN,
-    "centroid": PINK,
-    "agglomerative": BLUE,
-    "joint": VERMILION,
-}
+STRATEGY_COLORS = {"sequential": GREEN, "centroid": PINK}
+STRATEGY_COLORS |= {"agglomerative": BLUE, "joint": VERMILION}
+
+EFFECT = "change in the prediction per\nstandard deviation of the {}"
+SYMLOG = "\n(logarithmic away from zero)"
 
 NAMES_SHOWN = 25
-"""Features up to which each has its name at the axis."""
+"""Most features whose names are written at the axis."""
 MARKS_DRAWN = 1500
-"""Marks up to which each is drawn by itself; more become an image, so that a page stays small."""
+"""Most marks drawn one by one; more become an image, so that a page stays small."""
 _LONGEST_NAME = 24
 _LONGEST_LABEL = 50
 _LEGEND_MARK = 24  # square points
-_LETTER, _BESIDE_LABEL = 5.0, 36.0  # points that a letter of a legend takes, and its mark
+_LETTER, _BESIDE_LABEL = 5.0, 36.0  # points per letter of a legend, and per mark
 _COLUMNS = 5
-_DEEPEST = 1e5  # the largest value over that where a scale becomes logarithmic
-
-# What decides how a picture looks; not the backend, which belongs to the user.
-_STYLE = (
-    "axes.",
-    "errorbar.",
-    "figure.",
-    "font.",
-    "grid.",
-    "image.",
-    "legend.",
-    "lines.",
-    "mathtext.",
-    "patch.",
-    "path.",
-    "savefig.",
-    "scatter.",
-    "svg.",
-    "text.",
-    "xaxis.",
-    "xtick.",
-    "yaxis.",
-    "ytick.",
-)
+_DEEPEST = 1e5  # largest value over the end of the linear part of a logarithmic scale
 
 
 def new_figure(width: float, height: float, *, square: bool = False) -> "Figure":
-    """Give an empty figure, in inches, that belongs to no window; for square axes on request."""
+    """Return an empty figure without a window; sizes are in inches, axes square on request."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install 'lincfa[plot]'.") from error
+        raise ImportError("Plots need matplotlib: pip install 'lincfa[plot]'.") from error
     return Figure(figsize=(width, height), layout="compressed" if square else "constrained")
 
 
 def axes_or_new(ax: "Axes | None", width: float, height: float, *, square: bool = False) -> "Axes":
-    """Give the axes, or those of a new figure."""
+    """Return the axes, or those of a new figure."""
     return new_figure(width, height, square=square).subplots() if ax is None else ax
 
 
-@contextmanager
-def own_style() -> Iterator[None]:
-    """Draw as matplotlib does by default, in black ink, whatever style the user has set.
+def default_style() -> "AbstractContextManager[None]":
+    """Draw in matplotlib's default style, in black ink, whatever style the user has set.
 
-    For pictures that become SVG: there, black becomes the colour of the page's text.
+    For figures that become SVG, where black becomes the colour of the page's text.
     """
-    import matplotlib
+    from matplotlib import style
 
-    default = matplotlib.rcParamsDefault
-    style = {name: default[name] for name in default if name.startswith(_STYLE)}
-    with matplotlib.rc_context(style):
-        yield
+    return style.context("default")
 
 
 def ink() -> str:
-    """Colour of text: black, unless the user has set a dark style."""
+    """Return the colour of text: black, unless the user has set a dark style."""
     import matplotlib
 
     return str(matplotlib.rcParams["text.color"])
 
 
 def mark_size(marks: int) -> float:
-    """Area of a mark, in square points: the smaller, the more there are."""
+    """Return the area of a mark, in square points: the more marks, the smaller."""
     return float(np.clip(3000 / max(marks, 1), 5, 28))
 
 
 def name_ticks(axis: Any, names: Sequence[str]) -> None:
-    """Write the names of features at the axis, as they are: a dollar is no formula."""
+    """Write the names of features at the axis literally: a dollar sign starts no formula."""
     # Anchored at their ends, so that they stay in place with the fonts of another program.
     upright = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
     axis.set_ticks(
@@ -115,19 +91,19 @@ def name_ticks(axis: Any, names: Sequence[str]) -> None:
 
 
 def label_axes(ax: "Axes", x: str, y: str) -> None:
-    """Write what the axes are; names of the user's stay as they are, if not too long."""
+    """Label the axes literally, with long labels truncated."""
     ax.set_xlabel(shown(x, _LONGEST_LABEL), parse_math=False, usetex=False)
     ax.set_ylabel(shown(y, _LONGEST_LABEL), parse_math=False, usetex=False)
 
 
 def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """Put a legend above the axes, where it covers nothing; the labels stay as they are."""
+    """Put a legend above the axes, where it covers nothing, with literal labels."""
     from matplotlib.collections import PathCollection
 
-    # A legend wider than the axes would make them shrink.
+    # A legend wider than the axes would shrink them.
     width = 72 * ax.get_position().width * ax.figure.get_figwidth()  # type: ignore[union-attr]
     columns = int(width / (_LETTER * max(map(len, labels)) + _BESIDE_LABEL))
-    # matplotlib leaves out labels that start with an underscore: they are written afterwards.
+    # matplotlib omits labels that start with an underscore: they are set afterwards.
     legend = ax.legend(
         handles,
         ["label"] * len(handles),
@@ -141,7 +117,7 @@ def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> N
         columnspacing=1.2,
     )
     for handle in legend.legend_handles:
-        if isinstance(handle, PathCollection):  # of many points, too small to tell their colour
+        if isinstance(handle, PathCollection):  # of many points, too small to show their colour
             handle.set_sizes([_LEGEND_MARK])
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set(parse_math=False, usetex=False)
@@ -149,12 +125,17 @@ def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> N
 
 
 def short_number(value: float) -> str:
-    """Write a number for an axis, with a minus as matplotlib has it."""
+    """Format a number for an axis, with a minus sign as in matplotlib."""
     return f"{value:g}".replace("-", "−", 1)
 
 
-def linear_until(values: FloatArray, flat: float) -> float | None:
-    """Say where a scale becomes logarithmic: if the largest value is that often the median."""
+def counted(count: int, words: str, noun: str) -> str:
+    """Return ``2 single cells`` for 2, ``single {}`` and ``cell``."""
+    return f"{count} {words.format(noun + 's' * (count != 1))}"
+
+
+def linear_threshold(values: FloatArray, flat: float) -> float | None:
+    """Return where a scale becomes logarithmic, if the largest value exceeds ``flat`` medians."""
     sizes = np.abs(values[values != 0])
     if sizes.size == 0 or sizes.max() <= flat * np.median(sizes):
         return None
@@ -163,7 +144,7 @@ def linear_until(values: FloatArray, flat: float) -> float | None:
 
 
 def focus(ax: "Axes", score: FloatArray, chosen: float) -> None:
-    """Leave out scores that are so bad that they would flatten all others."""
+    """Leave out scores so bad that they would flatten all others."""
     top, low = score.max(), min(chosen, np.quantile(score, 0.25))
     margin = 0.3 * (top - low)
     if margin > 0 and score.min() < low - margin:

@@ -1,33 +1,221 @@
-"""Maps: groups, weights and stability of the cells of a field."""
+"""Maps of groups, coefficients and stability over the cells of a field."""
 
+from collections.abc import Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..report._findings import CONSTANT, LEFT_OUT, Map
+from .._data._field import Field
+from ..report._inputs import field_of, fitted_reducer
+from ..report._maps import CONSTANT, LEFT_OUT, Map, select_map
+from ..report._scores import effect_of_features
 from ..theory._arrays import FloatArray
-from ._coloring import distinct_colors, grid_neighbors, point_neighbors
-from ._corners import corners
-from ._figures import GREY, label_axes, legend_above, linear_until, short_number
-from ._numbering import write_numbers
+from ._cells import (
+    corners,
+    distinct_colors,
+    grid_neighbors,
+    label_position,
+    largest_groups,
+    point_neighbors,
+)
+from ._coefficients import check_coefficients
+from ._figures import (
+    EFFECT,
+    GREY,
+    SINGLE,
+    SYMLOG,
+    axes_or_new,
+    counted,
+    label_axes,
+    legend_above,
+    linear_threshold,
+    short_number,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SINGLE = "#d9d9d9"
-_OUTSIDE = "#c4c4c4"  # cells left out, where white means a weight of zero
-_OUTLINED = 150  # cells across or upwards, up to which groups have outlines
-_PALE = 12  # the largest weight over the median, beyond which half of the cells look white
-_DEEP = 100  # the largest weight over that where colours become logarithmic: small ones stay pale
+_OUTSIDE = "#c4c4c4"  # cells left out, where white means a coefficient of zero
+_OUTLINED = 150  # rows or columns, up to which groups have outlines
+_PALE = 12  # largest coefficient over the median, beyond which half of the cells look white
+_DEEP = 100  # largest coefficient over the end of the linear range: small ones stay pale
 _STEEPEST = 0.2  # cosine of a latitude, below which a map is not stretched further
+_LONGEST, _SHORTEST, _AROUND = 8.0, 3.0, 1.2  # inches: sides of a map, and margins
+# Not quite black, which becomes the colour of a page's text: white on dark pages.
+_LABEL_INK = "#1b2127"
+
+
+def plot_map(
+    model: Any,
+    *,
+    variable: Any = None,
+    select: Mapping[Any, Any] | None = None,
+    numbers: int = 0,
+    ax: "Axes | None" = None,
+    **kwargs: Any,
+) -> "Axes":
+    """Draw a map of the groups of a field.
+
+    Cells of a group have one colour. Groups that touch, by a side or a corner, have different
+    colours, also across the edges of a global map; the same colour elsewhere may be a different
+    group. Single cells are light grey. A legend explains single, constant (hatched) and left-out
+    (blank) cells, if there are any.
+
+    Parameters
+    ----------
+    model : LinCFA or LinCFACV
+        Fitted to an xarray field.
+    variable : str, default=None
+        Which variable of a Dataset; required if there are several.
+    select : mapping, default=None
+        For cells with more than two dimensions: the position along the others, such as
+        ``{"level": 500}``.
+    numbers : int, default=0
+        How many of the groups with the most cells on the map are marked with their number, that of
+        ``labels_`` and ``label_map``. Single cells are not.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None for a new figure, without a window. Cartopy axes keep their limits,
+        labels and aspect; pass the coordinate system of the data, as in
+        ``transform=cartopy.crs.PlateCarree()``.
+    **kwargs
+        For ``Axes.pcolormesh``, which draws grids, or ``Axes.scatter``, which draws points along
+        one dimension with latitudes and longitudes.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr
+    >>> from lincfa import LinCFA
+    >>> from lincfa.plotting import plot_map
+    >>> rng = np.random.default_rng(0)
+    >>> signal = rng.normal(size=(100, 2, 1))
+    >>> values = signal + 0.1 * rng.normal(size=(100, 2, 3))
+    >>> lat, lon = [45.0, 46.0], [7.0, 8.0, 9.0]
+    >>> field = xr.DataArray(values, {"time": range(100), "lat": lat, "lon": lon})
+    >>> y = signal[:, 0, 0] - signal[:, 1, 0] + rng.normal(size=100)
+    >>> ax = plot_map(LinCFA(tolerance=9.0).fit(field, y), numbers=2)
+    >>> ax.figure.savefig("groups.png")  # doctest: +SKIP
+    """
+    if not (isinstance(numbers, Integral) and not isinstance(numbers, bool) and numbers >= 0):
+        raise ValueError(f"numbers must be a non-negative integer, got {numbers!r}.")
+    reducer = fitted_reducer(model)
+    field = _require_field(field_of(reducer), "plot_map")
+    map = select_map(field, reducer.labels_, variable=variable, select=select)
+    ax = axes_or_new(ax, *figure_size(map), square=True)
+    draw_groups(map, ax, numbers=int(numbers), **kwargs)
+    return ax
+
+
+def plot_coefficient_map(
+    model: Any,
+    coef: Any = None,
+    *,
+    variable: Any = None,
+    select: Mapping[Any, Any] | None = None,
+    ax: "Axes | None" = None,
+    **kwargs: Any,
+) -> "Axes":
+    """Draw a map of the coefficients of the reduced features, expanded to the cells.
+
+    The colour of a cell is the change in the prediction per standard deviation of the cell: red
+    where it rises, blue where it falls, white at zero; cells left out are grey. That is
+    :meth:`~lincfa.LinCFA.expand_coefficients` times the standard deviation of the cell, so that
+    cells are comparable. Members share the coefficient of their group, so cells of large groups
+    have small values; if a few values would make all others pale, the scale is logarithmic away
+    from zero, and its label says so. All variables and positions share one scale.
+
+    Parameters
+    ----------
+    model : LinCFA or LinCFACV
+        Fitted to an xarray field.
+    coef : array of shape (n_groups_,), default=None
+        Coefficients of a linear model on the reduced features; None for those of the ``estimator_``
+        of a LinCFACV.
+    variable, select, ax : str, mapping and matplotlib.axes.Axes, default=None
+        As in :func:`plot_map`.
+    **kwargs
+        As in :func:`plot_map`; ``vmin`` and ``vmax``, or ``norm``, set the scale.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    reducer, coef = check_coefficients(model, coef)
+    field = _require_field(field_of(reducer), "plot_coefficient_map")
+    effects = effect_of_features(reducer, coef)
+    map = select_map(field, reducer.labels_, effects, variable=variable, select=select)
+    ax = axes_or_new(ax, *figure_size(map, bar=True), square=True)
+    draw_weights(map, ax, weights=effects[reducer.labels_ >= 0], **kwargs)
+    return ax
+
+
+def plot_stability_map(
+    stability: Any,
+    *,
+    variable: Any = None,
+    select: Mapping[Any, Any] | None = None,
+    ax: "Axes | None" = None,
+    **kwargs: Any,
+) -> "Axes":
+    """Draw a map of how often each cell stays with its group in resamples.
+
+    The share of resamples in which a cell is grouped with the other cells of its group, on average
+    over these, from 0 to 1, as in ``Stability.to_map``. Single cells have none and are grey.
+
+    Parameters
+    ----------
+    stability : Stability
+        Result of :func:`lincfa.stability` for an xarray field.
+    variable, select, ax : str, mapping and matplotlib.axes.Axes, default=None
+        As in :func:`plot_map`.
+    **kwargs
+        As in :func:`plot_map`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    if not (hasattr(stability, "field") and hasattr(stability, "features")):
+        raise TypeError(
+            "plot_stability_map takes the result of lincfa.stability(field, y, model=model), got "
+            f"{type(stability).__name__}."
+        )
+    field = _require_field(stability.field, "plot_stability_map")
+    map = select_map(field, stability.labels, stability.features, variable=variable, select=select)
+    ax = axes_or_new(ax, *figure_size(map, bar=True), square=True)
+    draw_stability(map, ax, **kwargs)
+    return ax
+
+
+def _require_field(field: Field | None, function: str) -> Field:
+    if field is None:
+        raise ValueError(
+            f"{function} needs a fit to an xarray field; this was fitted to a table. plot_spectrum "
+            "draws features in a sequence."
+        )
+    return field
+
+
+def figure_size(map: Map, bar: bool = False) -> tuple[float, float]:
+    """Return the size of a figure, in inches, for a map and perhaps its colour bar."""
+    places = map.places
+    x, y = (each[np.isfinite(each)] for each in (places.x, places.y))
+    ratio = 0.7
+    if (places.degrees or places.alike) and min(x.size, y.size) > 1:
+        stretch = np.cos(np.radians(y.mean())) if places.degrees else 1.0
+        ratio = float(np.ptp(y) / max(stretch * np.ptp(x), 1e-9))
+    height = np.clip(_LONGEST * ratio, _SHORTEST, 0.8 * _LONGEST)
+    width = np.clip(height / ratio, _SHORTEST, _LONGEST)
+    return float(width) + (_AROUND if bar else 0), float(height) + _AROUND / 2
 
 
 def draw_groups(map: Map, ax: "Axes", *, numbers: int = 0, **kwargs: Any) -> None:
-    """Draw each group in one colour, and neighbours in different ones; single cells are grey.
-
-    So many of the largest groups have their numbers written on them.
-    """
+    """Draw each group in one colour, neighbours in different ones, and some numbers of groups."""
     from matplotlib.colors import ListedColormap
 
     if map.places.kind == "points":
@@ -35,97 +223,98 @@ def draw_groups(map: Map, ax: "Axes", *, numbers: int = 0, **kwargs: Any) -> Non
     else:
         pairs = grid_neighbors(map.groups, map.places.wraps)
     indices, colors = distinct_colors(map.groups, map.single, pairs)
-    style = {
-        "cmap": ListedColormap(colors or [SINGLE]),
-        "vmin": -0.5,
-        "vmax": max(len(colors), 1) - 0.5,
-    }
+    style: dict[str, Any] = {"cmap": ListedColormap(colors or [SINGLE])}
+    style |= {"vmin": -0.5, "vmax": max(len(colors), 1) - 0.5}
     _paint(ax, map, np.ma.masked_less(indices, 0), style | kwargs)
     if map.places.kind != "points" and max(map.groups.shape) <= _OUTLINED:
         _outline(ax, map, kwargs)
-    write_numbers(map, ax, numbers, _placing(kwargs))
+    for group in largest_groups(map, numbers):
+        text = ax.text(
+            *label_position(map, group),
+            str(group),
+            color=_LABEL_INK,
+            fontsize="small",
+            horizontalalignment="center",
+            verticalalignment="center_baseline",
+            bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": "none"},
+            clip_on=True,
+            **_placement(kwargs),
+        )
+        text.set_in_layout(False)
     _finish(ax, map, kwargs, single=True)
 
 
 def weights_on(map: Map) -> FloatArray:
-    """Give the weights of the cells that belong to a group."""
-    return np.asarray(_values(map)[map.groups >= 0])
+    """Return the values of the cells that belong to a group."""
+    return np.asarray(map.values, dtype=np.float64)[map.groups >= 0]
 
 
 def draw_weights(map: Map, ax: "Axes", *, weights: FloatArray, **kwargs: Any) -> None:
-    """Draw the weight of each cell in colours that are white at zero.
+    """Draw the coefficient of each cell in colours that are white at zero.
 
     ``weights`` are those of all maps that share a scale.
     """
-    values = np.ma.masked_where(map.groups < 0, _values(map))
+    values = np.ma.masked_where(map.groups < 0, np.asarray(map.values))
     style = {"cmap": "RdBu_r"} | _diverging(weights, kwargs)
     image = _paint(ax, map, values, style | kwargs)
-    label = "rise of the prediction with one\nstandard deviation of the cell"
-    if "norm" in style:
-        _bar(ax, image, f"{label},\nlogarithmic away from zero", _decades(style["norm"]))
-    else:
-        _bar(ax, image, label)
+    logarithmic = "norm" in style
+    label = EFFECT.format("cell") + (SYMLOG if logarithmic else "")
+    _bar(ax, image, label, _decades(style["norm"]) if logarithmic else None)
     _finish(ax, map, kwargs, outside=_OUTSIDE)
 
 
 def draw_stability(map: Map, ax: "Axes", **kwargs: Any) -> None:
-    """Draw how far each cell stays with its group, from 0 to 1; single cells are grey."""
+    """Draw how often each cell stays with its group, from 0 to 1; single cells are grey."""
     from matplotlib.colors import ListedColormap
 
-    values = np.ma.masked_invalid(_values(map))
     style: dict[str, Any] = {"cmap": "viridis"}
     if "norm" not in kwargs:
         style |= {"vmin": 0, "vmax": 1}
     single = np.isin(map.groups, map.single)
-    flat = {"cmap": ListedColormap([SINGLE])} | _placing(kwargs)
-    _paint(ax, map, np.ma.masked_where(~single, single.astype(float)), flat)
-    image = _paint(ax, map, values, style | kwargs)
-    _bar(ax, image, "share of the others of its group\nwith which a cell stays together")
+    grey = {"cmap": ListedColormap([SINGLE])} | _placement(kwargs)
+    _paint(ax, map, np.ma.masked_where(~single, single.astype(float)), grey)
+    image = _paint(ax, map, np.ma.masked_invalid(np.asarray(map.values)), style | kwargs)
+    _bar(ax, image, "share of resamples in which\nthe cell stays with its group")
     _finish(ax, map, kwargs, single=True)
 
 
-def _values(map: Map) -> FloatArray:
-    assert map.values is not None
-    return map.values
-
-
 def _diverging(values: FloatArray, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Give a scale that is even on both sides of zero; logarithmic where few values are large."""
+    """Return a scale symmetric about zero; logarithmic if a few values are very large."""
     from matplotlib.colors import SymLogNorm
 
     if {"norm", "vmin", "vmax"} & set(kwargs):
         return {}
     top = float(np.abs(values).max(initial=0)) or 1.0
     limits: dict[str, Any] = {"vmin": -top, "vmax": top}
-    linear = linear_until(values, _PALE)
+    linear = linear_threshold(values, _PALE)
     return limits if linear is None else {"norm": SymLogNorm(max(linear, top / _DEEP), **limits)}
 
 
 def _decades(norm: Any) -> list[float]:
-    """Give zero and the powers of ten on both sides of it, where a scale is logarithmic."""
+    """Return zero and the powers of ten on both sides of it, where a scale is logarithmic."""
     powers = np.arange(np.ceil(np.log10(norm.linthresh) - 1e-9), np.log10(norm.vmax) + 1e-9)
     sizes = (10.0**powers).tolist()
     return [*(-size for size in reversed(sizes)), 0.0, *sizes]
 
 
 def _paint(ax: "Axes", map: Map, values: Any, style: dict[str, Any]) -> Any:
-    """Give the cells their colours."""
+    """Draw the cells in their colours."""
     places = map.places
     if places.kind == "points":
-        shown = ~np.ma.getmaskarray(values)
+        known = ~np.ma.getmaskarray(values)
         # A thin edge, for colours as pale as the paper.
-        small: dict[str, Any] = {"s": _dot(map), "linewidths": 0.4, "edgecolors": GREY}
-        x, y = places.x[shown], places.y[shown]
-        return ax.scatter(x, y, c=np.ma.compressed(values), **small | style)
+        points: dict[str, Any] = {"s": _point_size(map), "linewidths": 0.4, "edgecolors": GREY}
+        x, y = places.x[known], places.y[known]
+        return ax.scatter(x, y, c=np.ma.compressed(values), **points | style)
     # As an image within SVG and PDF: small, and without hairlines between cells.
     return ax.pcolormesh(*corners(places), values, **{"rasterized": True} | style)
 
 
-def _dot(map: Map) -> float:
+def _point_size(map: Map) -> float:
     return float(np.clip(12000 / max(map.groups.size, 1), 6, 60))
 
 
-def _placing(kwargs: dict[str, Any]) -> dict[str, Any]:
+def _placement(kwargs: dict[str, Any]) -> dict[str, Any]:
     """Keep what says where things are drawn, not how they look."""
     return {name: kwargs[name] for name in ("transform", "zorder") if name in kwargs}
 
@@ -134,21 +323,19 @@ def _outline(ax: "Axes", map: Map, kwargs: dict[str, Any]) -> None:
     """Draw thin white lines between groups."""
     from matplotlib.collections import LineCollection
 
-    x, y = corners(map.places)
-    points = np.stack([x, y], axis=-1)
+    points = np.stack(corners(map.places), axis=-1)
     groups = map.groups
     beside = (groups[:, 1:] != groups[:, :-1]) & (groups[:, 1:] >= 0) & (groups[:, :-1] >= 0)
     above = (groups[1:] != groups[:-1]) & (groups[1:] >= 0) & (groups[:-1] >= 0)
     upright = np.stack([points[:-1, 1:-1][beside], points[1:, 1:-1][beside]], axis=1)
     level = np.stack([points[1:-1, :-1][above], points[1:-1, 1:][above]], axis=1)
-    width = float(np.clip(40 / max(groups.shape), 0.3, 1.0))
     lines = LineCollection(
         list(np.concatenate([upright, level])),
         colors="white",
-        linewidths=width,
+        linewidths=float(np.clip(40 / max(groups.shape), 0.3, 1.0)),
         capstyle="round",
         rasterized=True,
-        **_placing(kwargs),
+        **_placement(kwargs),
     )
     ax.add_collection(lines, autolim=False)
 
@@ -156,77 +343,60 @@ def _outline(ax: "Axes", map: Map, kwargs: dict[str, Any]) -> None:
 def _finish(
     ax: "Axes", map: Map, kwargs: dict[str, Any], *, single: bool = False, outside: str = "none"
 ) -> None:
-    """Mark cells of no group, tell in a legend what colours do not, and set up plain axes."""
-    kinds: list[tuple[Any, str, dict[str, Any], dict[str, Any]]] = [
-        (map.groups == CONSTANT, "constant {}", {"hatch": "/////"}, {"marker": "x"}),
-        (
-            map.groups == LEFT_OUT,
-            "{} left out",
-            {"facecolor": outside},
-            {"markerfacecolor": outside},
-        ),
-    ]
-    noun = "place" if map.places.kind == "points" else "cell"
-    handles, labels = [], []
-    if single and map.single.size:
-        handles.append(_sample(map, {"facecolor": SINGLE}, {"markerfacecolor": SINGLE}))
-        labels.append(counted(int(np.isin(map.groups, map.single).sum()), "single {}", noun))
-    for cells, words, area, dot in kinds:
-        if cells.any():
-            area = {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.5} | area
-            handles.append(_sample(map, area, dot))
-            labels.append(counted(int(cells.sum()), words, noun))
-            _mark(ax, map, cells, {**area, "linewidth": 0}, dot, kwargs)
-    if handles:
-        legend_above(ax, handles, labels)
-    if not hasattr(ax, "projection"):  # of cartopy, which has its own idea of axes
-        _plain_axes(ax, map)
-
-
-def counted(count: int, words: str, noun: str) -> str:
-    return f"{count} {words.format(noun + 's' * (count != 1))}"
-
-
-def _sample(map: Map, area: dict[str, Any], dot: dict[str, Any]) -> Any:
-    """Give what a legend shows of a kind of cells."""
+    """Mark cells without a group, explain in a legend what colours do not, and label the axes."""
+    from matplotlib.colors import ListedColormap
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    return Line2D([], [], **_dotted(map, dot)) if map.places.kind == "points" else Patch(**area)
-
-
-def _dotted(map: Map, dot: dict[str, Any]) -> dict[str, Any]:
-    """Say how places without a colour of their own look."""
-    return {
-        "linestyle": "none",
-        "marker": "o",
-        "markersize": np.sqrt(_dot(map)),
-        "markeredgewidth": 0.8,
-        "markeredgecolor": GREY,
-        "markerfacecolor": "none",
-    } | dot
-
-
-def _mark(
-    ax: "Axes",
-    map: Map,
-    cells: npt.NDArray[np.bool_],
-    area: dict[str, Any],
-    dot: dict[str, Any],
-    kwargs: dict[str, Any],
-) -> None:
-    """Hatch or fill cells, or mark places."""
-    from matplotlib.colors import ListedColormap
-
     places = map.places
-    if places.kind == "points":
-        ax.plot(places.x[cells], places.y[cells], **_dotted(map, dot) | _placing(kwargs))
+    noun = "point" if places.kind == "points" else "cell"
+    grey = np.isin(map.groups, map.single) & single
+    kinds: list[tuple[npt.NDArray[np.bool_], str, dict[str, Any]]] = [
+        (grey, "single {}", {"facecolor": SINGLE}),
+        (map.groups == CONSTANT, "constant {}", {"hatch": "/////"}),
+        (map.groups == LEFT_OUT, "{} left out", {"facecolor": outside}),
+    ]
+    handles: list[Any] = []
+    labels = []
+    for cells, words, look in kinds:
+        if not cells.any():
+            continue
+        labels.append(counted(int(cells.sum()), words, noun))
+        marked = np.ma.masked_where(~cells, cells.astype(float))
+        if places.kind == "points":
+            dots = {
+                "linestyle": "none",
+                "marker": "x" if "hatch" in look else "o",
+                "markersize": np.sqrt(_point_size(map)),
+                "markeredgewidth": 0.8,
+                "markeredgecolor": GREY,
+                "markerfacecolor": look.get("facecolor", "none"),
+            }
+            handles.append(Line2D([], [], **dots))
+            if cells is not grey:  # which is painted already
+                ax.plot(places.x[cells], places.y[cells], **dots | _placement(kwargs))
+            continue
+        edge: dict[str, Any] = {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.5}
+        edge = {} if cells is grey else edge
+        handles.append(Patch(**edge | look))
+        if "hatch" in look:
+            hatching = edge | look | {"linewidth": 0} | _placement(kwargs)
+            ax.pcolor(*corners(places), marked, rasterized=True, **hatching)
+        elif cells is not grey and outside != "none":
+            _paint(ax, map, marked, {"cmap": ListedColormap([outside])} | _placement(kwargs))
+    if handles:
+        legend_above(ax, handles, labels)
+    if hasattr(ax, "projection"):  # of cartopy, which sets up its own axes
         return
-    marked = np.ma.masked_where(~cells, cells.astype(float))
-    if "hatch" in area:
-        ax.pcolor(*corners(places), marked, rasterized=True, **area | _placing(kwargs))
-    elif area["facecolor"] != "none":
-        _paint(ax, map, marked, {"cmap": ListedColormap([area["facecolor"]])} | _placing(kwargs))
+    label_axes(ax, places.x_label, places.y_label)
+    if places.degrees:  # kilometres are equally long in both directions
+        known = places.y[np.isfinite(places.y)]
+        middle = np.cos(np.radians(known.mean())) if known.size else 1.0
+        ax.set_aspect(1 / max(float(middle), _STEEPEST))
+    elif places.alike:
+        ax.set_aspect("equal")
+    if places.kind != "points":
+        ax.spines[:].set_visible(False)
 
 
 def _bar(ax: "Axes", image: Any, label: str, ticks: list[float] | None = None) -> None:
@@ -235,17 +405,3 @@ def _bar(ax: "Axes", image: Any, label: str, ticks: list[float] | None = None) -
         bar.set_ticks(ticks, labels=[short_number(tick) for tick in ticks])
         bar.minorticks_off()
     bar.outline.set_visible(False)
-
-
-def _plain_axes(ax: "Axes", map: Map) -> None:
-    """Name the axes, and let a kilometre be as long in both directions."""
-    places = map.places
-    label_axes(ax, places.x_label, places.y_label)
-    if places.degrees:
-        known = places.y[np.isfinite(places.y)]
-        middle = np.cos(np.radians(known.mean())) if known.size else 1.0
-        ax.set_aspect(1 / max(float(middle), _STEEPEST))
-    elif places.alike:
-        ax.set_aspect("equal")
-    if places.kind != "points":
-        ax.spines[:].set_visible(False)

@@ -1,43 +1,42 @@
-"""Features in a row, with a band of colour for each group."""
+"""Features in a sequence, with a band of colour for each group."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._data._field._describe import Field
-from .._data._input import real_numbers
-from ..report._findings import Row, row_of
-from ._coloring import distinct_colors, row_neighbors
-from ._corners import edges
-from ._figures import axes_or_new, ink, label_axes, legend_above
-from ._maps import SINGLE, counted
+from .._data._checks import real_numbers
+from .._data._field import Field
+from ..report._inputs import field_of, fitted_reducer
+from ..report._maps import Spectrum, make_spectrum
+from ._cells import distinct_colors, edges, sequence_neighbors
+from ._figures import SINGLE, axes_or_new, counted, ink, label_axes, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PALE = 0.5  # opacity of the bands, on light and on dark pages
+_OPACITY = 0.5  # of the bands, on light and on dark pages
 
 
 def plot_spectrum(
     model: Any, spectrum: Any = None, *, ax: "Axes | None" = None, **kwargs: Any
 ) -> "Axes":
-    """Draw a spectrum, or other features in a row, with a band of colour for each group.
+    """Draw a spectrum, or other features in a sequence, with a band of colour for each group.
 
-    Bands that touch have different colours. A colour may come back further on for another group
-    where there are many; a group that is not in one piece has the same colour in all its pieces.
-    Single features are grey, and constant ones have no band.
+    Adjacent bands have different colours. With many groups a colour may be used again elsewhere; a
+    group in several pieces has the same colour in all of them. Single features are grey, and
+    constant ones have no band.
 
-    The features are at the numbers in their names where these go one way, as wavelengths do, or at
-    the coordinate of a field with one dimension besides the samples; otherwise at their positions.
+    Features are placed at the numbers in their names if these are monotonic, as wavelengths are,
+    or at the coordinate of a field with one dimension besides the samples; otherwise by position.
 
     Parameters
     ----------
     model : LinCFA or LinCFACV
         Fitted to a table, or to a field with one dimension besides the samples.
     spectrum : array of shape (n_features,), default=None
-        The line: for instance one sample, or coefficients. None for the means of the features.
+        The line: for instance a sample, or coefficients. None for the means of the features.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None for a new figure, which belongs to no window.
+        Where to draw; None for a new figure, without a window.
     **kwargs
         For the line, as for ``Axes.plot``.
 
@@ -54,50 +53,51 @@ def plot_spectrum(
     >>> ax = plot_spectrum(LinCFA().fit(X, y))
     >>> ax.figure.savefig("spectrum.png")  # doctest: +SKIP
     """
-    model._check_is_fitted()
-    reducer = getattr(model, "reducer_", model)
-    _refuse_maps(getattr(reducer, "field_", None))
+    reducer = fitted_reducer(model)
+    _check_sequence(field_of(reducer))
     values = reducer.mean_ if spectrum is None else real_numbers(spectrum, "spectrum")
     if values.shape != (reducer.n_features_in_,):
         raise ValueError(
-            f"spectrum must have one number per feature, shape ({reducer.n_features_in_},), got "
+            f"spectrum must have one value per feature, shape ({reducer.n_features_in_},), got "
             f"{values.shape}."
         )
     ax = axes_or_new(ax, 9, 4)
-    label = "mean of the feature" if spectrum is None else "value of the feature"
-    draw_spectrum(row_of(reducer, values), ax, label=label, **kwargs)
+    label = "feature mean" if spectrum is None else "feature value"
+    draw_spectrum(make_spectrum(reducer, values), ax, label=label, **kwargs)
     return ax
 
 
-def _refuse_maps(field: Field | None) -> None:
-    """Refuse cells along several dimensions, of which a line would be a zigzag."""
-    for variable in [] if field is None else field.variables:
+def _check_sequence(field: Field | None) -> None:
+    """Raise if cells have several dimensions: a line through them would be a zigzag."""
+    if field is None:
+        return
+    for variable in field.variables:
         if sum(size > 1 for size in variable.shape) > 1:
-            assert field is not None
             dims = zip(field.cell_dims(variable), variable.shape, strict=True)
             listed = ", ".join(f"{name} ({size})" for name, size in dims)
             raise ValueError(
-                "plot_spectrum draws features in a row; this was fitted to cells with several "
-                f"dimensions, {listed}. plot_map draws them."
+                "plot_spectrum draws features in a sequence, but these cells have several "
+                f"dimensions: {listed}. plot_map draws them."
             )
 
 
-def draw_spectrum(row: Row, ax: "Axes", *, label: str, **kwargs: Any) -> None:
+def draw_spectrum(spectrum: Spectrum, ax: "Axes", *, label: str, **kwargs: Any) -> None:
     """Draw bands, and a line over them."""
     from matplotlib.collections import QuadMesh
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    numbers, sizes = np.unique(row.groups[row.groups >= 0], return_counts=True)
+    groups = spectrum.groups
+    numbers, sizes = np.unique(groups[groups >= 0], return_counts=True)
     single = numbers[sizes == 1]
-    indices, colors = distinct_colors(row.groups, single, row_neighbors(row.groups))
-    # One image behind the line, as high as the axes are, whatever their limits.
-    ends = edges(row.x, 1.0)
+    indices, colors = distinct_colors(groups, single, sequence_neighbors(groups))
+    # One image behind the line, as high as the axes, whatever their limits.
+    ends = edges(spectrum.x, 1.0)
     bands = QuadMesh(
         np.stack(np.meshgrid(ends, [0, 1]), axis=-1),
         array=np.ma.masked_less(indices, 0)[None],
         cmap=ListedColormap(colors or [SINGLE]),
-        alpha=_PALE,
+        alpha=_OPACITY,
         linewidth=0,
         rasterized=True,
         transform=ax.get_xaxis_transform(),
@@ -106,16 +106,16 @@ def draw_spectrum(row: Row, ax: "Axes", *, label: str, **kwargs: Any) -> None:
     ax.add_collection(bands, autolim=False)
     ax.update_datalim([(ends[0], 0), (ends[-1], 0)], updatey=False)
     line: dict[str, Any] = {"color": ink(), "linewidth": 1.2}
-    ax.plot(row.x, row.values, **line | kwargs)
+    ax.plot(spectrum.x, spectrum.values, **line | kwargs)
     ax.margins(x=0)
     handles, labels = [], []
     if single.size:
-        handles.append(Patch(facecolor=SINGLE, alpha=_PALE))
+        handles.append(Patch(facecolor=SINGLE, alpha=_OPACITY))
         labels.append(counted(single.size, "single {}", "feature"))
-    constant = int((row.groups < 0).sum())
+    constant = int((groups < 0).sum())
     if constant:
         handles.append(Patch(facecolor="none", edgecolor=ink(), linewidth=0.5))
         labels.append(counted(constant, "constant {}", "feature"))
     if handles:
         legend_above(ax, handles, labels)
-    label_axes(ax, row.x_label, label)
+    label_axes(ax, spectrum.x_label, label)

@@ -1,4 +1,4 @@
-"""Pictures within an HTML page."""
+"""Figures within an HTML page."""
 
 import io
 import re
@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from ._figures import own_style
+from ._figures import default_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,24 +18,17 @@ _FONT = re.compile(r"(font: [^;']*?px) [^;]*|font-family: [^;]*")
 
 
 def svg(figure: "Figure", *, title: str, salt: str) -> str:
-    """Give a figure as an SVG element for an HTML page.
+    """Return a figure as an SVG element for an HTML page, always the same characters.
 
-    Text stays text, black becomes the page's own colour of text, the background is the page's, and
-    the picture is as wide as the place for it. The same figure gives the same characters.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    title : str
-        What a screen reader says.
-    salt : str
-        Begins all ids: a word, different for each picture of a page.
+    Text stays text, black becomes the colour of the page's text, the background is transparent, and
+    the figure fills the width available. Screen readers read out the ``title``; ``salt``, a word
+    different for each figure of a page, begins all ids.
     """
     if not re.fullmatch(r"[A-Za-z][\w-]*", salt, flags=re.ASCII):
         raise ValueError(f"salt must be a word of letters, digits, _ and -, got {salt!r}")
     root = ElementTree.fromstring(_saved(figure, salt))
     _plain_tags(root)
-    _leave_out(root, {"metadata", "style"})
+    _remove(root, {"metadata", "style"})
     _unique_ids(root, salt)
     for element in root.iter():
         for name in ("style", "fill", "stroke"):
@@ -49,7 +42,7 @@ def svg(figure: "Figure", *, title: str, salt: str) -> str:
         "viewBox": box,
         "role": "img",
         "aria-labelledby": described,
-        # matplotlib leaves out the colour of what is filled in black.
+        # matplotlib writes no colour for what is filled in black.
         "fill": "currentColor",
         "style": "width: 100%; height: auto; stroke-linejoin: round; stroke-linecap: butt",
     }
@@ -63,8 +56,8 @@ def _saved(figure: "Figure", salt: str) -> bytes:
     import matplotlib
 
     file = io.BytesIO()
-    with own_style(), warnings.catch_warnings():
-        # The browser has fonts of its own for letters that matplotlib's font lacks.
+    with default_style(), warnings.catch_warnings():
+        # The browser has other fonts for letters that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
         with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
             figure.savefig(
@@ -74,24 +67,24 @@ def _saved(figure: "Figure", salt: str) -> bytes:
 
 
 def _plain_tags(root: ElementTree.Element) -> None:
-    """Take the name spaces from tags and attributes; within HTML they have none."""
+    """Remove the namespaces of tags and attributes; within HTML they have none."""
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
         for name in [name for name in element.attrib if "}" in name]:
             element.set(name.rpartition("}")[2], element.attrib.pop(name))
 
 
-def _leave_out(parent: ElementTree.Element, tags: set[str]) -> None:
-    """Take out elements; a style sheet would hold for the whole page."""
+def _remove(parent: ElementTree.Element, tags: set[str]) -> None:
+    """Remove elements; a style sheet would apply to the whole page."""
     for child in list(parent):
         if child.tag in tags:
             parent.remove(child)
         else:
-            _leave_out(child, tags)
+            _remove(child, tags)
 
 
 def _unique_ids(root: ElementTree.Element, salt: str) -> None:
-    """Keep only the ids that something refers to, and begin them with the salt."""
+    """Keep only ids that something refers to, and begin them with the salt."""
     used = set()
     for element in root.iter():
         for name, value in element.attrib.items():
@@ -108,6 +101,6 @@ def _unique_ids(root: ElementTree.Element, salt: str) -> None:
 
 
 def _on_the_page(style: str) -> str:
-    """Write black as the colour of the page's text, and take a font that every page has."""
+    """Replace black by the colour of the page's text, and the font by one every page has."""
     style = _BLACK.sub("currentColor", style)
     return _FONT.sub(lambda m: f"{m[1]} sans-serif" if m[1] else "font-family: sans-serif", style)

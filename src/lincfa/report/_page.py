@@ -1,104 +1,157 @@
-"""What the template shows: the findings, arranged and with sentences around them."""
+"""From findings to a file: what the template shows, the figures as inline SVG, the page."""
 
+import base64
+import hashlib
+import os
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
+from importlib import resources
 from math import isfinite, isnan
+from pathlib import Path
 from typing import Any
 
-from .._data._names import shown
-from .._model._words import apart, decimals, digits
-from . import _wording
-from ._findings import LONGEST_NAME, Findings, Map, PairTable, Scores
+import numpy as np
 
-_NEAREST_SHOWN = 10
+from .. import plotting
+from .._model._display import decimals, digits
+from .._model._files import write_atomically
+from . import _words
+from ._findings import Findings
+from ._groups import LONGEST_NAME
+from ._scores import HeldOutScores
+
+_SQUARE = ("correlations", "map-", "weights-")  # figures whose axes keep their aspect
 
 
-def context(findings: Findings) -> dict[str, Any]:
-    """Give the variables of the template."""
+def write_report(findings: Findings, path: str | os.PathLike[str]) -> None:
+    """Write findings as an HTML page, or as JSON if the file is called ``*.json``; atomically."""
+    write_atomically(path, report_text(findings, path))
+
+
+def report_text(findings: Findings, path: str | os.PathLike[str]) -> str:
+    """Return the text of the file that a path asks for."""
+    as_json = Path(path).suffix.lower() == ".json"
+    return _encodable(findings.to_json()) if as_json else render(findings)
+
+
+def render(findings: Findings) -> str:
+    """Return the page: one text with its styles, scripts and figures, which loads nothing else."""
+    environment = _environment()
+    style, start, script = (_asset(f"report.{name}") for name in ("css", "start.js", "js"))
+    page = environment.from_string(_asset("report.html")).render(
+        _context(findings),
+        figures={name: _markup(drawn) for name, drawn in draw_figures(findings).items()},
+        style=_markup(style),
+        start=_markup(start),
+        script=_markup(script),
+        script_hashes=[_digest(start), _digest(script)],
+    )
+    return _encodable(page)
+
+
+def _environment() -> Any:
+    """Return a jinja2 environment that escapes whatever is not marked as safe."""
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError as error:
+        raise ImportError("A report needs jinja2: pip install 'lincfa[report]'.") from error
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    filters: dict[str, Callable[..., str]]
+    filters = {"number": _number, "setting": _setting, "visible": visible}
+    environment.filters |= filters
+    return environment
+
+
+def _markup(trusted: str) -> Any:
+    from markupsafe import Markup  # comes with jinja2
+
+    return Markup(trusted)
+
+
+def _asset(name: str) -> str:
+    return (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+
+def _digest(script: str) -> str:
+    """Return the hash by which the page's content security policy admits a script."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _encodable(text: str) -> str:
+    """Escape lone surrogates, which names may contain but files may not."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+# What the template shows
+
+
+def _context(findings: Findings) -> dict[str, Any]:
+    """Return the variables of the template."""
     weighted = any(not isnan(group.weight) for group in findings.groups)
-    near = findings.pairs.near
+    scores, near = findings.scores, findings.pairs.near
+    more_constant = findings.n_constant - len(findings.constant)
     return {
         "findings": findings,
         "created": f"{datetime.fromisoformat(findings.created):%Y-%m-%d %H:%M %Z}",
-        "meaning": _wording.meaning(findings),
-        "verdict": None if findings.scores is None else _wording.verdict(findings.scores),
-        "dots": None if findings.scores is None else dots(findings.scores),
+        "reduction": _words.describe_reduction(findings),
+        "verdict": None if scores is None else _words.compare_scores(scores),
+        "dots": [] if scores is None else _dots(scores),
         "weighted": weighted,
-        "columns": columns(findings, weighted),
-        "cuts": _wording.cuts(findings),
-        "constant": _wording.constant(findings),
+        "sort_keys": _sort_keys(findings, weighted),
+        "omissions": _words.describe_omissions(findings),
+        "more_constant": f" … and {more_constant} more" if more_constant else "",
         "maps": [f"map-{k}" for k in range(len(findings.maps))],
-        "weight_maps": [f"weights-{k}" for k, map in enumerate(findings.maps) if _weighted(map)],
-        "captions": _wording.captions(findings),
-        "nearest": [] if near is None else nearest(near, findings.pairs.tolerance),
+        "weight_maps": [
+            f"weights-{k}" for k, map in enumerate(findings.maps) if map.values is not None
+        ],
+        "captions": _words.captions(findings),
+        "nearest": [] if near is None else _words.list_nearest(near, findings.pairs.tolerance),
         "longest_name": LONGEST_NAME,
     }
 
 
-def _weighted(map: Map) -> bool:
-    return map.values is not None
+def _sort_keys(findings: Findings, weighted: bool) -> list[list[float | None]]:
+    """Return the numbers that the table of groups is sorted by, column by column."""
+    names = ["size", "mean_correlation", "min_correlation", "target_correlation"]
+    names += ["weight"] if weighted else []
+    columns = [[float(getattr(group, name)) for group in findings.groups] for name in names]
+    return [[float(f"{v:.7g}") if isfinite(v) else None for v in column] for column in columns]
 
 
-def columns(findings: Findings, weighted: bool) -> list[list[float | None]]:
-    """Give the numbers that the table of groups is sorted by, column by column."""
-    wanted = ["size", "mean_correlation", "min_correlation", "target_correlation"]
-    wanted += ["weight"] if weighted else []
-    return [[_short(float(getattr(group, name))) for group in findings.groups] for name in wanted]
-
-
-def _short(value: float) -> float | None:
-    return float(f"{value:.7g}") if isfinite(value) else None
-
-
-def nearest(table: PairTable, tolerance: float) -> list[tuple[str, str, str]]:
-    """Give the pairs that came closest to merging: two names, and what kept them apart."""
-    rows = zip(table.first, table.second, table.correlation, table.threshold, table.f, strict=True)
-    result = []
-    for first, second, rho, threshold, f in list(rows)[:_NEAREST_SHOWN]:
-        ours, needed = apart(decimals, float(rho), float(threshold))
-        words = f"correlated by {ours}, it takes {needed} (F = {digits(float(f))})"
-        if rho >= threshold:
-            written, limit = apart(digits, float(f), tolerance)
-            words = (
-                f"correlated by {ours}; as a pair they would pass (F = {written}, up to {limit})"
-            )
-        result.append((shown(first, LONGEST_NAME), shown(second, LONGEST_NAME), words))
-    return result
-
-
-def dots(scores: Scores) -> list[dict[str, float]]:
-    """Place the R² of each regression and its interval on a line, in per cent of its length."""
-    ends = [end for row in scores.rows for end in (row.r2.low, row.r2.value, row.r2.high)]
-    known = [end for end in ends if isfinite(end)]
-    if len(known) < len(ends):
+def _dots(scores: HeldOutScores) -> list[dict[str, float]]:
+    """Return the position of each R² and its interval on a line, in per cent of its length."""
+    parts = ("low", "value", "high")
+    ends = [getattr(row.r2, part) for row in scores.rows for part in parts]
+    if not all(map(isfinite, ends)):
         return []
-    low, span = min(known), (max(known) - min(known)) or 1.0
+    low, span = min(ends), (max(ends) - min(ends)) or 1.0
     return [
-        {
-            name: round(3 + 94 * (getattr(row.r2, name) - low) / span, 2)
-            for name in ("low", "value", "high")
-        }
+        {part: round(3 + 94 * (getattr(row.r2, part) - low) / span, 2) for part in parts}
         for row in scores.rows
     ]
 
 
-def figure(value: float, kind: str = "decimals") -> str:
-    """Write a number for a cell; a dash where there is none."""
+def _number(value: float, kind: str = "decimals") -> str:
+    """Format a number for a table cell; a dash if there is none."""
     if isnan(value):
         return "–"
     return decimals(value) if kind == "decimals" else digits(value)
 
 
-def setting(value: Any) -> str:
-    """Write a setting, or what describes the data, for a reader."""
+def _setting(value: Any) -> str:
+    """Format a setting, or a description of the data."""
     if value is None:
         return "–"
     if isinstance(value, list | tuple):
-        return ", ".join(map(setting, value))
+        return ", ".join(map(_setting, value))
     return f"{value:g}" if isinstance(value, float) else visible(str(value))
 
 
 def visible(text: str) -> str:
-    r"""Spell out the characters that nobody sees, such as those that turn the direction of text.
+    r"""Escape invisible characters, such as those that change the direction of text.
 
     Examples
     --------
@@ -111,3 +164,51 @@ def visible(text: str) -> str:
         else letter.encode("unicode_escape").decode()
         for letter in text
     )
+
+
+# Figures
+
+
+def draw_figures(findings: Findings) -> dict[str, str]:
+    """Draw what there are data for; return the SVG of each figure by name."""
+    texts = _words.alternatives(findings)
+    result = {}
+    for name, (size, draw) in _drawings(findings).items():
+        try:
+            figure = plotting.new_figure(*size, square=name.startswith(_SQUARE))
+        except ImportError as error:
+            raise ImportError("A report needs matplotlib: pip install 'lincfa[report]'.") from error
+        with plotting.default_style():
+            draw(figure.subplots())
+        result[name] = plotting.svg(figure, title=texts[name], salt=name)
+    return result
+
+
+def _drawings(findings: Findings) -> dict[str, tuple[tuple[float, float], Callable[[Any], None]]]:
+    """Return the size in inches of each figure, and what draws it on given axes."""
+    matrix, pairs, path = findings.matrix, findings.pairs, findings.path
+    coefficients = findings.coefficients
+    drawings: dict[str, tuple[tuple[float, float], Callable[[Any], None]]] = {}
+    if matrix is not None and matrix.names:
+        drawings["correlations"] = (6.5, 5.4), partial(plotting.draw_correlation, matrix)
+    if pairs.merged.first or (pairs.near is not None and pairs.near.first):
+        drawings["thresholds"] = (6.5, 5.0), partial(plotting.draw_thresholds, pairs)
+    if path is not None:
+        drawings["path"] = (7.0, 4.0), partial(plotting.draw_path, path)
+    weighted = [map for map in findings.maps if map.values is not None]
+    # Cells are found on a map, not in column order.
+    if coefficients is not None and coefficients.names and not weighted:
+        # Names below the axis take as much room as the plot.
+        height = 5.6 if len(coefficients.names) <= plotting.NAMES_SHOWN else 3.6
+        drawings["coefficients"] = (8.0, height), partial(plotting.draw_coefficients, coefficients)
+    weights = [plotting.weights_on(map) for map in weighted]
+    for k, map in enumerate(findings.maps):
+        draw = partial(plotting.draw_groups, map, numbers=_words.GROUPS_NUMBERED)
+        drawings[f"map-{k}"] = plotting.figure_size(map), draw
+        if map.values is not None:
+            draw = partial(plotting.draw_weights, map, weights=np.concatenate(weights))
+            drawings[f"weights-{k}"] = plotting.figure_size(map, bar=True), draw
+    if findings.spectrum is not None:
+        draw = partial(plotting.draw_spectrum, findings.spectrum, label="feature mean")
+        drawings["spectrum"] = (8.0, 3.6), draw
+    return drawings

@@ -1,8 +1,8 @@
-"""Which features are neighbours: cells of a grid, places on Earth, features in a row.
+"""Which features are neighbours: grid cells, places on Earth, features in a row.
 
-Each function gives a symmetric sparse matrix with a row and a column for each feature, True where
-two features are neighbours. Such a matrix limits what may be merged, so that groups hang together.
-Clustering in scikit-learn takes the same matrices as its ``connectivity``.
+Each function returns a symmetric sparse matrix with one row and column per feature, True where two
+features are neighbours. As ``connectivity`` it restricts which features may merge, so that groups
+are connected. scikit-learn's clustering takes the same matrices.
 """
 
 from ._coordinates import coordinate_connectivity

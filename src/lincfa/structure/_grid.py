@@ -1,15 +1,16 @@
-"""Neighbours by position: cells of a grid, features in a row."""
+"""Neighbours by position: grid cells, features in a row."""
 
 from collections.abc import Sequence
 from itertools import product
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ._checks import Connectivity, checked_circles, checked_count, checked_mask, checked_shape
-
+Connectivity: TypeAlias = sparse.csr_array
+Mask: TypeAlias = npt.NDArray[np.bool_]
 Integers: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
 
@@ -20,28 +21,26 @@ def grid_connectivity(
     mask: npt.ArrayLike | None = None,
     wrap: bool | Sequence[bool] = False,
 ) -> Connectivity:
-    """Neighbouring cells of a regular grid of any number of dimensions.
+    """Neighbouring cells of a regular grid with any number of dimensions.
 
     Parameters
     ----------
     shape : int or sequence of int
-        Cells along each axis. Cells are numbered in C order: the last axis runs fastest.
+        Cells along each axis. Cells are numbered in C order: the last axis varies fastest.
     neighbors : {4, 8}, default=4
-        4: cells that share a side. 8: also cells that touch at a corner. The numbers are those of
-        two dimensions. In one dimension both mean the two cells beside; in three dimensions 4 means
-        the 6 cells across a face and 8 all 26 around; in n dimensions, 2 n and 3ⁿ − 1.
+        4: cells that share a side. 8: also cells that touch at a corner. The numbers are those in
+        two dimensions; in n dimensions they mean 2 n and 3ⁿ − 1 neighbours (6 and 26 in three).
     mask : array of bool of this shape, default=None
-        True for cells that take part, such as land. The matrix then has a row for each of these,
-        in order. Cells hidden in a masked array take no part. None: all cells.
-    wrap : bool or one bool for each axis, default=False
-        Whether an axis is a circle, whose last cell is a neighbour of its first. True: the last
-        axis alone, as the longitudes of a global grid.
+        True for cells to include, such as land; masked entries are excluded. The matrix then has
+        one row per included cell, in order. None: all cells.
+    wrap : bool or one bool per axis, default=False
+        Whether the last cell along an axis is a neighbour of the first. True: the last axis only,
+        as for the longitudes of a global grid.
 
     Returns
     -------
     scipy.sparse.csr_array of bool
-        Symmetric, True for neighbours, no cell being its own. Cells without neighbours have empty
-        rows.
+        Symmetric, with an empty diagonal. Cells without neighbours have empty rows.
 
     Examples
     --------
@@ -53,7 +52,7 @@ def grid_connectivity(
            [0, 1, 0, 1, 0, 1],
            [0, 0, 1, 0, 1, 0]])
 
-    On a globe, with longitude as the last axis, and without the cells of the sea:
+    A global grid with longitude as last axis, without the sea:
 
     >>> land = np.array([[True, False, True], [True, True, False]])
     >>> grid_connectivity((2, 3), mask=land, wrap=True).astype(int).toarray()
@@ -62,44 +61,53 @@ def grid_connectivity(
            [1, 0, 0, 1],
            [0, 0, 1, 0]])
     """
-    shape = checked_shape(shape)
-    circles = checked_circles(wrap, len(shape))
+    lengths, circles = np.asarray(shape), np.asarray(wrap)
+    if lengths.dtype.kind not in "iu" or lengths.ndim > 1 or not lengths.size or lengths.min() < 1:
+        raise ValueError(f"shape must be positive integers, one per axis, got {shape!r}")
+    shape = tuple(np.atleast_1d(lengths).tolist())
+    n_axes = len(shape)
+    if circles.dtype != bool or circles.shape not in ((), (n_axes,)):
+        raise ValueError(
+            f"wrap must be True, False or {n_axes} of these, one per axis, got {wrap!r}"
+        )
+    if not circles.ndim:
+        circles = np.array([False] * (n_axes - 1) + [bool(circles)])
     if neighbors not in (4, 8):
         raise ValueError(
-            f"neighbors must be 4 (cells that share a side) or 8 (corners too), in any number of "
+            "neighbors must be 4 (cells that share a side) or 8 (also corners), in any number of "
             f"dimensions, got {neighbors!r}"
         )
-    taken = checked_mask(mask, shape)
-    numbers: Integers = np.full(shape, -1, dtype=_index_type(taken.size))
-    numbers[taken] = np.arange(np.count_nonzero(taken))
+    included = checked_mask(mask, shape)
+    numbers: Integers = np.full(shape, -1, dtype=_index_type(included.size))
+    numbers[included] = np.arange(np.count_nonzero(included))
     around = _with_border(numbers, circles)
     steps = [
         step
-        for step in product((-1, 0, 1), repeat=len(shape))
+        for step in product((-1, 0, 1), repeat=n_axes)
         if any(step) and (neighbors == 8 or np.count_nonzero(step) == 1)
     ]
-    found = np.empty((np.count_nonzero(taken), len(steps)), dtype=numbers.dtype)
+    found = np.empty((np.count_nonzero(included), len(steps)), dtype=numbers.dtype)
     for column, step in enumerate(steps):
         window = zip(step, shape, strict=True)
-        found[:, column] = around[tuple(slice(1 + s, 1 + s + n) for s, n in window)][taken]
-    found.sort(axis=1)  # beyond the edge of a circle the numbers start anew
+        found[:, column] = around[tuple(slice(1 + s, 1 + s + n) for s, n in window)][included]
+    found.sort(axis=1)  # across the edge of a circle the numbers restart
     return _from_rows(found)
 
 
 def chain_connectivity(n: int, *, reach: int = 1) -> Connectivity:
-    """Neighbours among features in a row, such as wavelengths of a spectrum or lags of time.
+    """Neighbours among features in a row, such as wavelengths or time lags.
 
     Parameters
     ----------
     n : int
         Number of features.
     reach : int, default=1
-        Features up to so many places away are neighbours.
+        Features at most this many positions apart are neighbours.
 
     Returns
     -------
     scipy.sparse.csr_array of bool
-        Symmetric, True for neighbours, no feature being its own.
+        Symmetric, with an empty diagonal.
 
     Examples
     --------
@@ -123,15 +131,15 @@ def chain_connectivity(n: int, *, reach: int = 1) -> Connectivity:
 
 
 def _index_type(size: int) -> np.dtype[np.signedinteger[Any]]:
-    """Give the smaller type of indices as long as it can count the cells, as SciPy does."""
+    """Return the smallest index type that can count the cells, as SciPy does."""
     return np.dtype(np.int32 if size <= np.iinfo(np.int32).max else np.int64)
 
 
-def _with_border(numbers: Integers, circles: Sequence[bool]) -> Integers:
-    """Put a cell before and after each axis: −1, or the other end of a circle."""
+def _with_border(numbers: Integers, circles: Mask) -> Integers:
+    """Pad each axis with one cell on either side: −1, or the opposite end if the axis wraps."""
     for axis, circle in enumerate(circles):
         width = [(int(axis == other),) * 2 for other in range(numbers.ndim)]
-        # In a circle of one or two cells all are neighbours already, once and not twice.
+        # With one or two cells all are neighbours already, and must not count twice.
         if circle and numbers.shape[axis] > 2:
             numbers = np.pad(numbers, width, mode="wrap")
         else:
@@ -140,7 +148,7 @@ def _with_border(numbers: Integers, circles: Sequence[bool]) -> Integers:
 
 
 def _from_rows(found: Integers) -> Connectivity:
-    """Matrix from the neighbours of each feature, in order; negative ones do not exist."""
+    """Return the matrix, given the sorted neighbours of each feature; −1 stands for none."""
     exists = found >= 0
     links = np.count_nonzero(exists, axis=1)
     dtype = _index_type(max(len(found), int(links.sum())))
@@ -149,3 +157,31 @@ def _from_rows(found: Integers) -> Connectivity:
     neighbours = found[exists].astype(dtype, copy=False)
     ones = np.ones(neighbours.size, dtype=bool)
     return sparse.csr_array((ones, neighbours, pointers), shape=(len(found), len(found)))
+
+
+def checked_count(name: str, value: Any, most: int | None = None) -> int:
+    """Return a positive integer, at most ``most``."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        count = int(value)
+        if 1 <= count <= (most or count):
+            return count
+    allowed = f"an integer from 1 to {most}" if most else "a positive integer"
+    raise ValueError(f"{name} must be {allowed}, got {value!r}")
+
+
+def checked_mask(mask: npt.ArrayLike | None, shape: tuple[int, ...]) -> Mask:
+    """Return which cells or places are included; masked entries are not."""
+    if mask is None:
+        return np.ones(shape, dtype=bool)
+    given: np.ma.MaskedArray[Any, Any] = np.ma.asarray(mask)
+    if given.dtype != bool:
+        raise ValueError(
+            f"mask must be of type bool, True for what to include, got {given.dtype}; use a "
+            "comparison such as mask=land > 0.5."
+        )
+    if given.shape != shape:
+        raise ValueError(f"mask must have the shape {shape}, got {given.shape}")
+    included: Mask = np.ma.filled(given, False)
+    if not included.any():
+        raise ValueError("mask includes nothing: all values are False.")
+    return included

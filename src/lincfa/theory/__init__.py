@@ -1,8 +1,8 @@
 """The equations of the paper as functions, vectorised over NumPy arrays.
 
 *Interpretable Linear Dimensionality Reduction based on Bias-Variance Analysis* (Bonetti, Metelli,
-Restelli). Every docstring names the label of its equation in the paper's source; ``docs/theory.md``
-lists them all. Nothing here imports the rest of the library.
+Restelli). Docstrings give the label of the equation in the paper's source; ``docs/theory.md`` lists
+them all. Nothing here imports the rest of the library.
 """
 
 from ._correlations import (

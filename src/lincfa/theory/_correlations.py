@@ -1,31 +1,28 @@
 """The bivariate regression from three correlations, without a regression.
 
-With unit sample variances the mean and the difference of two features are uncorrelated, so R²
-splits into the share of the mean and the share of the difference:
+With unit sample variances the mean and the difference of two features are uncorrelated, so R² is
+the share of the mean plus the share of the difference:
 
     R² = (r₁+r₂)² / (2(1+ρ)) + (r₁−r₂)² / (2(1−ρ))
 
-and everything the paper's rule needs follows from the two shares. ``rho`` is the sample correlation
-of the features, ``r1`` and ``r2`` their sample correlations with the target.
+and all quantities in the paper's rule follow from the two shares. ``rho`` is the sample correlation
+of the features; ``r1`` and ``r2`` are their sample correlations with the target.
 """
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from ._arrays import FloatArray, contrast_square, divide, floats
 
 
 def contrast_shares(
-    below_one: npt.ArrayLike,
-    above_minus_one: npt.ArrayLike,
-    difference: npt.ArrayLike,
-    total: npt.ArrayLike,
+    below_one: ArrayLike, above_minus_one: ArrayLike, difference: ArrayLike, total: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
     """Shares of the target's variance explained by the mean and by the difference of a pair.
 
-    The four arguments are taken as they are, so that a caller who knows them more precisely than
-    by subtracting rounded correlations (features that nearly coincide) keeps that precision. Where
-    a direction has no variance (ρ = 1 or ρ = −1) its share is 0.
+    The four arguments are used as they are: for nearly identical features they can be computed more
+    precisely than by subtracting rounded correlations. A direction without variance (ρ = 1 or
+    ρ = −1) has share 0.
 
     Parameters
     ----------
@@ -51,13 +48,11 @@ def contrast_shares(
     return contrast_square(total, above_minus_one), contrast_square(difference, below_one)
 
 
-def f_from_shares(
-    n: npt.ArrayLike, share_difference: npt.ArrayLike, unexplained: npt.ArrayLike
-) -> FloatArray:
+def f_from_shares(n: ArrayLike, share_difference: ArrayLike, unexplained: ArrayLike) -> FloatArray:
     """F from the share of the difference and the share 1 − R² that the pair leaves unexplained.
 
-    ``(n−3) · share_difference / unexplained``; 0 where the difference explains nothing, else
-    infinite where the pair explains the target fully.
+    ``(n−3) · share_difference / unexplained``; 0 if the difference explains nothing, otherwise
+    infinite if the pair explains the target fully.
 
     Examples
     --------
@@ -68,13 +63,11 @@ def f_from_shares(
     return divide((n - 3) * share_difference, unexplained, zero_by_zero=0.0)
 
 
-def f_known_noise(
-    n: npt.ArrayLike, share_difference: npt.ArrayLike, noise_ratio: npt.ArrayLike
-) -> FloatArray:
-    """F when the variance of the noise is known: growth of bias over ``σ²/(n−1)``.
+def f_known_noise(n: ArrayLike, share_difference: ArrayLike, noise_ratio: ArrayLike) -> FloatArray:
+    """F for a known noise variance: growth in bias over ``σ²/(n−1)``.
 
-    ``(n−1) · share_difference / (σ²/σ̂_y²)``, the growth of bias being the share of the difference
-    in units of the target's variance (:func:`delta_bias_marginal`).
+    ``(n−1) · share_difference / (σ²/σ̂_y²)``. The share of the difference is the growth in bias in
+    units of the target's variance (:func:`delta_bias_marginal`).
 
     Examples
     --------
@@ -85,14 +78,12 @@ def f_known_noise(
     return divide((n - 1) * share_difference, noise_ratio, zero_by_zero=0.0)
 
 
-def _shares(rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike) -> tuple[FloatArray, ...]:
+def _shares(rho: ArrayLike, r1: ArrayLike, r2: ArrayLike) -> tuple[FloatArray, ...]:
     rho, r1, r2 = floats(rho, r1, r2)
     return contrast_shares(1 - rho, 1 + rho, r1 - r2, r1 + r2)
 
 
-def f_statistic(
-    n: npt.ArrayLike, rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike
-) -> FloatArray:
+def f_statistic(n: ArrayLike, rho: ArrayLike, r1: ArrayLike, r2: ArrayLike) -> FloatArray:
     """F statistic for equal weights in the bivariate regression; the paper's rule is F ≤ 1.
 
     The ratio of the two sides of
@@ -109,9 +100,9 @@ def f_statistic(
     Returns
     -------
     array
-        F ≥ 0; 0 for exact duplicates (ρ = 1), infinite where two distinct features explain the
-        target fully, never NaN. For mirror images (ρ = −1), where both sides of the ratio are 0,
-        it is the limit ``(n−3)r₁²/(1−r₁²)``.
+        F ≥ 0, never NaN: 0 for exact duplicates (ρ = 1), infinite if two distinct features explain
+        the target fully. For mirror images (ρ = −1), where the ratio is 0/0, it is the limit
+        ``(n−3)r₁²/(1−r₁²)``.
 
     Examples
     --------
@@ -125,7 +116,7 @@ def f_statistic(
     return f_from_shares(n, share_difference, unexplained)
 
 
-def r_squared(rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike) -> FloatArray:
+def r_squared(rho: ArrayLike, r1: ArrayLike, r2: ArrayLike) -> FloatArray:
     """R² of the bivariate regression: the share of the mean plus the share of the difference.
 
     Examples
@@ -138,11 +129,7 @@ def r_squared(rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike) -> Float
 
 
 def residual_variance(
-    n: npt.ArrayLike,
-    rho: npt.ArrayLike,
-    r1: npt.ArrayLike,
-    r2: npt.ArrayLike,
-    var_y: npt.ArrayLike = 1.0,
+    n: ArrayLike, rho: ArrayLike, r1: ArrayLike, r2: ArrayLike, var_y: ArrayLike = 1.0
 ) -> FloatArray:
     """Unbiased residual variance of the bivariate regression, ``s² = σ̂_y² (n−1)/(n−3) (1−R²)``.
 
@@ -158,9 +145,9 @@ def residual_variance(
 
 
 def weight_difference(
-    rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike, sd_y: npt.ArrayLike = 1.0
+    rho: ArrayLike, r1: ArrayLike, r2: ArrayLike, sd_y: ArrayLike = 1.0
 ) -> FloatArray:
-    """Difference of the two fitted weights, ``σ̂_y (r₁−r₂)/(1−ρ)``; 0 for exact duplicates.
+    """Difference between the two fitted weights, ``σ̂_y (r₁−r₂)/(1−ρ)``; 0 for exact duplicates.
 
     Examples
     --------
@@ -171,15 +158,13 @@ def weight_difference(
     return sd_y * divide(np.where(rho < 1, r1 - r2, 0.0), 1 - rho, zero_by_zero=0.0)
 
 
-def threshold_empirical(
-    n: npt.ArrayLike, rho: npt.ArrayLike, r1: npt.ArrayLike, r2: npt.ArrayLike
-) -> FloatArray:
-    """Correlation at which merging pays, all quantities estimated from the data.
+def threshold_empirical(n: ArrayLike, rho: ArrayLike, r1: ArrayLike, r2: ArrayLike) -> FloatArray:
+    """Correlation from which on merging pays, with all quantities estimated from the data.
 
     Paper: ``eq:asympBound2Demp`` (Theorem ``asymptTeoEmp``) for unit sample variances,
-    ``1 − 2s²/((n−1)(ŵ₁−ŵ₂)²)``; the general form is
-    :func:`threshold_asymptotic_general` with the estimates put in. −inf where ŵ₁ = ŵ₂. It equals
-    ``1 − (1−ρ)/F``, so that ρ ≥ threshold says the same as F ≤ 1.
+    ``1 − 2s²/((n−1)(ŵ₁−ŵ₂)²)``; the general form is :func:`threshold_asymptotic_general` with
+    estimates plugged in. −inf if ŵ₁ = ŵ₂. It equals ``1 − (1−ρ)/F``, so ρ ≥ threshold is
+    equivalent to F ≤ 1.
 
     Examples
     --------

@@ -1,20 +1,20 @@
 """Moments of the least squares weights over training sets (Section 4.2.1 and Appendix A.2.1).
 
-Throughout, features are centred and the training features are given; a ``_hat`` marks a sample
-quantity of the training set (variances with n − 1), its absence a quantity of the population.
+Features are centred, and the training features are fixed. ``_hat`` marks a sample quantity of the
+training set (variances with n − 1); without it, a quantity is that of the population.
 """
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from ._arrays import FloatArray, floats
 
 
-def estimator_covariance(X: npt.ArrayLike, sigma2: npt.ArrayLike) -> FloatArray:
+def estimator_covariance(X: ArrayLike, sigma2: ArrayLike) -> FloatArray:
     """Covariance of the least squares weights, ``(XᵀX)⁻¹ σ²``.
 
-    Paper: ``eq:VarEst``, and by the choice of columns ``eq:var3D1`` and ``eq:var3D2``: the design
-    holds the features of the fitted model, whatever else drives the target.
+    Paper: ``eq:VarEst``, and with other columns ``eq:var3D1`` and ``eq:var3D2``: X holds the
+    features of the fitted model, whatever else drives the target.
 
     Parameters
     ----------
@@ -33,16 +33,14 @@ def estimator_covariance(X: npt.ArrayLike, sigma2: npt.ArrayLike) -> FloatArray:
     array([[0.5]])
     """
     X, sigma2 = floats(X, sigma2)
-    # XᵀX = RᵀR: the triangular factor avoids squaring the condition number.
+    # XᵀX = RᵀR: using R avoids squaring the condition number.
     r_inverse = np.linalg.inv(np.linalg.qr(X, mode="r"))
     gram_inverse: FloatArray = r_inverse @ np.swapaxes(r_inverse, -1, -2)
     return gram_inverse * sigma2[..., None, None]
 
 
-def estimator_variance_mean(
-    n: npt.ArrayLike, var_mean_hat: npt.ArrayLike, sigma2: npt.ArrayLike
-) -> FloatArray:
-    """Variance of the one weight of the model on the mean, ``σ² / ((n−1) σ̂²_x̄)``.
+def estimator_variance_mean(n: ArrayLike, var_mean_hat: ArrayLike, sigma2: ArrayLike) -> FloatArray:
+    """Variance of the weight of the model on the mean, ``σ² / ((n−1) σ̂²_x̄)``.
 
     Paper: ``eq:varEst1d`` (Lemma ``varianceEstimator``); ``var_mean_hat`` > 0 is the sample
     variance of x̄ = (x₁ + x₂)/2.
@@ -57,11 +55,7 @@ def estimator_variance_mean(
 
 
 def estimator_covariance_pair(
-    n: npt.ArrayLike,
-    var1_hat: npt.ArrayLike,
-    var2_hat: npt.ArrayLike,
-    cov_hat: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
+    n: ArrayLike, var1_hat: ArrayLike, var2_hat: ArrayLike, cov_hat: ArrayLike, sigma2: ArrayLike
 ) -> FloatArray:
     """Covariance of the two weights of the model on both features.
 
@@ -86,7 +80,7 @@ def estimator_covariance_pair(
     return adjugate * scale[..., None, None]
 
 
-def estimator_expectation(X: npt.ArrayLike, f: npt.ArrayLike) -> FloatArray:
+def estimator_expectation(X: ArrayLike, f: ArrayLike) -> FloatArray:
     """Expectation of the least squares weights when the target is ``f(X) + noise``.
 
     Paper: ``eq:ExpvalEst``, ``(XᵀX)⁻¹ Xᵀ f(X)``, for X of full column rank.
@@ -114,16 +108,12 @@ def estimator_expectation(X: npt.ArrayLike, f: npt.ArrayLike) -> FloatArray:
 
 
 def estimator_expectation_mean(
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    var1_hat: npt.ArrayLike,
-    var2_hat: npt.ArrayLike,
-    cov_hat: npt.ArrayLike,
+    w1: ArrayLike, w2: ArrayLike, var1_hat: ArrayLike, var2_hat: ArrayLike, cov_hat: ArrayLike
 ) -> FloatArray:
     """Expected weight of the model on the mean.
 
     Paper: ``eq:expvalEst1d`` (Lemma ``expvalEstimator``),
-    ``2(w₁σ̂₁² + w₂σ̂₂² + (w₁+w₂)cov̂) / (σ̂₁² + σ̂₂² + 2cov̂)``, where x₁ + x₂ is not constant.
+    ``2(w₁σ̂₁² + w₂σ̂₂² + (w₁+w₂)cov̂) / (σ̂₁² + σ̂₂² + 2cov̂)``, if x₁ + x₂ is not constant.
 
     Examples
     --------
@@ -134,7 +124,7 @@ def estimator_expectation_mean(
     return 2 * (w1 * v1 + w2 * v2 + (w1 + w2) * c) / (v1 + v2 + 2 * c)
 
 
-def estimator_expectation_pair(w1: npt.ArrayLike, w2: npt.ArrayLike) -> FloatArray:
+def estimator_expectation_pair(w1: ArrayLike, w2: ArrayLike) -> FloatArray:
     """Expected weights of the model on both features: they are unbiased, ``(w₁, w₂)``.
 
     Paper: ``eq:expvalEst2d`` (Lemma ``expvalEstimator``).

@@ -1,16 +1,16 @@
-"""Variance and squared bias of the model on the pair and of the model on its mean.
+"""Variance and squared bias of the model on the pair and of the model on the mean.
 
-Sections 4.2.2 and 4.3 and Appendix A. Features are centred; ``_hat`` marks a sample quantity of
-the training set, its absence a quantity of the population the model is used on.
+Sections 4.2.2 and 4.3 and Appendix A. Features are centred. ``_hat`` marks a sample quantity of the
+training set; without it, a quantity is that of the population to which the model is applied.
 """
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from ._arrays import FloatArray, floats
 
 
-def variance_of_mean(k: npt.ArrayLike, rho: npt.ArrayLike) -> FloatArray:
+def variance_of_mean(k: ArrayLike, rho: ArrayLike) -> FloatArray:
     """Variance of the mean of k standardised features with average correlation ``rho``.
 
     Paper: Introduction, ``1/k + (k−1)/k · ρ``, for k ≥ 1 and −1/(k−1) ≤ ρ ≤ 1.
@@ -24,7 +24,7 @@ def variance_of_mean(k: npt.ArrayLike, rho: npt.ArrayLike) -> FloatArray:
     return 1 / k + (k - 1) / k * rho
 
 
-def model_variance(covariance: npt.ArrayLike, weight_covariance: npt.ArrayLike) -> FloatArray:
+def model_variance(covariance: ArrayLike, weight_covariance: ArrayLike) -> FloatArray:
     """Variance of a linear model over training sets and samples, ``tr(Σ · Cov(ŵ))``.
 
     Paper: ``eq:modelVar``, for centred features with population covariance Σ.
@@ -44,7 +44,7 @@ def model_variance(covariance: npt.ArrayLike, weight_covariance: npt.ArrayLike) 
 
 
 def model_variance_mean(
-    n: npt.ArrayLike, var_sum: npt.ArrayLike, var_sum_hat: npt.ArrayLike, sigma2: npt.ArrayLike
+    n: ArrayLike, var_sum: ArrayLike, var_sum_hat: ArrayLike, sigma2: ArrayLike
 ) -> FloatArray:
     """Variance of the model on the mean, ``σ²_{x₁+x₂} σ² / ((n−1) σ̂²_{x₁+x₂})``.
 
@@ -60,14 +60,14 @@ def model_variance_mean(
 
 
 def model_variance_pair(
-    n: npt.ArrayLike,
-    var1: npt.ArrayLike,
-    var2: npt.ArrayLike,
-    cov: npt.ArrayLike,
-    var1_hat: npt.ArrayLike,
-    var2_hat: npt.ArrayLike,
-    cov_hat: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
+    n: ArrayLike,
+    var1: ArrayLike,
+    var2: ArrayLike,
+    cov: ArrayLike,
+    var1_hat: ArrayLike,
+    var2_hat: ArrayLike,
+    cov_hat: ArrayLike,
+    sigma2: ArrayLike,
 ) -> FloatArray:
     """Variance of the model on both features.
 
@@ -84,9 +84,7 @@ def model_variance_pair(
     return sigma2 * (v1 * h2 + v2 * h1 - 2 * c * hc) / ((n - 1) * (h1 * h2 - hc**2))
 
 
-def model_bias(
-    covariance: npt.ArrayLike, w: npt.ArrayLike, expected_w: npt.ArrayLike
-) -> FloatArray:
+def model_bias(covariance: ArrayLike, w: ArrayLike, expected_w: ArrayLike) -> FloatArray:
     """Squared bias of a linear model, ``(E[ŵ] − w)ᵀ Σ (E[ŵ] − w)``.
 
     Paper: ``eq:modelBias`` (again as ``eq:modelBias2``). A model on the mean has
@@ -109,14 +107,14 @@ def model_bias(
 
 
 def model_bias_mean(
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    var1: npt.ArrayLike,
-    var2: npt.ArrayLike,
-    cov: npt.ArrayLike,
-    var1_hat: npt.ArrayLike,
-    var2_hat: npt.ArrayLike,
-    cov_hat: npt.ArrayLike,
+    w1: ArrayLike,
+    w2: ArrayLike,
+    var1: ArrayLike,
+    var2: ArrayLike,
+    cov: ArrayLike,
+    var1_hat: ArrayLike,
+    var2_hat: ArrayLike,
+    cov_hat: ArrayLike,
 ) -> FloatArray:
     """Squared bias of the model on the mean, as printed in the paper.
 
@@ -143,8 +141,8 @@ def model_bias_mean(
     )
 
 
-def model_bias_pair(w1: npt.ArrayLike, w2: npt.ArrayLike) -> FloatArray:
-    """Squared bias of the model on both features: zero, whatever the weights.
+def model_bias_pair(w1: ArrayLike, w2: ArrayLike) -> FloatArray:
+    """Squared bias of the model on both features, which is always 0.
 
     Paper: ``eq:bias2D`` (Theorem ``bias2D``).
 

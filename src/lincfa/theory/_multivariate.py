@@ -5,7 +5,7 @@ weighted sum of all the others, has standard deviation ``sigma_x3``.
 """
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import FloatArray, contrast_square, divide, floats
 
@@ -25,13 +25,13 @@ def _signal_variance(
 
 
 def bias_mean_3d(
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    w3: npt.ArrayLike,
-    rho12: npt.ArrayLike,
-    rho13: npt.ArrayLike,
-    rho23: npt.ArrayLike,
-    sigma_x3: npt.ArrayLike = 1.0,
+    w1: ArrayLike,
+    w2: ArrayLike,
+    w3: ArrayLike,
+    rho12: ArrayLike,
+    rho13: ArrayLike,
+    rho23: ArrayLike,
+    sigma_x3: ArrayLike = 1.0,
 ) -> FloatArray:
     """Squared bias 𝓕 of the regression on (x₁+x₂)/2 alone.
 
@@ -50,13 +50,13 @@ def bias_mean_3d(
 
 
 def bias_pair_3d(
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    w3: npt.ArrayLike,
-    rho12: npt.ArrayLike,
-    rho13: npt.ArrayLike,
-    rho23: npt.ArrayLike,
-    sigma_x3: npt.ArrayLike = 1.0,
+    w1: ArrayLike,
+    w2: ArrayLike,
+    w3: ArrayLike,
+    rho12: ArrayLike,
+    rho13: ArrayLike,
+    rho23: ArrayLike,
+    sigma_x3: ArrayLike = 1.0,
 ) -> FloatArray:
     """Squared bias 𝒢 of the regression on x₁ and x₂ without x₃.
 
@@ -85,20 +85,20 @@ def bias_pair_3d(
 
 
 def delta_bias_3d(
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    w3: npt.ArrayLike,
-    rho12: npt.ArrayLike,
-    rho13: npt.ArrayLike,
-    rho23: npt.ArrayLike,
-    sigma_x3: npt.ArrayLike = 1.0,
+    w1: ArrayLike,
+    w2: ArrayLike,
+    w3: ArrayLike,
+    rho12: ArrayLike,
+    rho13: ArrayLike,
+    rho23: ArrayLike,
+    sigma_x3: ArrayLike = 1.0,
 ) -> FloatArray:
-    """Growth of squared bias when x₁ and x₂ are merged, 𝓕 − 𝒢.
+    """Growth in squared bias from merging x₁ and x₂, 𝓕 − 𝒢.
 
     Paper: Theorem ``bias3dDiff`` and the remark after it for general σ₃,
     ``½(1−ρ₁₂)(w₁−w₂)² + σ₃w₃(w₁−w₂)(ρ₁₃−ρ₂₃) + w₃²σ₃²(ρ₁₃−ρ₂₃)²/(2(1−ρ₁₂))``. This is the perfect
-    square ``((1−ρ₁₂)(w₁−w₂) + σ₃w₃(ρ₁₃−ρ₂₃))² / (2(1−ρ₁₂))``, in which it is computed; at ρ₁₂ = 1,
-    where ρ₁₃ = ρ₂₃, it is 0.
+    square ``((1−ρ₁₂)(w₁−w₂) + σ₃w₃(ρ₁₃−ρ₂₃))² / (2(1−ρ₁₂))``, which is what is computed; at
+    ρ₁₂ = 1, where ρ₁₃ = ρ₂₃, it is 0.
 
     Examples
     --------
@@ -114,41 +114,41 @@ def delta_bias_3d(
 def _merge_interval(
     alpha: FloatArray, beta: FloatArray, gap: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Correlations for which (uΔ + β)²/(2u) ≤ α, with u = 1 − ρ and Δ the gap of the weights.
+    """Return the correlations with (uΔ + β)²/(2u) ≤ α, for u = 1 − ρ and Δ the gap of the weights.
 
     The quadratic Δ²u² − 2(α − βΔ)u + β² ≤ 0 has the discriminant α(α − 2βΔ). Its smaller root is
-    taken as β²/(the larger numerator): no cancellation, and no division by Δ = 0.
+    computed as β²/(the larger numerator): no cancellation, and no division by Δ = 0.
     """
     discriminant = alpha * (alpha - 2 * beta * gap)
     larger = alpha - beta * gap + np.sqrt(np.maximum(discriminant, 0))
     lower = 1 - divide(larger, gap**2, zero_by_zero=np.inf)
     upper = 1 - divide(beta**2, larger, zero_by_zero=0.0)
-    # Without noise, only a contrast of exactly 0 qualifies: at u = −β/Δ if that is not negative,
-    # and for equal weights (larger == 0) if β = 0.
+    # Without noise only a contrast of exactly 0 qualifies: at u = −β/Δ unless that is negative, or,
+    # for equal weights (larger == 0), if β = 0.
     empty = (discriminant < 0) | (larger < 0) | (upper == -np.inf)
     return np.where(empty, np.nan, lower)[()], np.where(empty, np.nan, upper)[()]
 
 
 def interval_3d(
-    n: npt.ArrayLike,
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    w3: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
-    rho13: npt.ArrayLike,
-    rho23: npt.ArrayLike,
-    sigma_x3: npt.ArrayLike = 1.0,
+    n: ArrayLike,
+    w1: ArrayLike,
+    w2: ArrayLike,
+    w3: ArrayLike,
+    sigma2: ArrayLike,
+    rho13: ArrayLike,
+    rho23: ArrayLike,
+    sigma_x3: ArrayLike = 1.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Interval of correlations of x₁ and x₂ in which merging them pays.
 
     Paper: ``eq:bound3D`` (Theorem ``3Dbound``; ``eq:general3D`` for general σ₃),
     ``1 − (a−b) ∓ √(a(a−2b))`` with ``a = σ²/((n−1)(w₁−w₂)²)`` and
-    ``b = σ₃(ρ₁₃−ρ₂₃)w₃/(w₁−w₂)``. Not cut to [−1, 1].
+    ``b = σ₃(ρ₁₃−ρ₂₃)w₃/(w₁−w₂)``. Not clipped to [−1, 1].
 
     Returns
     -------
     lower, upper : array
-        Both NaN where no correlation qualifies. Where w₁ = w₂, lower is −inf and upper the limit
+        Both NaN if no correlation qualifies. If w₁ = w₂, lower is −inf and upper is the limit
         ``1 − (n−1)σ₃²w₃²(ρ₁₃−ρ₂₃)²/(2σ²)``.
 
     Examples
@@ -163,9 +163,9 @@ def interval_3d(
 
 
 def _rest_contrast(
-    w: FloatArray, covariance: FloatArray, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]
+    w: FloatArray, covariance: FloatArray, i: NDArray[np.intp], j: NDArray[np.intp]
 ) -> FloatArray:
-    """cov(x_i, x) − cov(x_j, x), x being the weighted sum of all features but x_i and x_j."""
+    """Return cov(x_i, x) − cov(x_j, x) for x the weighted sum of all other features."""
     with_signal = covariance @ w
     cov_ij = covariance[i, j]
     rest_i = with_signal[i] - covariance[i, i] * w[i] - cov_ij * w[j]
@@ -174,9 +174,9 @@ def _rest_contrast(
 
 
 def delta_bias_d(
-    w: npt.ArrayLike, covariance: npt.ArrayLike, i: npt.ArrayLike = 0, j: npt.ArrayLike = 1
+    w: ArrayLike, covariance: ArrayLike, i: ArrayLike = 0, j: ArrayLike = 1
 ) -> FloatArray:
-    """Growth of squared bias when features i and j of D are merged.
+    """Growth in squared bias from merging features i and j of D.
 
     Paper: Section 5.2, the three-feature growth with x = Σ_{k≠i,j} w_k x_k as third feature.
 
@@ -204,18 +204,18 @@ def delta_bias_d(
 
 
 def interval_d(
-    n: npt.ArrayLike,
-    w: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
-    covariance: npt.ArrayLike,
-    i: npt.ArrayLike = 0,
-    j: npt.ArrayLike = 1,
+    n: ArrayLike,
+    w: ArrayLike,
+    sigma2: ArrayLike,
+    covariance: ArrayLike,
+    i: ArrayLike = 0,
+    j: ArrayLike = 1,
 ) -> tuple[FloatArray, FloatArray]:
     """Interval of correlations of features i and j in which merging them pays, among D features.
 
-    Paper: the lemma of Section 5.2, ``eq:bound3D`` with ``b = σ_x(ρ_{ix}−ρ_{jx})/(w_i−w_j)``, x
-    being the weighted sum of the other features. Arguments as for :func:`delta_bias_d`, result as
-    for :func:`interval_3d`.
+    Paper: the lemma of Section 5.2, ``eq:bound3D`` with ``b = σ_x(ρ_{ix}−ρ_{jx})/(w_i−w_j)``, where
+    x is the weighted sum of the other features. Arguments as in :func:`delta_bias_d`, result as in
+    :func:`interval_3d`.
 
     Examples
     --------
@@ -229,11 +229,11 @@ def interval_d(
     return _merge_interval(sigma2 / (n - 1), _rest_contrast(w, covariance, i, j), w[i] - w[j])
 
 
-def delta_bias_marginal(cov1: npt.ArrayLike, cov2: npt.ArrayLike, rho: npt.ArrayLike) -> FloatArray:
-    """Growth of squared bias from the covariances of the two features with the target alone.
+def delta_bias_marginal(cov1: ArrayLike, cov2: ArrayLike, rho: ArrayLike) -> FloatArray:
+    """Growth in squared bias, from the covariances of the two features with the target.
 
-    ``(cov(x₁,y) − cov(x₂,y))² / (2(1−ρ))`` equals :func:`delta_bias_d` for any number of features:
-    the marginal covariances carry all the weights. At ρ = 1, where they are equal, it is 0.
+    ``(cov(x₁,y) − cov(x₂,y))² / (2(1−ρ))`` equals :func:`delta_bias_d` for any number of features,
+    because the covariances contain all weights. At ρ = 1, where they are equal, it is 0.
 
     Examples
     --------
@@ -245,13 +245,13 @@ def delta_bias_marginal(cov1: npt.ArrayLike, cov2: npt.ArrayLike, rho: npt.Array
 
 
 def ceiling_marginal(
-    n: npt.ArrayLike, cov1: npt.ArrayLike, cov2: npt.ArrayLike, sigma2: npt.ArrayLike
+    n: ArrayLike, cov1: ArrayLike, cov2: ArrayLike, sigma2: ArrayLike
 ) -> FloatArray:
-    """Correlation *below* which merging pays when the covariances with the target are given.
+    """Correlation *below* which merging pays, for given covariances with the target.
 
     The marginal form of ``eq:bound3D``: ``ρ ≤ 1 − (n−1)(cov(x₁,y) − cov(x₂,y))²/(2σ²)``. An upper
-    bound, because for given covariances a larger correlation means weights further apart. 1 where
-    the covariances agree, −inf where they do not and there is no noise.
+    bound, because for given covariances a higher correlation means that the weights differ more. 1
+    if the covariances are equal; −inf if they differ and there is no noise.
 
     Examples
     --------

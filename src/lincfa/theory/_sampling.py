@@ -1,24 +1,20 @@
-"""The sampling law of the rule: how often data lead to a merge, and what a tolerance means.
+"""The sampling distribution of F: how often a pair merges, and what a tolerance means.
 
-Given the training features, F follows a noncentral F(1, n−3) distribution whose noncentrality λ is
-growth of bias over drop of variance. Merging lowers the expected error exactly when λ ≤ 1.
+Given the training features, F has a noncentral F(1, n−3) distribution whose noncentrality λ is the
+growth in bias over the drop in variance. Merging lowers the expected error exactly when λ ≤ 1.
 """
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from ._arrays import FloatArray, divide, floats
 
 
 def noncentrality(
-    n: npt.ArrayLike,
-    rho: npt.ArrayLike,
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
+    n: ArrayLike, rho: ArrayLike, w1: ArrayLike, w2: ArrayLike, sigma2: ArrayLike
 ) -> FloatArray:
-    """Growth of bias over drop of variance, ``λ = (n−1)(1−ρ)(w₁−w₂)²/(2σ²)``.
+    """Growth in bias over drop in variance, ``λ = (n−1)(1−ρ)(w₁−w₂)²/(2σ²)``.
 
     For unit sample variances and Gaussian noise; λ ≤ 1 is ``eq:2DfinBuondRed``.
 
@@ -33,14 +29,14 @@ def noncentrality(
 
 
 def merge_probability(
-    n: npt.ArrayLike,
-    rho: npt.ArrayLike,
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
-    tolerance: npt.ArrayLike = 1.0,
+    n: ArrayLike,
+    rho: ArrayLike,
+    w1: ArrayLike,
+    w2: ArrayLike,
+    sigma2: ArrayLike,
+    tolerance: ArrayLike = 1.0,
 ) -> FloatArray:
-    """Probability that a training set leads to a merge, ``P(F ≤ tolerance)``.
+    """Probability that a pair merges, ``P(F ≤ tolerance)``, over training sets.
 
     1 for exact duplicates (ρ = 1), which always merge; 0 for different weights without noise.
 
@@ -51,7 +47,7 @@ def merge_probability(
     rho : array
         Sample correlation of the two features.
     w1, w2, sigma2 : array
-        True weights of the features, of unit sample variance, and variance of the Gaussian noise.
+        True weights, for features of unit sample variance, and variance of the Gaussian noise.
     tolerance : array, default=1.0
         c in F ≤ c; 1 is the paper's rule.
 
@@ -67,12 +63,11 @@ def merge_probability(
     return np.where(np.asarray(rho) >= 1, 1.0, np.where(never, 0.0, probability))[()]
 
 
-def tolerance_at_level(alpha: npt.ArrayLike, n: npt.ArrayLike) -> FloatArray:
-    """Tolerance that keeps two features apart only when the data reject λ ≤ 1 at level α.
+def tolerance_at_level(alpha: ArrayLike, n: ArrayLike) -> FloatArray:
+    """Tolerance that keeps two features apart only if the data reject λ ≤ 1 at level α.
 
-    The 1 − α quantile of the noncentral F(1, n−3) with λ = 1: a pair that is just worth merging is
-    kept apart with probability α, and one better worth merging more rarely. Domain: 0 < α < 1,
-    n ≥ 4.
+    The 1 − α quantile of the noncentral F(1, n−3) with λ = 1: a pair that is just worth merging
+    stays apart with probability α, a more worthwhile one less often. Domain: 0 < α < 1, n ≥ 4.
 
     Examples
     --------

@@ -1,26 +1,26 @@
-"""The correlation above which merging a pair pays (Section 4.4 and Appendix C)."""
+"""Correlations from which on merging a pair pays (Section 4.4 and Appendix C)."""
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from ._arrays import FloatArray, divide, floats
 
 
 def threshold_asymptotic_general(
-    n: npt.ArrayLike,
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
-    var1: npt.ArrayLike,
-    var2: npt.ArrayLike,
-    cov: npt.ArrayLike,
+    n: ArrayLike,
+    w1: ArrayLike,
+    w2: ArrayLike,
+    sigma2: ArrayLike,
+    var1: ArrayLike,
+    var2: ArrayLike,
+    cov: ArrayLike,
 ) -> FloatArray:
     """Bound on the *squared* correlation, for any variances.
 
     Paper: ``eq:2DasymBound`` (Theorem ``asympBound2D``; ``eq:asympBound2Dteo``, and with
-    estimates put in ``eq:asympBound2Demp``),
-    ``ρ² ≥ 1 − σ²σ²_{x₁+x₂} / ((n−1)σ₁²σ₂²(w₁−w₂)²)``. −inf where w₁ = w₂.
+    estimates plugged in ``eq:asympBound2Demp``),
+    ``ρ² ≥ 1 − σ²σ²_{x₁+x₂} / ((n−1)σ₁²σ₂²(w₁−w₂)²)``. −inf if w₁ = w₂.
 
     Examples
     --------
@@ -34,12 +34,12 @@ def threshold_asymptotic_general(
 
 
 def threshold_asymptotic(
-    n: npt.ArrayLike, w1: npt.ArrayLike, w2: npt.ArrayLike, sigma2: npt.ArrayLike
+    n: ArrayLike, w1: ArrayLike, w2: ArrayLike, sigma2: ArrayLike
 ) -> FloatArray:
-    """Correlation at which merging two features of unit variance pays.
+    """Correlation from which on merging two features of unit variance pays.
 
     Paper: ``eq:2DasymBuondRed`` (Theorem ``asympBound2D``), ``1 − 2σ²/((n−1)(w₁−w₂)²)``; the rule
-    of Algorithm 1. −inf where w₁ = w₂. Can lie below −1: then every pair with these weights merges.
+    of Algorithm 1. −inf if w₁ = w₂. Can be below −1: then every pair with these weights merges.
 
     Examples
     --------
@@ -50,17 +50,12 @@ def threshold_asymptotic(
 
 
 def threshold_finite(
-    n: npt.ArrayLike,
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
-    var_x_hat: npt.ArrayLike = 1.0,
+    n: ArrayLike, w1: ArrayLike, w2: ArrayLike, sigma2: ArrayLike, var_x_hat: ArrayLike = 1.0
 ) -> FloatArray:
-    """Sample correlation at which merging pays, with equal variances and equal sample variances.
+    """Sample correlation from which on merging pays, for equal variances and sample variances.
 
     Paper: ``eq:2DfinBound`` (Theorem ``finiteBound2D``), ``1 − 2σ²/((n−1)σ̂_x²(w₁−w₂)²)``, and
-    ``eq:2DfinBuondRed`` for ``var_x_hat`` = 1, where it equals the asymptotic one. −inf where
-    w₁ = w₂.
+    ``eq:2DfinBuondRed`` for ``var_x_hat`` = 1, where it equals the asymptotic one. −inf if w₁ = w₂.
 
     Examples
     --------
@@ -72,25 +67,25 @@ def threshold_finite(
 
 
 def threshold_confidence(
-    n: npt.ArrayLike,
-    w1_hat: npt.ArrayLike,
-    w2_hat: npt.ArrayLike,
-    s2: npt.ArrayLike,
-    var_w1_hat: npt.ArrayLike,
-    var_w2_hat: npt.ArrayLike,
-    delta: npt.ArrayLike,
-    var_x_hat: npt.ArrayLike = 1.0,
+    n: ArrayLike,
+    w1_hat: ArrayLike,
+    w2_hat: ArrayLike,
+    s2: ArrayLike,
+    var_w1_hat: ArrayLike,
+    var_w2_hat: ArrayLike,
+    delta: ArrayLike,
+    var_x_hat: ArrayLike = 1.0,
 ) -> FloatArray:
-    """Sample correlation at which merging pays with probability 1 − δ. No data can reach it.
+    """Sample correlation from which on merging pays with probability 1 − δ. No data can reach it.
 
     Paper: ``eq:finBound2Demp`` (Theorem ``finBound2Demp``),
     ``1 − 2(n−3)s² / ((n−1) χ²_{n−3}(δ/2) σ̂_x² (|ŵ₁−ŵ₂| + √(3F_{3,n−3}(δ/2)) (se₁+se₂))²)``, with
     upper percentiles. Domain: n ≥ 4, 0 < δ ≤ 1.
 
-    For unit sample variances se₁ = se₂ = s/√((n−1)(1−ρ²)) and the condition ρ̂ ≥ threshold reads
-    ``(√F + √(6F_{3,n−3}(δ/2)/(1+ρ)))² ≤ (n−3)/χ²_{n−3}(δ/2)``. It is **never met**, for any data,
-    n ≥ 4 and δ ≤ 1: even at F = 0 and ρ = 1 the right side is at most 0.43 of the left. The level-α
-    tolerance of :func:`tolerance_at_level` is the usable counterpart.
+    For unit sample variances se₁ = se₂ = s/√((n−1)(1−ρ²)), and ρ̂ ≥ threshold reads
+    ``(√F + √(6F_{3,n−3}(δ/2)/(1+ρ)))² ≤ (n−3)/χ²_{n−3}(δ/2)``. This is **never satisfied**, for any
+    data, n ≥ 4 and δ ≤ 1: even at F = 0 and ρ = 1 the right side is at most 0.43 of the left. Use
+    :func:`tolerance_at_level` instead.
 
     Examples
     --------
@@ -105,12 +100,11 @@ def threshold_confidence(
     return 1 - divide(noise, (np.abs(w1 - w2) + half_width) ** 2, zero_by_zero=np.inf)
 
 
-def covariance_margin_upper(n: npt.ArrayLike, delta: npt.ArrayLike) -> FloatArray:
+def covariance_margin_upper(n: ArrayLike, delta: ArrayLike) -> FloatArray:
     """Margin by which the sample covariance exceeds the covariance with probability at most δ.
 
     Paper: ``eq:covUpper`` (Proposition ``covIneq``), ``3√(log(4/δ)/(n−1))``. Domain: variables with
-    values in [0, 1] (the proof's Hoeffding bounds need it, the statement omits it), n ≥ 2,
-    0 < δ ≤ 1.
+    values in [0, 1] (needed by the proof, missing in the statement), n ≥ 2, 0 < δ ≤ 1.
 
     Examples
     --------
@@ -121,10 +115,10 @@ def covariance_margin_upper(n: npt.ArrayLike, delta: npt.ArrayLike) -> FloatArra
     return 3 * np.sqrt(np.log(4 / delta) / (n - 1))
 
 
-def covariance_margin_lower(n: npt.ArrayLike, delta: npt.ArrayLike) -> FloatArray:
-    """Margin by which the sample covariance falls short with probability at most δ.
+def covariance_margin_lower(n: ArrayLike, delta: ArrayLike) -> FloatArray:
+    """Margin by which the sample covariance falls below with probability at most δ.
 
-    Paper: ``eq:covLower`` (Proposition ``covIneq``), ``4√(log(4/δ)/(n−1))``; domain as for
+    Paper: ``eq:covLower`` (Proposition ``covIneq``), ``4√(log(4/δ)/(n−1))``; domain as in
     :func:`covariance_margin_upper`.
 
     Examples
@@ -137,21 +131,21 @@ def covariance_margin_lower(n: npt.ArrayLike, delta: npt.ArrayLike) -> FloatArra
 
 
 def threshold_distribution_free(
-    n: npt.ArrayLike,
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
-    delta: npt.ArrayLike,
-    var_x: npt.ArrayLike = 1.0,
+    n: ArrayLike,
+    w1: ArrayLike,
+    w2: ArrayLike,
+    sigma2: ArrayLike,
+    delta: ArrayLike,
+    var_x: ArrayLike = 1.0,
 ) -> FloatArray:
     """Population correlation above which merging pays with probability 1 − δ over training sets.
 
     Paper: ``eq:finBound2Dteo`` (Theorem ``finBound2Dteo``), ``1 − 2σ²/((n−1)σ_x²(w₁−w₂)²) +
-    (2log(2/δ)/(n−1) + 2σ_x√(2log(2/δ)/(n−1)) + 4√(log(8/δ)/(n−1))) / σ_x²``. −inf where w₁ = w₂.
+    (2log(2/δ)/(n−1) + 2σ_x√(2log(2/δ)/(n−1)) + 4√(log(8/δ)/(n−1))) / σ_x²``. −inf if w₁ = w₂.
 
     Domain: equal variances σ_x² ≤ 1/4 and equal sample variances, features with values in [0, 1]
-    (both inequalities behind it need bounded features, which the paper does not state), n ≥ 2,
-    0 < δ ≤ 1. A value above 1 promises nothing.
+    (needed by both inequalities in the proof, missing in the paper), n ≥ 2, 0 < δ ≤ 1. A value
+    above 1 guarantees nothing.
 
     Examples
     --------

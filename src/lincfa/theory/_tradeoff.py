@@ -1,16 +1,16 @@
-"""What merging a pair does: the drop of variance and the growth of squared bias.
+"""The effect of merging a pair: the drop in variance and the growth in squared bias.
 
 Sections 4.2.3 and 4.3 (asymptotic; finite with equal variances) and Appendix B (finite with unit
-variances). Merging pays when the drop is at least the growth.
+variances). Merging pays if the drop is at least the growth.
 """
 
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from ._arrays import FloatArray, floats
 
 
-def variance_drop_asymptotic(n: npt.ArrayLike, sigma2: npt.ArrayLike) -> FloatArray:
-    """Drop of variance for many samples, ``σ²/(n−1)``.
+def variance_drop_asymptotic(n: ArrayLike, sigma2: ArrayLike) -> FloatArray:
+    """Drop in variance for many samples, ``σ²/(n−1)``.
 
     Paper: ``eq:asymDiffVar`` (Theorem ``asymVar2D``; Remark ``var3D`` for three and more features).
 
@@ -24,14 +24,14 @@ def variance_drop_asymptotic(n: npt.ArrayLike, sigma2: npt.ArrayLike) -> FloatAr
 
 
 def variance_drop_finite(
-    n: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
-    rho: npt.ArrayLike,
-    rho_hat: npt.ArrayLike,
-    var_x: npt.ArrayLike = 1.0,
-    var_x_hat: npt.ArrayLike = 1.0,
+    n: ArrayLike,
+    sigma2: ArrayLike,
+    rho: ArrayLike,
+    rho_hat: ArrayLike,
+    var_x: ArrayLike = 1.0,
+    var_x_hat: ArrayLike = 1.0,
 ) -> FloatArray:
-    """Drop of variance with equal variances and equal sample variances.
+    """Drop in variance for equal variances and equal sample variances.
 
     Paper: ``eq:finDiffVar`` (Theorem ``diffFinite``, under ``eq:sameVar``),
     ``σ²/(n−1) · σ_x²(1−ρ) / (σ̂_x²(1−ρ̂))``, for ρ̂ < 1.
@@ -46,13 +46,9 @@ def variance_drop_finite(
 
 
 def bias_growth_asymptotic(
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    rho: npt.ArrayLike,
-    var1: npt.ArrayLike = 1.0,
-    var2: npt.ArrayLike = 1.0,
+    w1: ArrayLike, w2: ArrayLike, rho: ArrayLike, var1: ArrayLike = 1.0, var2: ArrayLike = 1.0
 ) -> FloatArray:
-    """Growth of squared bias for many samples.
+    """Growth in squared bias for many samples.
 
     Paper: ``eq:asymDiffBias`` (Theorem ``asym2dBias``), ``σ₁²σ₂²(1−ρ²)(w₁−w₂)² / σ²_{x₁+x₂}``,
     which is ``(1−ρ)(w₁−w₂)²/2`` for unit variances. Domain: x₁ + x₂ not constant.
@@ -68,9 +64,9 @@ def bias_growth_asymptotic(
 
 
 def bias_growth_finite(
-    w1: npt.ArrayLike, w2: npt.ArrayLike, rho: npt.ArrayLike, var_x: npt.ArrayLike = 1.0
+    w1: ArrayLike, w2: ArrayLike, rho: ArrayLike, var_x: ArrayLike = 1.0
 ) -> FloatArray:
-    """Growth of squared bias with equal variances and equal sample variances.
+    """Growth in squared bias for equal variances and equal sample variances.
 
     Paper: ``eq:finDiffBias`` (Theorem ``diffFiniteBias``), ``σ_x²(1−ρ)(w₁−w₂)²/2``.
 
@@ -86,14 +82,14 @@ def bias_growth_finite(
 def _unit_variance_factor(
     rho: FloatArray, var1_hat: FloatArray, var2_hat: FloatArray, cov_hat: FloatArray
 ) -> FloatArray:
-    """Bracket of ``eq:general2Dvar``, common to the drop of variance and the condition."""
+    """Return the bracket of ``eq:general2Dvar``, used in the drop in variance and the condition."""
     return (var1_hat - var2_hat) ** 2 + 2 * (1 - rho) * (var1_hat + cov_hat) * (var2_hat + cov_hat)
 
 
 def _unit_bias_factor(
     rho: FloatArray, var1_hat: FloatArray, var2_hat: FloatArray, cov_hat: FloatArray
 ) -> FloatArray:
-    """Bracket of Appendix B's growth of bias, common to the growth and the condition."""
+    """Return the bracket of Appendix B's growth in bias, used in the growth and the condition."""
     return (
         2 * (1 - rho) * (var1_hat + var2_hat + cov_hat) * cov_hat
         + var1_hat**2
@@ -103,14 +99,14 @@ def _unit_bias_factor(
 
 
 def variance_drop_unit(
-    n: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
-    rho: npt.ArrayLike,
-    var1_hat: npt.ArrayLike,
-    var2_hat: npt.ArrayLike,
-    cov_hat: npt.ArrayLike,
+    n: ArrayLike,
+    sigma2: ArrayLike,
+    rho: ArrayLike,
+    var1_hat: ArrayLike,
+    var2_hat: ArrayLike,
+    cov_hat: ArrayLike,
 ) -> FloatArray:
-    """Drop of variance with unit variances and any sample variances; never negative.
+    """Drop in variance for unit variances and any sample variances; never negative.
 
     Paper: ``eq:general2Dvar`` (Appendix B, under ``eq:unitVar``),
     ``σ²/(n−1) · [(σ̂₁²−σ̂₂²)² + 2(1−ρ)(σ̂₁²+cov̂)(σ̂₂²+cov̂)] / (σ̂₁²σ̂₂²(1−ρ̂²) σ̂²_{x₁+x₂})``,
@@ -128,17 +124,17 @@ def variance_drop_unit(
 
 
 def bias_growth_unit(
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    rho: npt.ArrayLike,
-    var1_hat: npt.ArrayLike,
-    var2_hat: npt.ArrayLike,
-    cov_hat: npt.ArrayLike,
+    w1: ArrayLike,
+    w2: ArrayLike,
+    rho: ArrayLike,
+    var1_hat: ArrayLike,
+    var2_hat: ArrayLike,
+    cov_hat: ArrayLike,
 ) -> FloatArray:
-    """Growth of squared bias with unit variances and any sample variances.
+    """Growth in squared bias for unit variances and any sample variances.
 
     Paper: second theorem of Appendix B (no label), ``[2(1−ρ)(σ̂₁²+σ̂₂²+cov̂)cov̂ + σ̂₁⁴ + σ̂₂⁴ −
-    2ρσ̂₁²σ̂₂²] (w₁−w₂)² / (σ̂²_{x₁+x₂})²``, where x₁ + x₂ is not constant.
+    2ρσ̂₁²σ̂₂²] (w₁−w₂)² / (σ̂²_{x₁+x₂})²``, if x₁ + x₂ is not constant.
 
     Examples
     --------
@@ -150,19 +146,19 @@ def bias_growth_unit(
 
 
 def merge_condition_unit(
-    n: npt.ArrayLike,
-    w1: npt.ArrayLike,
-    w2: npt.ArrayLike,
-    sigma2: npt.ArrayLike,
-    rho: npt.ArrayLike,
-    var1_hat: npt.ArrayLike,
-    var2_hat: npt.ArrayLike,
-    cov_hat: npt.ArrayLike,
+    n: ArrayLike,
+    w1: ArrayLike,
+    w2: ArrayLike,
+    sigma2: ArrayLike,
+    rho: ArrayLike,
+    var1_hat: ArrayLike,
+    var2_hat: ArrayLike,
+    cov_hat: ArrayLike,
 ) -> FloatArray:
-    """Left side of Appendix B's condition: merging pays if and only if it is ≥ 0.
+    """Left side of Appendix B's condition: merging pays if and only if this is ≥ 0.
 
     Paper: third theorem of Appendix B (no label). It is (drop − growth) times the positive factor
-    ``(n−1)(σ̂₁²σ̂₂² − cov̂²)(σ̂²_{x₁+x₂})²``, so that nothing is divided.
+    ``(n−1)(σ̂₁²σ̂₂² − cov̂²)(σ̂²_{x₁+x₂})²``, which avoids divisions.
 
     Examples
     --------

@@ -1,28 +1,49 @@
-"""The chunks of a dask collection, and passes over them.
+"""Statistics of the chunks of a dask collection, computed in passes over them.
 
 Each pass is one graph. A task gets one chunk, with the target and the weights of its rows; what the
 tasks return is added up in a tree, and the sum comes back. The data are never gathered.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise, repeat
+from math import isqrt
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..._data._dask import ChunkedTraining, compute, cut_rows
+from ..._data._checks import check_total_weight
+from ..._data._compute import compute
+from ..._data._dask import ChunkedTraining, cut_rows
 from ...theory._arrays import FloatArray
-from .. import IndexArray
-from . import _moments as moments
-from . import _products as kernels
+from .. import (
+    LARGEST_SQUARE,
+    CachedStatistics,
+    Comparison,
+    Costs,
+    IndexArray,
+    Moments,
+    MomentStatistics,
+    PairCorrelations,
+    Statistics,
+    check_range,
+    most_features,
+    refuse_constant_target,
+)
+from .._protocol import Features, RowSums, is_constant, resolve_pairs
+from . import _kernels as kernels
 
 LARGEST_BATCH = 2**24
 """Numbers that one task may return, or hold beside its chunk: 128 MiB."""
 
 _FEWEST = 16
 _FAN_IN = 4
+_SMALLEST_BLOCK = 1024
+_OPERATIONS = 200
+"""Operations on a value that cost about as much as reading it."""
+
+_MOSTLY_SEEDS = 0.5
 
 
 class Chunks(ChunkedTraining):
@@ -50,7 +71,7 @@ class Chunks(ChunkedTraining):
         return max(_FEWEST, LARGEST_BATCH // max(others, longest, 1))
 
     def weighted(self, weights: FloatArray | None) -> "Chunks":
-        """Give the same rows with other weights, or without any."""
+        """Return the same rows with other weights, or without any."""
         return replace(self, weights=None if weights is None else cut_rows(weights, self.lengths))
 
     def outcomes(self) -> tuple[FloatArray, FloatArray | None]:
@@ -60,30 +81,31 @@ class Chunks(ChunkedTraining):
             None if weights is None else np.concatenate(weights).astype(np.float64)
         )
 
-    def all_moments(self) -> moments.AllMoments:
+    def all_moments(self) -> Moments:
         """Comoments of all pairs of columns."""
         tasks = [
-            _task(moments.all_moments)(list(row), y, weights, start, self.precision)
+            _task(kernels.all_moments)(list(row), y, weights, start, self.precision)
             for row, y, weights, start in self._rows(self.blocks)
         ]
-        total: moments.AllMoments = compute(add_in_tree(tasks))
-        self._refuse([total.fault])
-        return total
+        checked = compute(add_in_tree(tasks))
+        self._raise_if_invalid([checked])
+        moments: Moments = checked.moments
+        return moments
 
-    def column_moments(self) -> list[moments.ColumnMoments]:
+    def column_moments(self) -> list[kernels.ColumnMoments]:
         """Moments of single columns, by column chunks."""
         trees = [
             add_in_tree(
                 [
-                    _task(moments.column_moments)(row[j], y, weights, start, left)
+                    _task(kernels.column_moments)(row[j], y, weights, start, left)
                     for row, y, weights, start in self._rows(self.blocks)
                 ]
             )
             for j, left in enumerate(self._bounds[:-1])
         ]
-        parts: list[moments.ColumnMoments] = compute(trees)
-        self._refuse([part.fault for part in parts])
-        return parts
+        parts = compute(trees)
+        self._raise_if_invalid(parts)
+        return [part.moments for part in parts]
 
     def products(
         self,
@@ -123,10 +145,10 @@ class Chunks(ChunkedTraining):
         places = _constant(np.split(place, ends[:-1]))
         specs = self._columns(features, mean, scale)
         if len(self.widths) == 1:
-            total = self._total(kernels.products_within, self.blocks, [specs[0][1]], places)
+            total = self._total(kernels.products_within, self.blocks, specs[0][1], places)
         else:
             pieces = self._pieces(kernels.standardized, specs, False)
-            total = self._total(kernels.products_within, pieces, [None] * len(specs), places)
+            total = self._total(kernels.products_within, pieces, None, places)
         cuts = np.cumsum([group.size**2 for group in groups])[:-1]
         return [
             part.reshape(group.size, group.size)
@@ -156,10 +178,10 @@ class Chunks(ChunkedTraining):
             if (labels[part] >= 0).any()
         ]
         if len(self.widths) == 1:
-            return self._total(kernels.squares_of_sums, self.blocks, [specs[0][1]], n_groups)
+            return self._total(kernels.squares_of_sums, self.blocks, specs[0][1], n_groups)
         # Each is as wide as all groups.
         sums = [[add_in_tree(some)] for some in self._pieces(kernels.group_sums, specs, n_groups)]
-        return self._total(kernels.squares_of_sums, sums, [None], n_groups)
+        return self._total(kernels.squares_of_sums, sums, None, n_groups)
 
     def reduced(
         self,
@@ -184,25 +206,25 @@ class Chunks(ChunkedTraining):
         return np.split(reduced, np.cumsum([size for _, size in groupings])[:-1], axis=1)
 
     def _total(
-        self, kernel: Callable[..., Any], rows: Iterable[Any], specs: list[Any], what: Any
+        self, kernel: Callable[..., Any], rows: Iterable[Any], spec: Any, option: Any
     ) -> FloatArray:
         """Add up what a kernel makes of whole rows.
 
-        Of a single column chunk it takes what it needs itself, some rows at a time; of several it
-        is given what each of them contributes, and no specification.
+        From a single column chunk it takes what it needs itself, some rows at a time; for several
+        it is given what each of them contributes, and no specification.
         """
         tasks = [
-            _task(kernel)(list(pieces), specs, what, weights)
+            _task(kernel)(list(pieces), spec, option, weights)
             for pieces, (_, _, weights, _) in zip(rows, self._rows(self.blocks), strict=True)
         ]
         return np.asarray(compute(add_in_tree(tasks)))
 
     def _pieces(
-        self, prepare: Callable[..., Any], specs: list[tuple[int, Any]], option: Any
+        self, kernel: Callable[..., Any], specs: list[tuple[int, Any]], option: Any
     ) -> list[list[Any]]:
         """For each row of chunks, what those of some columns contribute."""
         return [
-            [_task(kernels.of_counted)(prepare, row[j], spec, option, weights) for j, spec in specs]
+            [_task(kernel)(row[j], spec, option, weights=weights) for j, spec in specs]
             for row, _, weights, _ in self._rows(self.again)
         ]
 
@@ -231,9 +253,8 @@ class Chunks(ChunkedTraining):
         weights = repeat(None) if self.weights is None else self.weights
         return zip(blocks, self.y, weights, accumulate(self.lengths, initial=0), strict=False)
 
-    def _refuse(self, faults: Sequence[moments.Fault | None]) -> None:
-        """Raise for a value that is not finite, if there is one."""
-        fault = moments.first_fault(faults)
+    def _raise_if_invalid(self, parts: Sequence[kernels.Checked]) -> None:
+        fault = kernels.first_fault([part.fault for part in parts])
         if fault is not None:
             raise self.bad_value(fault.what, fault.value, fault.row, fault.column)
 
@@ -255,6 +276,225 @@ def add_in_tree(tasks: list[Any]) -> Any:
     """Add up what tasks return, few at a time, so that few have to be in memory."""
     while len(tasks) > 1:
         tasks = [
-            _task(moments.merged)(tasks[i : i + _FAN_IN]) for i in range(0, len(tasks), _FAN_IN)
+            _task(kernels.merged)(tasks[i : i + _FAN_IN]) for i in range(0, len(tasks), _FAN_IN)
         ]
     return tasks[0]
+
+
+def chunk_statistics(chunks: Chunks, *, often: bool, neighbours: bool = False) -> Statistics:
+    """Read all chunks once: for all comoments, or for what concerns single columns.
+
+    All correlations are computed at once, as long as they fit, for a caller who asks for them
+    ``often``; and for one who asks for those of ``neighbours``, if columns would take more memory.
+
+    Raises
+    ------
+    ValueError
+        If values are not finite or too large, or the target is constant.
+    """
+    if not chunks.in_one_pass:
+        statistics = ChunkStatistics.of(chunks)
+        asked = sum(chunks.lengths) >= chunks.n_features if neighbours else often
+        keep = asked and chunks.n_features <= most_features()
+        return CachedStatistics.of(statistics) if keep else statistics
+    moments = chunks.all_moments()
+    check_total_weight(moments.n_samples)
+    check_range(moments.low, moments.high, moments.precision, chunks.columns)
+    if not moments.varying[-1]:
+        refuse_constant_target(moments.mean[-1])
+    return MomentStatistics.from_moments(moments)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Correlations of some features with others, both in ascending order."""
+
+    features: IndexArray
+    others: IndexArray
+    rho: FloatArray
+
+    def contains(self, features: IndexArray, others: IndexArray) -> bool:
+        """Whether the correlations of these are among them."""
+        return bool(np.isin(features, self.features).all() and np.isin(others, self.others).all())
+
+    def take(self, features: IndexArray, others: IndexArray) -> FloatArray:
+        """Correlations of these."""
+        rows = np.searchsorted(self.features, features)
+        return self.rho[np.ix_(rows, np.searchsorted(self.others, others))]
+
+
+@dataclass(frozen=True)
+class ChunkStatistics(Statistics):
+    """Statistics of more features than fit into one process with all their comoments.
+
+    Correlations take a pass over all chunks, which returns at most ``LARGEST_BATCH`` of them.
+    Differences of two features that explain less than 1e-13 of a variance count as none.
+    """
+
+    _chunks: Chunks
+    _known: list[_Known] = field(default_factory=list)  # at most one, of the last prefetch
+
+    @classmethod
+    def of(cls, chunks: Chunks) -> "ChunkStatistics":
+        """Read all chunks once, for what concerns single columns."""
+        parts = chunks.column_moments()
+        mean, square, product, low, high = (
+            np.concatenate([*(getattr(p, name)[:-1] for p in parts), getattr(parts[0], name)[-1:]])
+            for name in ("mean", "square", "product", "low", "high")
+        )
+        precision = np.full(mean.size, chunks.precision)
+        precision[-1] = np.finfo(np.float64).eps
+        n = parts[0].n_samples
+        check_total_weight(n)
+        check_range(low, high, precision, chunks.columns)
+        varying = ~is_constant(np.maximum(high - mean, mean - low), mean, precision)
+        if not varying[-1]:
+            refuse_constant_target(mean[-1])
+        features = Features.from_sums(n, mean, square, product, varying, precision)
+        return cls(**features.moments(), costs=_costs(chunks), _chunks=chunks)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that count."""
+        if self._chunks.weights is None:
+            return sum(self._chunks.lengths)
+        weights = self._chunks.outcomes()[1]
+        return int(np.count_nonzero(np.asarray(weights)))
+
+    def columns(self, features: IndexArray) -> FloatArray:
+        """Standardised columns, one a row, gathered as far as they fit."""
+        needed = 8 * sum(self._chunks.lengths) * features.size
+        if needed > LARGEST_SQUARE:
+            raise ValueError(
+                "With a connectivity, the columns of a dask collection are gathered, here "
+                f"{needed / 2**30:.1f} GiB as float64; the limit is "
+                f"{LARGEST_SQUARE / 2**30:.0f} GiB. An array in memory or memory-mapped "
+                "(numpy.memmap) has no such limit."
+            )
+        columns = self._chunks.standardized(features, self.mean, self.scale)
+        columns /= np.sqrt(self.n_samples - 1)
+        return columns.T
+
+    def prefetch(self, features: IndexArray, others: IndexArray) -> None:
+        """Compute the correlations by one pass, if they fit."""
+        self._known.clear()
+        if features.size <= self._chunks.batch(features.size + others.size):
+            features = np.sort(features)
+            everything = np.union1d(features, others)
+            self._known.append(_Known(features, everything, self._pass(features, everything)))
+
+    def square(self, features: IndexArray) -> FloatArray:
+        """Correlations of the features with each other; only above the diagonal."""
+        if 8 * features.size**2 > LARGEST_SQUARE:
+            raise ValueError(
+                f"The correlations of {features.size} features with each other take "
+                f"{8 * features.size**2 / 2**30:.1f} GiB in one process; the limit is "
+                f"{most_features()} features."
+            )
+        for known in self._known:
+            if known.contains(features, features):
+                return known.take(features, features)
+        result = np.zeros((features.size, features.size))
+        top = 0
+        while top < features.size:
+            rest = features[top:]
+            strip = rest[: self._chunks.batch(rest.size)]
+            result[top : top + strip.size, top:] = self._correlations(strip, rest)
+            top += strip.size
+        return result
+
+    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        """Correlations within each of many small groups, as full matrices."""
+        batch: list[IndexArray] = []
+        width = values = 0
+        widest = self._chunks.batch(1)
+        for group in groups:
+            if batch and (width + group.size > widest or values + group.size**2 > LARGEST_BATCH):
+                yield from self._within(batch)
+                batch, width, values = [], 0, 0
+            batch.append(group)
+            width += group.size
+            values += group.size**2
+        if batch:
+            yield from self._within(batch)
+
+    def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
+        """Correlations of seeds with candidates: an array (seeds, candidates) per comparison."""
+        comparisons = list(comparisons)
+        if not comparisons:
+            return
+        wanted = np.unique(np.concatenate([candidates for _, candidates in comparisons]))
+        known = next((known for known in self._known if known.contains(seeds, wanted)), None)
+        if known is None:
+            features = np.sort(seeds)
+            known = _Known(features, wanted, self._pass(features, wanted))
+        for active, candidates in comparisons:
+            yield known.take(seeds[active], candidates)
+
+    def sums(self) -> RowSums:
+        """Sums of correlations with the members of a group; adding some takes one pass."""
+        varying = np.flatnonzero(self.varying)
+
+        def summed(members: IndexArray) -> FloatArray:
+            result = np.zeros(self.mean.size)
+            result[varying] = self._chunks.products(
+                np.sort(members), varying, self.mean, self.scale, summed=True
+            )[0] / (self.n_samples - 1)
+            return result
+
+        return RowSums(summed, self.mean.size)
+
+    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
+        """Variance of the sum of each group's standardised features, multiplied by factors."""
+        step = self._chunks.batch(1)
+        parts = []
+        for first in range(0, n_groups, step):
+            width = min(step, n_groups - first)
+            own = np.where((labels >= first) & (labels < first + width), labels - first, -1)
+            scale = self.scale / factors
+            parts.append(self._chunks.squares_of_sums(own, width, self.mean, scale))
+        return np.concatenate(parts) / (self.n_samples - 1)
+
+    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
+        """Complete correlations of pairs, to the resolution of sums."""
+        return resolve_pairs(self.target_correlation, self.rounding, first, second, rho)
+
+    def _correlations(self, features: IndexArray, others: IndexArray) -> FloatArray:
+        """Correlations in any order, by one pass."""
+        ordered = np.sort(features), np.sort(others)
+        return _Known(*ordered, self._pass(*ordered)).take(features, others)
+
+    def _pass(self, features: IndexArray, others: IndexArray) -> FloatArray:
+        products = self._chunks.products(features, others, self.mean, self.scale)
+        products /= self.n_samples - 1
+        return products
+
+    def _within(self, groups: list[IndexArray]) -> Iterator[FloatArray]:
+        for matrix in self._chunks.products_within(groups, self.mean, self.scale):
+            matrix /= self.n_samples - 1
+            np.fill_diagonal(matrix, 1.0)
+            yield matrix
+
+
+def _costs(chunks: Chunks) -> Costs:
+    """What correlations of chunks cost: each pass reads them all, whatever it computes."""
+    n_features = chunks.n_features
+    widest = min(isqrt(LARGEST_BATCH), chunks.batch(isqrt(LARGEST_BATCH)))
+
+    def block_size(remaining: int, seed_share: float) -> int:
+        """How many features to decide together.
+
+        A pass reads all D columns. The square of a block of P features takes 2P²/D operations for
+        each value read, some hundred of which cost no more than the reading; the rows of its seeds
+        are a second pass. But where most of the last features were seeds, most of the remaining
+        pairs will have to be compared anyway: then as many features as have a batch of correlations
+        with all that remain are decided by one pass.
+        """
+        if seed_share > _MOSTLY_SEEDS:
+            return min(remaining, chunks.batch(remaining))
+        size = max(_SMALLEST_BLOCK, isqrt(_OPERATIONS * n_features // 2))
+        return min(remaining, size, widest)
+
+    # What comes back from a pass is in any order; reading some columns reads every chunk.
+    seeds = chunks.batch(n_features)
+    return Costs(block_size, seeds, scattered=0.0, candidates=widest, columns=n_features)

@@ -1,33 +1,67 @@
-"""Tables in files, read and written; the format is told by the suffix.
+"""Data in files: tables and fields, read by polars and xarray, or in chunks by dask."""
 
-A table is read so that whatever is not reduced can be written again untouched.
-"""
+from typing import Any, TypeAlias
 
-from ._chunked import left_out_of_chunks, open_chunked, write_chunked
-from ._chunks import ChunkedGrid, ChunkedTable, Look, compute_all
-from ._fields import block_of, check_same_field, field_of
-from ._form import Form, form_of
-from ._read import read_table
-from ._table import Grid, Gridded, TableFile
-from ._write import left_out, write_table
+from ._csv import write_csv
+from ._fields import FieldFile, dataset_of, open_field, reduced_array, with_reduced
+from ._formats import COMPRESSED, SUFFIXES, Format, format_of, require_packages
+from ._tables import ParquetChunks, TableFile, ValueCounts, beside
 
 __all__ = [
-    "ChunkedGrid",
-    "ChunkedTable",
-    "Form",
-    "Grid",
-    "Gridded",
-    "Look",
+    "COMPRESSED",
+    "SUFFIXES",
+    "DataFile",
+    "FieldFile",
+    "Format",
+    "ParquetChunks",
     "TableFile",
-    "block_of",
-    "check_same_field",
-    "compute_all",
-    "field_of",
-    "form_of",
-    "left_out",
-    "left_out_of_chunks",
-    "open_chunked",
-    "read_table",
-    "write_chunked",
-    "write_table",
+    "ValueCounts",
+    "beside",
+    "dataset_of",
+    "format_of",
+    "open_data",
+    "reduced_array",
+    "require_packages",
+    "with_reduced",
+    "write_csv",
 ]
+
+DataFile: TypeAlias = TableFile | ParquetChunks | FieldFile
+
+
+def open_data(
+    path: str,
+    *,
+    separator: str | None = None,
+    samples: str | None = None,
+    target: str | None = None,
+    model: Any = None,
+    in_chunks: bool = False,
+    scheduler: bool = False,
+) -> DataFile:
+    """Read a file, or CSV from standard input (``-``), or open it to be read in chunks, by dask.
+
+    For NetCDF and Zarr the samples are along the dimension named, or that of the target, or of the
+    variables of a fitted model. A scheduler elsewhere takes another package.
+    """
+    format = format_of(path)
+    require_packages(format, dask=in_chunks, scheduler=scheduler)
+    if format.is_folder and not in_chunks:
+        raise ValueError(
+            f"{path} is a folder of Parquet files, which only lincfa reduce and lincfa apply read; "
+            "give a single file"
+        )
+    data: DataFile
+    if format.is_grid:
+        data = open_field(
+            path, format, in_chunks=in_chunks, samples=samples, target=target, model=model
+        )
+    elif in_chunks:
+        data = ParquetChunks.open(path, format)
+    else:
+        data = TableFile.read(path, format, separator, target)
+    if not data.names:
+        raise ValueError(f"{data.source} has no columns.")
+    if not data.n_rows:
+        raise ValueError(f"{data.source} has columns but no rows.")
+    return data

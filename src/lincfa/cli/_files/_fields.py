@@ -1,99 +1,582 @@
-"""The field whose cells are columns of a table."""
+"""NetCDF files and Zarr stores, opened by xarray: each cell of a gridded variable is a feature."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from ._chunks import ChunkedTable
-from ._grids import open_grid
-from ._table import TableFile
+from ._formats import Format, damaged
+from ._tables import CHUNK_BYTES, TableFile, ValueCounts, beside
 
 if TYPE_CHECKING:
-    from ..._data._field._describe import Field
+    import polars as pl
+    import xarray as xr
+
+    from ..._data._field import Field
+
+_NUMBERS, _TEXT = "iuf", "OUST"  # kinds of types
+_LISTED = 10
+_LONGEST = 4
+"""By how much a chunk may exceed the usual size so that no stored chunk is read twice."""
+# Encoding that stays valid in another file and for other samples.
+_LASTING = {
+    "dtype",
+    "_FillValue",
+    "missing_value",
+    "scale_factor",
+    "add_offset",
+    "units",
+    "calendar",
+    "grid_mapping",
+}
+_LASTING_NETCDF = {"zlib", "complevel", "shuffle", "fletcher32"}
 
 
-def field_of(table: TableFile | ChunkedTable, features: Sequence[str]) -> Field | None:
-    """Describe the field whose cells some columns are, for a model that is fitted to them.
+@dataclass(frozen=True)
+class GriddedVariable:
+    """A variable with cells, and the names of the cells as features."""
 
-    All other cells count as missing; a variable along the samples alone is one of a single cell.
-    None where no cell of a grid is among the columns.
+    name: str
+    dims: tuple[str, ...]  # without that of the samples
+    shape: tuple[int, ...]
+    columns: list[str]
+
+    def mask(self, names: Collection[str]) -> xr.DataArray:
+        """Return which cells are among some columns."""
+        import xarray as xr
+
+        chosen = np.array([name in names for name in self.columns], dtype=np.bool_)
+        return xr.DataArray(chosen.reshape(self.shape), dims=self.dims)
+
+
+@dataclass(frozen=True)
+class FieldFile:
+    """A data set, in memory or opened in chunks of samples.
+
+    A numeric variable along the samples and other dimensions has a column for each of its cells,
+    named ``t2m[lat=45.0, lon=7.5]``. A variable along the samples alone is a column itself.
     """
-    from ..._data._field._describe import describe_field
 
-    chosen = set(features)
-    gridded = [] if table.grid is None else table.grid.variables
-    present = {
-        variable.name: np.array([name in chosen for name in variable.columns])
-        for variable in gridded
-        if not chosen.isdisjoint(variable.columns)
-    }
-    if table.grid is None or not present:
-        return None
-    cells = {name for variable in gridded for name in variable.columns}
-    plain = [name for name in features if name not in cells]
-    with open_grid(os.path.abspath(table.source), table.form) as file:
-        field = describe_field(file[[*plain, *present]], table.grid.samples)
-    variables = [
-        replace(variable, present=present.get(str(variable.name), variable.present))
-        for variable in field.variables
-    ]
-    field = replace(field, variables=tuple(variables))
-    for name, column in zip(field.names, features, strict=True):
-        if name != column:
-            raise ValueError(f"A variable is called {name!r}, like a cell of another: rename it.")
-    return field
+    source: str
+    format: Format
+    data: xr.Dataset
+    sample_dim: str
+    in_chunks: bool
 
+    comments: ClassVar[dict[str, str]] = {}
 
-def block_of(table: TableFile, name: str, features: Sequence[str]) -> str | None:
-    """Name the variable outside of which a column merges with none; None if it may with any."""
-    chosen = set(features)
-    gridded = [] if table.grid is None else table.grid.variables
-    if all(chosen.isdisjoint(variable.columns) for variable in gridded):
-        return None
-    return next((each.name for each in gridded if name in each.columns), name)
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.data.sizes[self.sample_dim])
 
+    @cached_property
+    def table(self) -> TableFile:
+        """The variables along the samples alone, the coordinates first."""
+        import polars as pl
 
-def check_same_field(table: TableFile | ChunkedTable, field: Field) -> None:
-    """Refuse a data set whose grids are not those of a field; it may have other variables.
-
-    The samples may be along a dimension of another name. The field may be that of a DataArray.
-    """
-    from ..._data._field._compare import check_same_cells
-
-    if table.grid is None:
-        return
-    with open_grid(os.path.abspath(table.source), table.form) as file:
-        known = [variable.name for variable in field.variables]
-        if not field.is_dataset and known[0] not in file.data_vars:
-            raise ValueError(_lacking(table, known[0]))
-        data = file[[name for name in known if name in file.data_vars]]
-        if field.sample_dim not in data.dims and table.grid.samples in data.dims:
-            data = data.rename_dims({table.grid.samples: field.sample_dim})
-        try:
-            check_same_cells(field, data if field.is_dataset else data[known[0]])
-        except ValueError as error:
-            raise ValueError(f"{table.source}: {error}") from error
-    columns = {variable.name: variable.columns for variable in table.grid.variables}
-    for variable, part in field.parts:
-        here = np.array(columns.get(str(variable.name), [variable.name]), dtype=object)
-        for name, column in zip(field.names[part], here[variable.present], strict=True):
-            if name != column:
-                raise ValueError(
-                    f"{table.source}: the cell {name!r} of the fit is {column!r} here; dimensions "
-                    "must be in the same order, and their coordinates of the same precision."
-                )
-
-
-def _lacking(table: TableFile | ChunkedTable, name: Hashable) -> str:
-    """Say that the one variable of a fit is not there."""
-    if name is None:
-        return (
-            f"{table.source}: the model was fitted to a DataArray without a name, so that its "
-            "variable cannot be told; name the array before the fit."
+        data, dim = self.data, self.sample_dim
+        names = dict.fromkeys([dim, *map(str, data.coords), *map(str, data.data_vars)])
+        plain = [n for n in names if n in data.variables and data[n].dims == (dim,)]
+        known = [n for n in plain if data[n].dtype.kind in _NUMBERS + _TEXT + "bmM"]
+        return TableFile(
+            self.source, self.format, pl.DataFrame([_column(n, data[n].values) for n in known])
         )
-    return f"{table.source} lacks the variable {name!r} of the fit."
+
+    @cached_property
+    def variables(self) -> list[GriddedVariable]:
+        """The gridded variables."""
+        from ..._data._field import describe_field
+
+        gridded = [
+            str(name)
+            for name, variable in self.data.data_vars.items()
+            if _is_numeric(variable) and self.sample_dim in variable.dims and variable.ndim > 1
+        ]
+        if not gridded:
+            return []
+        plain = [n for n in self.table.names if n in self.data and _is_numeric(self.data[n])]
+        plain = [name for name in plain if name not in self.coordinates]
+        try:
+            field = describe_field(self.data[plain + gridded], self.sample_dim)
+        except ValueError as error:
+            raise ValueError(f"{self.source}: {error}") from error
+        return [
+            GriddedVariable(
+                str(variable.name),
+                tuple(map(str, field.cell_dims(variable))),
+                variable.shape,
+                field.names[part],
+            )
+            for variable, part in field.parts
+            if variable.shape
+        ]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """All columns."""
+        return self.table.names + [name for each in self.variables for name in each.columns]
+
+    @cached_property
+    def coordinates(self) -> frozenset[str]:
+        """Columns that are coordinates of the samples, and not features."""
+        return frozenset(name for name in self.table.names if name in self.data.coords)
+
+    @property
+    def not_columns(self) -> list[str]:
+        """Variables that a table cannot hold."""
+        known = {*self.table.names, *(each.name for each in self.variables), *self.data.dims}
+        return [str(name) for name in self.data.variables if name not in known]
+
+    @cached_property
+    def _cell_counts(self) -> ValueCounts:
+        """Missing and infinite values of all cells: one pass over the data."""
+        if not self.variables:
+            return ValueCounts({}, {})
+        data, dim = self.data[[each.name for each in self.variables]], self.sample_dim
+        missing, infinite = self._compute([data.isnull().sum(dim), _isinf(data).any(dim)])
+        counts: dict[str, int] = {}
+        first: dict[str, int] = {}
+        for each in self.variables:
+            values = missing[each.name].transpose(*each.dims).values.ravel().tolist()
+            counts |= zip(each.columns, values, strict=True)
+            flags = infinite[each.name].transpose(*each.dims).values
+            for place in zip(*np.nonzero(flags), strict=True):
+                cell = data[each.name].isel(dict(zip(each.dims, place, strict=True)))
+                name = each.columns[int(np.ravel_multi_index(place, each.shape))]
+                first[name] = int(np.argmax(np.isinf(cell.values)))
+        return ValueCounts(counts, first)
+
+    @cached_property
+    def numeric(self) -> list[str]:
+        """Numeric columns that have a value; coordinates are none."""
+        cells = [n for n, count in self._cell_counts.missing.items() if count < self.n_rows]
+        return [name for name in self.table.numeric if name not in self.coordinates] + cells
+
+    @cached_property
+    def empty(self) -> list[str]:
+        """Columns without any value."""
+        cells = [n for n, count in self._cell_counts.missing.items() if count == self.n_rows]
+        return self.table.empty + cells
+
+    def first_value(self, name: str) -> Any:
+        """Return the first value of a column that is not a cell."""
+        return self.table.first_value(name)
+
+    def _plain(self, names: Sequence[str]) -> list[str]:
+        known = set(self.table.names)
+        return [name for name in names if name in known]
+
+    def require_numeric(self, names: Sequence[str]) -> None:
+        """Raise if a column has values that are not numbers."""
+        self.table.require_numeric(self._plain(names))
+
+    def target(self, name: str) -> npt.NDArray[np.float64]:
+        """Return a column as numbers, NaN where a value is missing."""
+        return self.table.target(name)
+
+    def count_values(self, names: Sequence[str]) -> ValueCounts:
+        """Count missing values, and find infinite ones."""
+        plain, cells = self.table.count_values(self._plain(names)), self._cell_counts
+        missing = plain.missing | cells.missing
+        infinite = plain.infinite | cells.infinite
+        return ValueCounts(
+            {name: missing[name] for name in names},
+            {name: infinite[name] for name in names if name in infinite},
+        )
+
+    def complete_rows(self, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Return which samples have a value in each of some columns."""
+        lacking = [
+            (self.data[each.name].isnull() & mask).any(each.dims)
+            for each, mask in self._chosen(names)
+        ]
+        plain = self._plain(names)
+        complete = self.table.complete_rows(plain) if plain else np.ones(self.n_rows, np.bool_)
+        for missing in self._compute(lacking):
+            complete &= ~missing.values
+        return complete
+
+    def _chosen(self, names: Collection[str]) -> Iterator[tuple[GriddedVariable, xr.DataArray]]:
+        """Yield the gridded variables that have chosen cells, and which cells these are."""
+        names = set(names)
+        for each in self.variables:
+            mask = each.mask(names)
+            if mask.any():
+                yield each, mask
+
+    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+        """Return a Dataset in which all other cells are missing; a table if there are no cells."""
+        plain, chosen = self._plain(names), list(self._chosen(names))
+        if not chosen:
+            return self.table.features(names, rows)
+        data = self._rows(self.data[[*plain, *(each.name for each, _ in chosen)]], rows)
+        for each, mask in chosen:
+            if (~mask & ~each.mask(set(self.empty))).any():
+                data[each.name] = data[each.name].where(mask)
+        return data
+
+    def flat_features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+        """Return columns as a table, cells or not."""
+        import polars as pl
+
+        from ..._data._read_field import read_field
+
+        chosen = self.features(names, rows)
+        if isinstance(chosen, pl.DataFrame):
+            return chosen
+        field, table = read_field(chosen, self.sample_dim)
+        if self.in_chunks:
+            import dask.dataframe as dd
+
+            return dd.from_dask_array(table, columns=field.names)[list(names)]
+        return pl.DataFrame(table, schema=field.names, orient="row").select(names)
+
+    def columns_of(self, model: Any) -> list[str]:
+        """Return the columns that are the features of a fitted model, in its order."""
+        field = model._columns.field
+        if field is None:
+            return [str(name) for name in model._columns.labels]
+        gridded = {each.name: each.columns for each in self.variables}
+        names: list[str] = []
+        for variable in field.variables:
+            columns = gridded.get(str(variable.name), [str(variable.name)])
+            names += np.array(columns, dtype=object)[variable.present].tolist()
+        return names
+
+    def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+        """Reduce samples by a fitted model."""
+        field = model._columns.field
+        if field is None:
+            return model.transform(self.flat_features(names, rows))
+        data = self._rows(self.data[[variable.name for variable in field.variables]], rows)
+        data = data.rename({self.sample_dim: field.sample_dim})
+        reduced = model.transform(data if field.is_dataset else data[field.variables[0].name])
+        return reduced.rename({field.sample_dim: self.sample_dim})
+
+    def only(self, names: Collection[str]) -> FieldFile:
+        """Release the memory of gridded variables without a cell among some columns."""
+        if self.in_chunks:
+            return self
+        kept = {each.name for each, _ in self._chosen(names)}
+        gone = [each.name for each in self.variables if each.name not in kept]
+        return replace(self, data=self.data.drop_vars(gone))
+
+    def kept_frame(
+        self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
+    ) -> pl.DataFrame:
+        """Return columns to write into a table."""
+        frame = self.table.kept_frame(self._plain(names), rows)
+        for each, mask in self._chosen(names):
+            array = self._rows(self.data[each.name], rows).transpose(self.sample_dim, *each.dims)
+            values = array.values.reshape(len(array), -1)
+            places = np.flatnonzero(mask.values).tolist()
+            frame = frame.hstack([_column(each.columns[k], values[:, k]) for k in places])
+        return frame.select(names)
+
+    def write_parts(
+        self,
+        folder: str,
+        keep: Sequence[str],
+        rows: npt.NDArray[np.intp],
+        reduced: Any,
+        names: Sequence[str],
+    ) -> None:
+        """Write columns and the reduced features as a folder of Parquet files."""
+        length = self.data.chunksizes[self.sample_dim][0]
+        for start in range(0, rows.size, length):
+            frame = self.kept_frame(keep, rows[start : start + length])
+            (means,) = self._compute([reduced[start : start + length]])
+            file = os.path.join(folder, f"part.{start // length:05d}.parquet")
+            beside(frame, np.asarray(means), names).write_parquet(file)
+
+    def kept_dataset(
+        self, keep: Collection[str], rows: npt.NDArray[np.intp], format: Format
+    ) -> xr.Dataset:
+        """Return the data set to write: as it is, without the columns that are not kept."""
+        kept, empty = set(keep), set(self.empty)
+        gone = [n for n in self.table.names if n not in kept and n not in self.data.coords]
+        data: xr.Dataset = self._rows(self.data, rows).drop_vars(gone)
+        for each in self.variables:
+            here = each.mask(kept)
+            if here.all():
+                continue
+            if not (here & ~each.mask(empty)).any():
+                data = data.drop_vars(each.name)
+                continue
+            encoding = data[each.name].encoding
+            data[each.name] = data[each.name].where(here)
+            # The encoding must have a value for missing, now that some cells are.
+            data[each.name].encoding = {} if encoding.get("_FillValue") is None else encoding
+        same = format.kind == self.format.kind == "netcdf"
+        lasting = _LASTING | (_LASTING_NETCDF if same else set())
+        for variable in data.variables.values():
+            encoding = {key: value for key, value in variable.encoding.items() if key in lasting}
+            variable.encoding = encoding
+        growing = set(self.data.encoding.get("unlimited_dims", ())) & set(data.dims)
+        data.encoding = {"unlimited_dims": growing} if same and growing else {}
+        return data
+
+    def _rows(self, data: Any, rows: npt.NDArray[np.intp]) -> Any:
+        whole = rows.size == self.n_rows or self.sample_dim not in data.dims
+        return data if whole else data.isel({self.sample_dim: rows})
+
+    def _compute(self, found: list[Any]) -> list[Any]:
+        if not self.in_chunks:
+            return found
+        from ..._data._compute import compute
+
+        computed: list[Any] = compute(found)
+        return computed
+
+
+def open_field(
+    path: str,
+    format: Format,
+    *,
+    in_chunks: bool,
+    samples: str | None,
+    target: str | None = None,
+    model: Any = None,
+) -> FieldFile:
+    """Open a data set along the dimension of its target, or of the variables of a fitted model."""
+    import xarray as xr
+
+    if not os.path.exists(path):
+        raise FileNotFoundError(2, "No such file or directory", path)
+    engine: Any = {"netcdf": "netcdf4", "zarr": "zarr"}[format.kind]
+    # Consolidated metadata only help over a network, and xarray warns where there are none.
+    options: Any = {"consolidated": False} if engine == "zarr" else {}
+    try:
+        data = xr.open_dataset(path, engine=engine, cache=False, decode_timedelta=False, **options)
+    except Exception:
+        raise damaged(path, format) from None
+    if engine == "zarr":  # a folder has no order of its own
+        data = data[sorted(data.data_vars, key=str)]
+    with data:
+        if target is not None:
+            dim = _dimension_of_target(data, path, samples, target)
+        else:
+            data, dim = _as_fitted(data, path, samples, model)
+        if in_chunks:
+            return FieldFile(path, format, _in_chunks(data, dim), dim, True)
+        try:
+            return FieldFile(path, format, data.load(), dim, False)
+        except (OSError, RuntimeError, KeyError):
+            raise damaged(path, format) from None
+
+
+def _dimension_of_target(data: xr.Dataset, path: str, samples: str | None, target: str) -> str:
+    """Return the dimension of the samples: that of the target, which must have no other."""
+    from ..._data._read_field import sample_dimension
+
+    if samples is not None and samples not in data.dims:
+        listed = ", ".join(f"{name} ({size})" for name, size in data.sizes.items())
+        raise ValueError(f"{path} has no dimension {samples!r}; its dimensions are: {listed}")
+    if target in data.variables:
+        dims = data[target].dims
+        if len(dims) == 1 and samples in (None, dims[0]):
+            return str(sample_dimension(data, samples, data[target]))
+        has = ", ".join(map(str, dims)) or "none"
+        problem = f"{path}: the dimensions of {target!r} are: {has}"
+    else:
+        problem = f"{path} has no variable {target!r}"
+    possible = [
+        str(name)
+        for name, variable in data.data_vars.items()
+        if _is_numeric(variable) and variable.ndim == 1 and samples in (None, *variable.dims)
+    ]
+    listed = ", ".join(map(repr, possible[:_LISTED])) + (", …" if len(possible) > _LISTED else "")
+    along = "" if samples is None else f" ({samples})"
+    raise ValueError(
+        f"{problem}; the target must run along the samples{along} alone. Possible targets: "
+        f"{listed or 'none'}"
+    )
+
+
+def _as_fitted(
+    data: xr.Dataset, path: str, samples: str | None, model: Any
+) -> tuple[xr.Dataset, str]:
+    """Return a data set with the variables of a fitted model, checked, and its sample dimension."""
+    from ..._data._read_field import check_same_cells
+
+    field = model._columns.field
+    if samples is not None and samples not in data.dims:
+        raise ValueError(f"{path} has no dimension {samples!r}")
+    if field is None:
+        feature = next((name for name in map(str, model._columns.labels) if name in data), None)
+        if samples is None and feature is not None:
+            samples = str(data[feature].dims[0])
+        if samples is None:
+            samples = "time" if "time" in data.dims else str(next(iter(data.dims), ""))
+        return data, samples
+    known = [variable.name for variable in field.variables]
+    if not field.is_dataset and known[0] is None:
+        raise ValueError(
+            f"{path}: the model was fitted to a DataArray without a name, so its variable is "
+            "unknown. Name the array before the fit."
+        )
+    for name in known:
+        if name not in data.data_vars:
+            raise ValueError(f"{path} has no variable {name!r}, which the model was fitted to")
+    if samples is None:
+        samples = _sample_dim_of(data, field)
+    chosen = data[known].rename({samples: field.sample_dim})
+    try:
+        check_same_cells(field, chosen if field.is_dataset else chosen[known[0]])
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    for variable in field.variables:  # in the order of the fit
+        dims = [samples if dim == field.sample_dim else dim for dim in variable.dims]
+        data[variable.name] = data[variable.name].transpose(*dims)
+    return data, samples
+
+
+def _sample_dim_of(data: xr.Dataset, field: Field) -> str:
+    """Return the sample dimension of the fit, or the one that is not a dimension of its cells."""
+    cells = {dim for variable in field.variables for dim in field.cell_dims(variable)}
+    others: set[Hashable] = set(data[field.variables[0].name].dims) - cells
+    if field.sample_dim in data.dims or len(others) != 1:
+        return str(field.sample_dim)
+    return str(others.pop())
+
+
+def _in_chunks(data: xr.Dataset, dim: str) -> xr.Dataset:
+    """Let gridded variables be read in chunks: whole stored chunks, unless those are very long.
+
+    What is along the samples alone is read at once, and text, which writing would search anyway.
+    """
+    small = [n for n, v in data.variables.items() if v.ndim < 2 or v.dtype.kind in _TEXT]
+    large = [data[name] for name in data.data_vars if name not in small and dim in data[name].dims]
+    n_rows = max(data.sizes[dim], 1)
+    row = sum(array.nbytes for array in large) // n_rows
+    length, stored = max(1, CHUNK_BYTES // max(row, 1)), 1
+    for array in large:
+        chunks = array.encoding.get("chunks")
+        if chunks is not None:
+            stored = max(stored, int(chunks[array.dims.index(dim)]))
+    if stored <= _LONGEST * length:
+        length = max(stored, length - length % stored)
+    read = data[[name for name in small if name not in data.coords]].load()
+    coords = data.coords.to_dataset().load().coords
+    lazy = data[[array.name for array in large]].chunk({dim: min(length, n_rows)})
+    others = data.drop_vars([*small, *(array.name for array in large)], errors="ignore").load()
+    whole = lazy.assign_coords(coords).assign(read).assign(others.data_vars)
+    return whole[list(data.data_vars)]
+
+
+def with_reduced(data: xr.Dataset, reduced: xr.DataArray, model: Any) -> xr.Dataset:
+    """Add what ``transform`` returns to a data set, and for a field what ``label_map`` returns."""
+    own = [str(name) for name in reduced.coords if "group" in reduced[name].dims]
+    renamed = {name: _free_name(name, data) for name in own}
+    reduced = reduced.rename(renamed).rename(_free_name("reduced", data))
+    data = data.assign({str(reduced.name): reduced})
+    # Chunks of one length, as a Zarr store needs them.
+    dim = reduced.dims[0]
+    lazy = [n for n in data.variables if data[n].chunks is not None and dim in data[n].dims]
+    length = max([1, *(max(data[name].chunksizes[dim]) for name in lazy)])
+    data = data.assign({name: data[name].chunk({dim: length}) for name in lazy})
+    field = model._columns.field
+    if field is None:
+        return data
+    maps = model.label_map()
+    for variable in field.variables:
+        labels = maps[variable.name] if field.is_dataset else maps
+        attrs = dict(labels.attrs)
+        if "grid_mapping" in variable.attrs:
+            attrs["grid_mapping"] = variable.attrs["grid_mapping"]
+        place = _free_name(f"{variable.name}_group", data)
+        data[place] = (labels.dims, labels.values, attrs)
+    return data
+
+
+def reduced_array(values: Any, model: Any, dim: str) -> Any:
+    """Return reduced features of a table in the layout that ``transform`` has for fields."""
+    import xarray as xr
+
+    if isinstance(values, xr.DataArray):
+        return values
+    if hasattr(values, "to_dask_array"):
+        values = values.to_dask_array(lengths=True)
+    groups = model.groups_by_name()
+    sizes = np.array([len(group) for group in groups.values()])
+    coords = {
+        "group": np.arange(len(groups)),
+        "name": ("group", np.array([*groups], dtype=object), {"long_name": "reduced feature"}),
+        "size": ("group", sizes, {"long_name": "features"}),
+    }
+    return xr.DataArray(values, dims=(dim, "group"), coords=coords, name="reduced")
+
+
+def dataset_of(frame: pl.DataFrame) -> xr.Dataset:
+    """Return the columns of a table as a data set, in which no name may have a slash."""
+    import xarray as xr
+
+    data = xr.Dataset()
+    for column in frame.iter_columns():
+        name = _free_name(column.name.replace("/", "_"), data)
+        attrs = {} if name == column.name else {"long_name": column.name}
+        data[name] = ((TableFile.sample_dim,), _storable(column), attrs)
+    return data
+
+
+def _storable(column: pl.Series) -> npt.NDArray[Any]:
+    """Return a column in a type that a data set can hold; there is no missing text in one."""
+    import polars as pl
+
+    dtype = column.dtype
+    if isinstance(dtype, pl.Decimal | pl.Int128) or (dtype.is_integer() and column.null_count()):
+        column = column.cast(pl.Float64)
+    elif isinstance(dtype, pl.Date | pl.Datetime):
+        return column.cast(pl.Datetime("ns")).to_numpy()
+    elif isinstance(dtype, pl.Duration):
+        return column.cast(pl.Duration("ns")).to_numpy()
+    elif not dtype.is_numeric() and not (dtype == pl.Boolean and not column.null_count()):
+        return np.array(column.cast(pl.String).fill_null("").to_list(), dtype=object)
+    return column.to_numpy()
+
+
+def _free_name(name: str, data: xr.Dataset) -> str:
+    """Return a name that the data set does not have yet."""
+    while name in data.variables or (name in data.dims and name != TableFile.sample_dim):
+        name += "_"
+    return name
+
+
+def _isinf(data: Any) -> Any:
+    return np.isinf(data)
+
+
+def _is_numeric(variable: xr.DataArray) -> bool:
+    return variable.dtype.kind in _NUMBERS
+
+
+def _column(name: str, values: npt.NDArray[Any]) -> pl.Series:
+    """Return values as a column, in a byte order and a precision that tables have."""
+    import polars as pl
+
+    kind = values.dtype.kind
+    if kind in _TEXT:
+        return pl.Series(name, [_text(value) for value in values.tolist()], dtype=pl.String)
+    if kind == "f":
+        values = values.astype(np.float32 if values.dtype.itemsize <= 4 else np.float64, copy=False)
+    elif kind in "mM":
+        values = values.astype(f"{kind}8[ns]", copy=False)
+    else:
+        values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    return pl.Series(name, np.ascontiguousarray(values))
+
+
+def _text(value: Any) -> str | None:
+    """Return a value as text; dates of the calendars of climate models in ISO form."""
+    if value is None or isinstance(value, float):
+        return None
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)

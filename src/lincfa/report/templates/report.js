@@ -1,18 +1,18 @@
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
-  const columns = JSON.parse(byId("figures").textContent);
+  const sortKeys = JSON.parse(byId("sort-keys").textContent);
   const table = byId("group-table");
   const body = table.tBodies[0];
   const rows = Array.from(body.rows, (row, place) => ({ row, place }));
-  // Lines that are laid out as grids are no lines of a table to some screen readers.
+  // Rows laid out as grids are not table rows to some screen readers.
   for (const { row } of rows) {
     row.setAttribute("role", "row");
     for (const cell of row.cells) cell.setAttribute("role", "cell");
   }
   const collator = new Intl.Collator(undefined, { numeric: true });
 
-  // Search. The names are read from the page when they are first needed.
+  // Search. Names are read from the page when first needed.
   const search = byId("search");
   const found = byId("found");
   const nothing = byId("nothing");
@@ -30,7 +30,7 @@
     return all.map((name) => name.trim()).filter(Boolean).join("\n");
   };
 
-  const find = () => {
+  const filterGroups = () => {
     names ??= rows.map(({ row }) => {
       const shown = namesOf(row);
       return { shown, lower: shown.toLowerCase() };
@@ -42,7 +42,7 @@
       const at = wanted ? lower.indexOf(wanted) : 0;
       row.hidden = at < 0;
       count += at >= 0;
-      // Say which member it was, where the name of the group does not show it.
+      // Show which member matched, unless the name of the group does.
       const start = lower.lastIndexOf("\n", at);
       if (at > 0 && start > 0 && lower.length === shown.length) {
         const end = shown.indexOf("\n", start + 1);
@@ -61,20 +61,20 @@
   let waiting = 0;
   search.addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(find, rows.length > 500 ? 120 : 0);
+    waiting = setTimeout(filterGroups, rows.length > 500 ? 120 : 0);
   });
   search.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && search.value) {
       search.value = "";
-      find();
+      filterGroups();
     }
   });
 
-  // Sorting, by buttons that only exist where there are scripts.
+  // Sorting, by buttons that exist only with scripts.
   const heads = Array.from(table.tHead.rows[0].cells);
 
   const sortBy = (column, direction) => {
-    const key = column === 0 ? rows.map(({ row }) => nameOf(row)) : columns[column - 1];
+    const key = column === 0 ? rows.map(({ row }) => nameOf(row)) : sortKeys[column - 1];
     const order = rows.map(({ place }) => place).sort((a, b) => {
       const [one, other] = [key[a], key[b]];
       if (one === null || other === null) return (one === null) - (other === null) || a - b;
@@ -100,14 +100,14 @@
     head.append(button);
     button.addEventListener("click", () => {
       const now = head.getAttribute("aria-sort");
-      // Numbers from the largest, names from A; a second click turns the order.
+      // Numbers from the largest, names from A; a second click reverses the order.
       const first = column === 0 ? 1 : -1;
       const same = now === (first > 0 ? "ascending" : "descending");
       sortBy(column, now && same ? -first : first);
     });
   });
 
-  // Copying, also where the browser offers no clipboard to a local file.
+  // Copying, also where a local file has no access to the clipboard.
   byId("copy").addEventListener("click", async () => {
     const recipe = byId("recipe");
     let done = false;
@@ -118,8 +118,8 @@
       getSelection().selectAllChildren(recipe);
       done = document.execCommand("copy");
     }
-    byId("copied").textContent = done ? "Copied." : "Selected; press Ctrl+C or ⌘C to copy.";
+    byId("copied").textContent = done ? "Copied." : "Text selected: press Ctrl+C or ⌘C to copy.";
   });
 
-  if (search.value) find(); // what a browser kept over a reload
+  if (search.value) filterGroups(); // kept by the browser over a reload
 })();

@@ -1,0 +1,280 @@
+"""How well groups hang together: correlations within a group, and of its mean with the target."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from .._statistics import RESOLUTION, IndexArray, Statistics
+from ..theory._arrays import FloatArray
+from ._partition import Partition
+from ._path import MergePath
+
+COHESION = np.dtype(
+    [
+        ("mean_correlation", np.float64),
+        ("min_correlation", np.float64),
+        ("target_correlation", np.float64),
+        ("min_is_exact", np.bool_),
+    ]
+)
+"""Of each group: mean and minimum of the correlations of its pairs (NaN for a single feature), the
+correlation of its mean with the target, and whether the minimum is that of all pairs or only an
+upper bound of it."""
+
+COMPARED = 64
+"""Members of a group of which all pairs are compared. The cost grows with the square of the size,
+and a group may be all of a million features."""
+
+
+def correlation_of_sum(covariance: npt.ArrayLike, variance: npt.ArrayLike) -> FloatArray:
+    """Correlation of sums with the target; 0 for a sum that does not vary."""
+    variance = np.asarray(variance)
+    varies = variance > RESOLUTION
+    ratio = np.where(varies, covariance, 0.0) / np.sqrt(np.where(varies, variance, 1.0))
+    return np.asarray(np.clip(ratio, -1, 1))
+
+
+def group_cohesion(
+    statistics: Statistics, partition: Partition, factors: FloatArray
+) -> npt.NDArray[np.void]:
+    """Compute the cohesion of groups.
+
+    ``factors`` are those by which the standardised features enter the mean of their group: ones, or
+    their scales for a mean in original units.
+
+    In groups of up to ``COMPARED`` features all pairs are compared. In larger ones the mean follows
+    from the variance of the sum of the group, and the minimum is that of the pairs of so many
+    outlying members: the first, and those least correlated with what they were tested against.
+    """
+    sizes = np.array([group.size for group in partition.groups])
+    firsts = np.array([group[0] for group in partition.groups])
+    result = np.empty(sizes.size, dtype=COHESION)
+    result["mean_correlation"] = result["min_correlation"] = np.nan
+    result["target_correlation"] = statistics.target_correlation[firsts]
+    result["min_is_exact"] = sizes <= COMPARED
+    compared = _outlying_members(partition)
+    merged = np.flatnonzero(sizes > 1).tolist()
+    matrices = statistics.squares([compared[number] for number in merged])
+    for number, matrix in zip(merged, matrices, strict=True):
+        result[number] = _compare_in_full(
+            matrix, statistics.target_correlation, compared[number], factors
+        )
+    large = np.flatnonzero(sizes > COMPARED)
+    if large.size:
+        _complete_large(statistics, partition.labels, factors, large, result)
+    return result
+
+
+def _outlying_members(partition: Partition) -> list[IndexArray]:
+    """All members of groups that are not too large, and the outlying ones of the others."""
+    evidence = partition.evidence
+    bounds = np.searchsorted(evidence["group"], np.arange(len(partition.groups) + 1))
+    chosen = []
+    for group, (start, stop) in zip(partition.groups, pairwise(bounds.tolist()), strict=True):
+        if group.size <= COMPARED:
+            chosen.append(group)
+            continue
+        order = np.argpartition(evidence["correlation"][start:stop], COMPARED - 1)
+        farthest = evidence["feature"][start:stop][order[: COMPARED - 1]]
+        chosen.append(np.concatenate([group[:1], np.sort(farthest)]))
+    return chosen
+
+
+def _compare_in_full(
+    matrix: FloatArray, target_correlation: FloatArray, group: IndexArray, factors: FloatArray
+) -> tuple[float, float, float, bool]:
+    """Cohesion of one group from the correlations of all its pairs."""
+    weights = factors[group] / factors[group].max()
+    lowest = max(float(matrix.min()), -1.0)
+    mean = (float(matrix.sum()) - group.size) / (group.size * (group.size - 1))
+    covariance, variance = weights @ target_correlation[group], weights @ matrix @ weights
+    return (
+        min(max(mean, lowest), 1.0),
+        lowest,
+        float(correlation_of_sum(covariance, variance)),
+        True,
+    )
+
+
+def _complete_large(
+    statistics: Statistics,
+    labels: IndexArray,
+    factors: FloatArray,
+    large: IndexArray,
+    result: npt.NDArray[np.void],
+) -> None:
+    """Write what concerns all members of large groups into the result."""
+    number = np.full(result.size + 1, -1)  # the last for features without a group
+    number[large] = np.arange(large.size)
+    labels = number[labels]
+    grouped = labels >= 0
+    sizes = np.bincount(labels[grouped])
+    variances = statistics.group_variances(labels, large.size, np.ones(labels.size))
+    mean = (variances - sizes) / (sizes * (sizes - 1.0))
+    result["mean_correlation"][large] = np.clip(mean, -1, 1)
+    result["min_is_exact"][large] = False
+    unit = np.zeros(large.size)
+    np.maximum.at(unit, labels[grouped], factors[grouped])
+    weights = np.ones(labels.size)
+    np.divide(factors, unit[labels], out=weights, where=grouped)
+    if (weights != 1).any():
+        variances = statistics.group_variances(labels, large.size, weights)
+    r = np.where(grouped, weights * statistics.target_correlation, 0.0)
+    covariances = np.asarray(np.bincount(labels[grouped], weights=r[grouped]), dtype=np.float64)
+    result["target_correlation"][large] = correlation_of_sum(covariances, variances)
+
+
+# Along a path of merges
+
+
+def add_path_cohesion(
+    statistics: Statistics, path: MergePath, factors: FloatArray, *, neighbours: bool
+) -> None:
+    """Write the cohesion of each merged group of a path into its record.
+
+    ``factors`` are those by which the standardised features enter the mean of their group. Where
+    only ``neighbours`` merge and there are more features than samples, the minimum is that of the
+    pairs of some members; see ``_SomePairs``.
+    """
+    if not path.merges.size:
+        return
+    # Last what may read the data.
+    wide = neighbours and statistics.costs.columns and statistics.n_rows < path.most_groups
+    between = (_SomePairs if wide else _AllPairs)(statistics, path, factors)
+    # Of each group, by its first member: size, sum of the correlations of its pairs, their
+    # minimum, its largest factor, and, with factors relative to that one, the variance of its
+    # weighted sum and the covariance of this sum with the target.
+    size = np.ones(path.varying.size, dtype=np.intp)
+    total = np.zeros(path.varying.size)
+    lowest = np.ones(path.varying.size)
+    largest = factors.copy()
+    variance = np.ones(path.varying.size)
+    covariance = statistics.target_correlation.copy()
+    merged = np.empty((path.merges.size, 2))
+    for number, merge in enumerate(path.merges):
+        first, second = int(merge["first"]), int(merge["second"])
+        unit = max(largest[first], largest[second])
+        one, other = largest[first] / unit, largest[second] / unit
+        plain, least, cross = between.join(merge, unit, one, other)
+        total[first] += total[second] + plain
+        lowest[first] = min(lowest[first], lowest[second], least)
+        variance[first] = variance[first] * one**2 + variance[second] * other**2 + 2 * cross
+        covariance[first] = covariance[first] * one + covariance[second] * other
+        largest[first] = unit
+        size[first] += size[second]
+        pairs = size[first] * (size[first] - 1) / 2
+        merge["mean_correlation"], merge["min_correlation"] = total[first] / pairs, lowest[first]
+        merged[number] = covariance[first], variance[first]
+    path.merges["target_correlation"] = correlation_of_sum(*merged.T)
+
+
+def cut_cohesion(
+    path: MergePath,
+    groups: Sequence[IndexArray],
+    target_correlation: FloatArray,
+    *,
+    neighbours: bool,
+) -> npt.NDArray[np.void]:
+    """Take the cohesion of the groups of a partition from the record of their path."""
+    made = path.merges[: path.most_groups - len(groups)]
+    last = np.full(path.varying.size, -1, dtype=np.intp)
+    last[made["first"]] = np.arange(made.size)  # of several merges of a group the last one counts
+    result = np.empty(len(groups), dtype=COHESION)
+    firsts = np.array([group[0] for group in groups], dtype=np.intp)
+    merged = last[firsts] >= 0
+    sizes = np.array([group.size for group in groups])
+    result["min_is_exact"] = sizes <= COMPARED if neighbours else True
+    for name in ("mean_correlation", "min_correlation", "target_correlation"):
+        result[name][merged] = made[last[firsts[merged]]][name]
+    result["mean_correlation"][~merged] = result["min_correlation"][~merged] = np.nan
+    result["target_correlation"][~merged] = target_correlation[firsts[~merged]]
+    return result
+
+
+class _AllPairs:
+    """All pairs of features compared.
+
+    With the features in an order in which the members of every group are neighbours, the
+    correlations between the two groups of a merge are a block of the matrix; together the blocks
+    are half of it, so that all groups of the path cost no more than reading it once.
+    """
+
+    def __init__(self, statistics: Statistics, path: MergePath, factors: FloatArray) -> None:
+        order = path.adjacent()
+        self._place = np.empty(path.varying.size, dtype=np.intp)
+        self._place[order] = np.arange(order.size)
+        self._factors = factors[order]
+        self._matrix = statistics.matrix(order)
+        self._sizes = np.ones(path.varying.size, dtype=np.intp)
+
+    def join(
+        self, merge: np.void, unit: float, one: float, other: float
+    ) -> tuple[float, float, float]:
+        """Return the sum and the minimum of the correlations, and the sum with factors.
+
+        The factors are relative to a unit.
+        """
+        first, second = int(merge["first"]), int(merge["second"])
+        top, left = int(self._place[first]), int(self._place[second])
+        rows = slice(top, top + self._sizes[first])
+        columns = slice(left, left + self._sizes[second])
+        block = self._matrix[rows, columns]
+        self._sizes[first] += self._sizes[second]
+        cross = (self._factors[rows] / unit) @ block @ (self._factors[columns] / unit)
+        return float(block.sum()), float(block.min()), float(cross)
+
+
+class _SomePairs:
+    """Some members of each group compared: as much work as there are features.
+
+    These are up to ``COMPARED`` of them, of larger groups those that were least correlated with
+    what they merged with. The sums follow from the means that merged, and from their columns.
+    """
+
+    def __init__(self, statistics: Statistics, path: MergePath, factors: FloatArray) -> None:
+        features = np.flatnonzero(path.varying)
+        self._columns = np.ascontiguousarray(statistics.columns(features))
+        self._place = np.cumsum(path.varying) - 1
+        self._squares = np.ones(path.varying.size)  # of the sums of standardised columns
+        self._compared: dict[int, IndexArray] = {}
+        weights = factors[features]
+        self._alike = bool((weights == weights[0]).all())
+        self._sums: dict[int, FloatArray] = {}  # with factors relative to the largest
+
+    def join(
+        self, merge: np.void, unit: float, one: float, other: float
+    ) -> tuple[float, float, float]:
+        """Return the sum and the minimum of the correlations, and the sum with factors.
+
+        The factors are relative to a unit, those of a group so far to its own, of which ``one`` and
+        ``other`` are the ratios.
+        """
+        first, second = int(merge["first"]), int(merge["second"])
+        squares = self._squares[[first, second]]
+        plain = float(merge["correlation"]) * sqrt(squares.prod())
+        self._squares[first] = max(squares.sum() + 2 * plain, 0.0)
+        cross = plain
+        if not self._alike:
+            sums = [self._sums.pop(group, self._column(group)) for group in (first, second)]
+            sums = [sums[0] * one, sums[1] * other]
+            cross = float(sums[0] @ sums[1])
+            self._sums[first] = sums[0] + sums[1]
+        return plain, self._least(first, second), cross
+
+    def _least(self, first: int, second: int) -> float:
+        groups = [
+            self._compared.pop(group, np.array([self._place[group]])) for group in (first, second)
+        ]
+        block = self._columns[groups[0]] @ self._columns[groups[1]].T
+        members = np.concatenate(groups)
+        if members.size > COMPARED:
+            nearness = np.concatenate([block.min(axis=1), block.min(axis=0)])
+            members = members[np.argpartition(nearness, COMPARED - 1)[:COMPARED]]
+        self._compared[first] = members
+        return float(block.min())
+
+    def _column(self, group: int) -> FloatArray:
+        return np.asarray(self._columns[self._place[group]])

@@ -1,0 +1,579 @@
+"""Saved models: what is in the file, how it is written, and how it is checked when read.
+
+``ENTRIES`` is the one list of what is saved; ``docs/evidence.md`` documents it. To save one more
+attribute, add an entry and raise ``VERSION``: what files of earlier versions lack is read as None.
+
+Nothing in a file is trusted. An entry must be exactly what would be written for the value read from
+it, so that types and keys need no checks of their own; ``_complete`` checks that the entries agree.
+No array is made before its size has been compared with the number of features.
+"""
+
+import hashlib
+import json
+import os
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from math import inf, isfinite, prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .._data._checks import MIN_SAMPLES
+from .._data._columns import Columns
+from .._data._connectivity import WORDS, labels_of, present_labels, read_structure
+from .._data._names import display_names
+from .._grouping import MERGES, PATHS, MergePath
+from .._grouping._cohesion import COHESION
+from .._grouping._constraint import Constraint
+from .._rule import EVIDENCE, complete
+from ._files import write_atomically
+
+if TYPE_CHECKING:
+    from .._data._field import Coordinate, Field, Variable
+
+FORMAT, VERSION = "lincfa-model", 2
+_ROUNDING = 1e-9
+_MAX = float(np.finfo(np.float64).max)
+
+
+class DocumentError(ValueError):
+    """What is wrong with the content of a saved model."""
+
+
+def _require(condition: Any, message: str) -> None:
+    if not condition:
+        raise DocumentError(message)
+
+
+class Entry(NamedTuple):
+    """How an attribute is saved; ``read`` gets JSON, its place and the number of features."""
+
+    attribute: str
+    noun: str
+    write: Callable[[Any], Any]
+    read: Callable[[Any, str, int], Any]
+    optional: bool = False  # None is saved as null
+
+
+# Numbers
+
+
+class Range(NamedTuple):
+    """Which numbers a list may hold."""
+
+    noun: str
+    low: float = -inf
+    high: float = inf
+    or_nan: bool = False
+
+
+ANY = Range("a number", or_nan=True)
+FINITE = Range("a finite number", -_MAX, _MAX)
+POSITIVE = Range("a positive number", 5e-324, _MAX)
+NOT_NEGATIVE = Range("a number of at least 0", 0)
+SHARE = Range("a finite number of at least 0", 0, _MAX)
+SCALE = Range("a standard deviation", 1e-305, 1e305)
+CORRELATION = Range("a correlation", -1 - _ROUNDING, 1 + _ROUNDING)
+CORRELATION_OR_NAN = CORRELATION._replace(or_nan=True)
+LABEL = Range("the number of a group, or -1", -1)
+SAMPLES = Range(f"at least {MIN_SAMPLES} samples", MIN_SAMPLES * (1 - _ROUNDING), _MAX)
+
+
+def _write_array(array: npt.NDArray[Any]) -> list[Any]:
+    """List numbers, dates or durations, as text where JSON has no number."""
+    if array.dtype.kind == "M":
+        return list(np.datetime_as_string(array).tolist())
+    values = list((array.astype(np.int64) if array.dtype.kind == "m" else array).tolist())
+    return [v if isfinite(v) else str(v) for v in values] if array.dtype.kind == "f" else values
+
+
+def _read_array(content: Any, dtype: Any) -> npt.NDArray[Any]:
+    with np.errstate(all="ignore"):  # a number too large for its type is not written the same
+        array = np.array(content, dtype=dtype)
+    if array.ndim != 1:
+        raise ValueError("not a list")
+    return array
+
+
+def _column(attribute: str, allowed: Range, dtype: Any = np.float64) -> Entry:
+    def read(content: Any, where: str, n_features: int) -> npt.NDArray[Any]:
+        array = _read_array(content, dtype)
+        inside = (array >= allowed.low) & (array <= allowed.high)
+        for value in array[~(inside | allowed.or_nan & np.isnan(array))][:1]:
+            raise DocumentError(f"{where} contains {value}, which is not {allowed.noun}.")
+        return array
+
+    return Entry(attribute, f"a list of {np.dtype(dtype)} values", _write_array, read)
+
+
+def _number(attribute: str, allowed: Range) -> Entry:
+    read = _column(attribute, allowed).read
+    return Entry(attribute, "a number", float, lambda content, *at: read([content], *at)[0].item())
+
+
+def _table(attribute: str, dtype: np.dtype[np.void], omit: str = "", **ranges: Range) -> Entry:
+    """Save a structured array as a list per column; without a range, it may hold any numbers."""
+    columns = {
+        name: _column(name, ranges.get(name, ANY), dtype[name])
+        for name in dtype.names or ()
+        if name != omit
+    }
+
+    def read(content: Any, where: str, n_features: int) -> npt.NDArray[np.void]:
+        values = _read(columns, content, where, n_features, VERSION)
+        array = np.zeros(max(map(len, values.values())), dtype=dtype)
+        for name, column in values.items():
+            _require(len(column) == array.size, f"the columns of {where} differ in length.")
+            array[name] = column
+        return array
+
+    return Entry(attribute, "an object of lists", lambda array: _write(columns, array), read)
+
+
+# Text, parameters and structure
+
+
+def _write_name(name: Any) -> str:
+    if not isinstance(name, str) or json.loads(json.dumps(name)) != name:
+        # JSON reads two halves of a character as that character.
+        raise ValueError(f"The name {name!r} is not valid text and cannot be saved.")
+    return str(name)
+
+
+def _write_names(names: Any) -> list[str]:
+    return [_write_name(str(name)) for name in names]
+
+
+def _read_names(content: Any, where: str, n_features: int) -> Any:
+    _require(len(content) == n_features, f"{where} is not a list of {n_features} names.")
+    return content
+
+
+def _write_parameter(value: Any) -> Any:
+    if isinstance(value, str):
+        return str(value)
+    number = float(value)
+    return int(value) if number.is_integer() and not isinstance(value, float) else number
+
+
+def _write_connectivity(connectivity: Any) -> Any:
+    """Return the name of a connectivity, or the pairs of neighbours in a matrix."""
+    if isinstance(connectivity, str):
+        return connectivity
+    matrix = sparse.triu(sparse.coo_array(connectivity), 1).tocsr().tocoo()
+    first, second = (ends[matrix.data != 0].tolist() for ends in matrix.coords)
+    return {"size": matrix.shape[0], "first": first, "second": second}
+
+
+def _read_connectivity(content: Any, where: str, n_features: int) -> Any:
+    if isinstance(content, str):
+        _require(content in WORDS, f"{where} is {content!r}.")
+        return content
+    first, second = (_read_array(content[end], np.intp) for end in ("first", "second"))
+    size = content["size"]
+    _require(size <= _MOST_CELLS, f"{where} has size {size}.")
+    exist = first.size == second.size and ((first >= 0) & (first < second) & (second < size)).all()
+    _require(exist, f"{where} refers to pairs of features that do not exist.")
+    ends = np.concatenate([first, second]), np.concatenate([second, first])
+    return sparse.csr_array((np.ones(2 * first.size, dtype=np.bool_), ends), (size, size))
+
+
+def _write_blocks(blocks: Any) -> Any:
+    return [b if isinstance(b, str | int | float) else str(b) for b in labels_of(blocks)]
+
+
+# Fields
+
+
+_MOST_CELLS = 2**24
+"""Limit on the cells of a field: a small file can claim any number of missing ones."""
+
+
+def _write_field(field: "Field") -> dict[str, Any]:
+    present = np.concatenate([variable.present for variable in field.variables])
+    if present.size > _MOST_CELLS:
+        raise ValueError(
+            f"The field has {present.size} cells, all but {present.sum()} of them missing: too "
+            "many to be saved. Select a smaller region before the fit."
+        )
+    return {
+        "sample_dim": _write_name(field.sample_dim),
+        "is_dataset": bool(field.is_dataset),
+        "attrs": _write_attrs(field.attrs),
+        "variables": [
+            _write_part(
+                variable,
+                shape=[int(size) for size in variable.shape],
+                cells=_run_lengths(variable.present),
+            )
+            for variable in field.variables
+        ],
+        "coordinates": [
+            _write_part(coordinate, **_write_values(coordinate.values.ravel()))
+            for coordinate in field.coordinates
+        ],
+        "levels": {_write_name(dim): _write_names(names) for dim, names in field.levels.items()},
+    }
+
+
+def _write_part(part: "Variable | Coordinate", **own: Any) -> dict[str, Any]:
+    return {
+        "name": None if part.name is None else _write_name(part.name),
+        "dims": [_write_name(dim) for dim in part.dims],
+        **own,
+        "attrs": _write_attrs(part.attrs),
+    }
+
+
+def _run_lengths(present: npt.NDArray[np.bool_]) -> list[int]:
+    """Return the lengths of runs of cells, in turn present and missing, first those present."""
+    ends = np.flatnonzero(np.diff(present, prepend=True))
+    return [int(length) for length in np.diff([0, *ends, present.size])]
+
+
+def _write_values(values: npt.NDArray[Any]) -> dict[str, Any]:
+    if values.dtype.kind in "Mmfiub":
+        return {"dtype": values.dtype.name, "values": _write_array(values)}
+    from .._data._field import texts
+
+    return {"dtype": "str", "values": [_write_attr(text) for text in texts(values)]}
+
+
+def _write_attrs(attrs: Mapping[Any, Any]) -> dict[str, Any]:
+    return {_write_attr(str(key)): _write_attr(value) for key, value in attrs.items()}
+
+
+def _write_attr(value: Any) -> Any:
+    """Return numbers, text and lists of them as they are, anything else as text."""
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiubU":
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_write_attr(entry) for entry in value]
+    if value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    return str(value).encode(errors="replace").decode()
+
+
+def _read_field(content: Any, where: str, n_features: int) -> "Field":
+    # Late, so that models of tables load nothing of fields.
+    from .._data._field import GROUP, Coordinate, Field, Variable
+
+    samples, parts = content["sample_dim"], content["variables"]
+    runs = [part["cells"] for part in parts]
+    fits = sum(sum(lengths[::2]) for lengths in runs) == n_features
+    fits = fits and sum(map(sum, runs)) <= _MOST_CELLS
+    _require(fits, f"{where} does not have {n_features} cells, or too many missing ones.")
+    present = [np.repeat(np.arange(len(lengths)) % 2 == 0, lengths) for lengths in runs]
+    sizes: dict[str, int] = {}
+    for part, cells in zip(parts, present, strict=True):
+        dims = [dim for dim in part["dims"] if dim != samples]
+        fits = len(set(dims)) == len(dims) == len(part["dims"]) - 1
+        fits = fits and prod(part["shape"]) == cells.size
+        for dim, size in zip(dims, part["shape"], strict=True):
+            fits = fits and sizes.setdefault(dim, size) == size >= 0
+        _require(fits, f"{where} has a variable whose dims, shape and cells do not match.")
+    coordinates = [
+        Coordinate(part["name"], tuple(part["dims"]), _read_values(part, sizes), part["attrs"])
+        for part in content["coordinates"]
+    ]
+    along = {coordinate.name: coordinate.dims for coordinate in coordinates}
+    named = {part["name"] for part in parts} - {None}
+    fits = len(named) == len(parts) if content["is_dataset"] else len(parts) == 1
+    fits = fits and len(along) == len(coordinates) and not {None, samples} & along.keys()
+    fits = fits and samples != GROUP
+    _require(fits, f"{where} has names that are missing, repeated or reserved.")
+    for dim, names in content["levels"].items():
+        fits = dim in sizes and dim not in along and len(set(names)) == len(names) > 1
+        fits = fits and all(along.get(name) == (dim,) for name in names)
+        _require(fits, f"{where}.levels refers to coordinates that do not exist.")
+    levels = {dim: tuple(names) for dim, names in content["levels"].items()}
+    variables = (
+        Variable(part["name"], tuple(part["dims"]), tuple(part["shape"]), cells, part["attrs"])
+        for part, cells in zip(parts, present, strict=True)
+    )
+    is_dataset, attrs = content["is_dataset"], content["attrs"]
+    return Field(samples, tuple(variables), tuple(coordinates), levels, is_dataset, attrs)
+
+
+def _read_values(coordinate: Any, sizes: Mapping[str, int]) -> npt.NDArray[Any]:
+    name, dims, dtype, values = (coordinate[key] for key in ("name", "dims", "dtype", "values"))
+    fits = set(dims) <= sizes.keys() and (name not in sizes or dims == [name])
+    _require(fits, f"the coordinate {name!r} has dims that do not match.")
+    if dtype == "str":
+        # NumPy makes all strings as wide as the longest, and drops zeros at their ends.
+        wide = len(values) * max(map(len, values), default=0) > 2**27
+        keep = wide or any(value.endswith("\0") for value in values)
+        array = np.array(values, dtype=object if keep else str)
+    else:
+        array = _read_array(values, dtype)
+    return array.reshape([sizes[dim] for dim in dims])
+
+
+# What is saved
+
+
+def _parameter(name: str) -> Entry:
+    return Entry(name, "text or a number", _write_parameter, lambda content, *at: content, True)
+
+
+def _names(attribute: str) -> Entry:
+    return Entry(attribute, "a list of names", _write_names, _read_names, True)
+
+
+ENTRIES: dict[str, Any] = {
+    "parameters": {
+        "strategy": _parameter("strategy"),
+        "tolerance": _parameter("tolerance"),
+        "n_groups": _parameter("n_groups"),
+        "noise": _parameter("noise"),
+        "min_correlation": _parameter("min_correlation"),
+        "units": _parameter("units"),
+        "sample_dim": _parameter("sample_dim"),
+    },
+    "structure": {
+        "connectivity": Entry(
+            "connectivity", "pairs of features", _write_connectivity, _read_connectivity, True
+        ),
+        "blocks": Entry(
+            "blocks", "a list of labels", _write_blocks, lambda labels, *at: labels, True
+        ),
+    },
+    "output": _parameter("output"),
+    "n_samples": _number("n_samples_", SAMPLES),
+    "target_scale": _number("target_scale_", POSITIVE),
+    "feature_names": _names("feature_names_in_"),
+    "column_names": _names("column_names"),
+    "field": Entry("field", "a description of a field", _write_field, _read_field, True),
+    "features": {
+        "label": _column("labels_", LABEL, np.intp),
+        "mean": _column("mean_", FINITE),
+        "scale": _column("scale_", SCALE),
+        "target_correlation": _column("target_correlation_", CORRELATION),
+    },
+    "groups": _table(
+        "cohesion_",
+        COHESION,
+        mean_correlation=CORRELATION_OR_NAN,
+        min_correlation=CORRELATION_OR_NAN,
+        target_correlation=CORRELATION_OR_NAN,
+    ),
+    "evidence": _table(
+        "evidence_",
+        EVIDENCE,
+        omit="group",
+        correlation=CORRELATION,
+        f=NOT_NEGATIVE,
+        tolerance=NOT_NEGATIVE,
+        variance_drop_share=NOT_NEGATIVE,
+        bias_growth_share=SHARE,
+    ),
+    "merge_path": _table(
+        "merge_path_", MERGES, correlation=CORRELATION, height=NOT_NEGATIVE
+    )._replace(optional=True),
+}
+
+
+# Writing
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Save a fitted model; the file is written whole or not at all."""
+    values = defaultdict(lambda: None, vars(model))
+    values["output"] = getattr(model, "_sklearn_output_config", {}).get("transform")
+    columns = model._columns
+    values["field"], values["column_names"] = columns.field, display_names(columns.names)
+    values["blocks"] = present_labels(columns.field, model.blocks)
+    content = _write(ENTRIES, values)
+    envelope = {"format": FORMAT, "version": VERSION, "checksum": _checksum(content)}
+    write_atomically(path, _layout({**envelope, "model": content}) + "\n")
+
+
+def _write(entries: Mapping[str, Any], values: Any) -> dict[str, Any]:
+    return {
+        key: _write_entry(entry, values[entry.attribute])
+        if isinstance(entry, Entry)
+        else _write(entry, values)
+        for key, entry in entries.items()
+    }
+
+
+def _write_entry(entry: Entry, value: Any) -> Any:
+    return None if value is None and entry.optional else entry.write(value)
+
+
+def _layout(value: Any, indent: str = "") -> str:
+    """Put each key of an object on a line of its own, and a list on one line."""
+    if not isinstance(value, Mapping):
+        return json.dumps(value, allow_nan=False)
+    inner = indent + " "
+    lines = [f"{inner}{json.dumps(key)}: {_layout(entry, inner)}" for key, entry in value.items()]
+    return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+
+
+def _checksum(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+# Reading
+
+
+def read_model(document: Any) -> dict[str, Any]:
+    """Return the parameters and fitted attributes in the JSON of a file.
+
+    Raises
+    ------
+    DocumentError
+        If anything is missing, of the wrong type or size, or contradicts the rest.
+    """
+    known = isinstance(document, dict) and document.get("format") == FORMAT
+    _require(known, "this is not a saved lincfa model.")
+    version = document.get("version")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise DocumentError(
+            f"the file has version {version!r}; this lincfa reads versions 1 to {VERSION}."
+        )
+    _check_keys(document, ("format", "version", "checksum", "model"), "the file")
+    content = document["model"]
+    try:
+        intact = document["checksum"] == _checksum(content)
+    except ValueError:  # a number too large for a float
+        intact = False
+    _require(intact, "the checksum does not match: the file was damaged or edited.")
+    _require(isinstance(content, dict), "model is not an object.")
+    _require("features" in content, "model lacks 'features'.")
+    features = _read(ENTRIES["features"], content["features"], "model.features", 0, version)
+    return _complete(_read(ENTRIES, content, "model", features["labels_"].size, version))
+
+
+def _read(
+    entries: Mapping[str, Any], content: Any, where: str, n_features: int, version: int
+) -> dict[str, Any]:
+    """Read values by attribute; each must be written again as it stands in the file."""
+    if version < VERSION and isinstance(content, dict):
+        content = {k: None if isinstance(e, Entry) else {} for k, e in entries.items()} | content
+    _check_keys(content, tuple(entries), where)
+    values: dict[str, Any] = {}
+    for key, entry in entries.items():
+        part, inner = content[key], f"{where}.{key}"
+        if not isinstance(entry, Entry):
+            values |= _read(entry, part, inner, n_features, version)
+            continue
+        try:
+            absent = part is None and entry.optional
+            values[entry.attribute] = None if absent else entry.read(part, inner, n_features)
+            same = _same(_write_entry(entry, values[entry.attribute]), part)
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+            if isinstance(error, DocumentError):
+                raise
+            same = False
+        _require(same, f"{inner} is not {entry.noun}.")
+    return values
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two pieces of JSON are equal, also in their types: 1, 1.0 and true differ."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)
+
+
+def _check_keys(content: Any, expected: tuple[str, ...], where: str) -> None:
+    _require(isinstance(content, dict), f"{where} is not an object.")
+    for key in (*expected, *content):
+        _require(key in content, f"{where} lacks {key!r}.")
+        _require(key in expected, f"{where} has an unexpected key {key!r}.")
+
+
+def _complete(values: dict[str, Any]) -> dict[str, Any]:
+    """Check that the entries agree, and add the attributes that follow from them."""
+    output = values["output"]
+    _require(output in (None, "default", "pandas", "polars"), f"model.output is {output!r}.")
+    labels, names = values["labels_"], values["feature_names_in_"]
+    field, other_names = values.pop("field"), values.pop("column_names")
+    groups = _groups(labels)
+    n_features, n_groups = labels.size, len(groups)
+    for name in ("mean_", "scale_", "target_correlation_"):
+        fits = values[name].size == n_features
+        _require(fits, "the columns of model.features differ in length.")
+    fits = values["cohesion_"].size == n_groups
+    _require(fits, f"model.groups does not have {n_groups} rows.")
+    if names is not None:
+        _require(other_names is None, "the features have names twice.")
+        _require(len(set(names)) == n_features, "model.feature_names repeats a name.")
+        values["feature_names_in_"] = np.array(names, dtype=object)
+    same = field is None or names == field.names
+    _require(same, "model.feature_names differ from those of the cells of model.field.")
+    columns = Columns(n_features, names or other_names, field)
+    structure = read_structure(values["connectivity"], values["blocks"], columns)
+    constraint = Constraint(*structure)
+    allowed = constraint.allows(labels)
+    _require(allowed, "model.features.label has a group that model.structure does not allow.")
+    _check_evidence(values["evidence_"], labels, groups)
+    merges, strategy = values["merge_path_"], values["strategy"]
+    fits = (merges is not None) == (strategy in PATHS)
+    _require(fits, f"model.merge_path does not match the strategy {strategy!r}.")
+    if merges is not None:
+        _check_path(merges, labels, n_groups)
+        fits = values["n_groups"] in (None, n_groups)
+        _require(fits, "model.parameters.n_groups differs from the number of groups.")
+    values |= {
+        "evidence_": complete(values["evidence_"], values["target_scale_"]),
+        "groups_": groups,
+        "n_groups_": n_groups,
+        "n_features_in_": n_features,
+        "_columns": columns,
+        "n_connected_components_": constraint.n_components(labels >= 0),
+    }
+    for name in ("feature_names_in_", "merge_path_"):  # never None: there or not
+        if values[name] is None:
+            del values[name]
+    return values
+
+
+def _groups(labels: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
+    """Return the members of each group."""
+    grouped = np.flatnonzero(labels >= 0)
+    _require(grouped.size, "model.features.label has no groups.")
+    numbers, firsts = np.unique(labels[grouped], return_index=True)
+    ordered = (numbers == np.arange(numbers.size)).all() and (np.diff(firsts) > 0).all()
+    _require(ordered, "model.features.label does not number the groups by first member.")
+    order = grouped[np.argsort(labels[grouped], kind="stable")]
+    return np.split(order, np.cumsum(np.bincount(labels[grouped]))[:-1])
+
+
+def _check_evidence(evidence: Any, labels: Any, groups: list[npt.NDArray[np.intp]]) -> None:
+    """Check the evidence, and add the group of each row."""
+    feature, partner = evidence["feature"], evidence["partner"]
+    merged = np.sort(np.concatenate([group[1:] for group in groups]))
+    covered = np.array_equal(np.sort(feature), merged)
+    _require(covered, "model.evidence does not have one row for each merged feature.")
+    before = (partner >= 0) & (partner < feature)
+    _require(before.all(), "model.evidence has a partner that is not before its feature.")
+    evidence["group"] = labels[feature]
+    same = (labels[partner] == evidence["group"]).all()
+    _require(same, "model.evidence has a partner in another group.")
+    _require((np.diff(evidence["group"]) >= 0).all(), "model.evidence is not sorted by group.")
+    merging = (evidence["f"] * (1 - _ROUNDING) <= evidence["tolerance"]).all()
+    _require(merging, "model.evidence has an F above its tolerance.")
+
+
+def _check_path(merges: Any, labels: npt.NDArray[np.intp], n_groups: int) -> None:
+    sizes = dict.fromkeys(np.flatnonzero(labels >= 0).tolist(), 1)
+    for first, second, size in merges[["first", "second", "size"]].tolist():
+        exist = first in sizes and second in sizes and first < second
+        _require(exist, "model.merge_path refers to groups that do not exist.")
+        sizes[first] += sizes.pop(second)
+        _require(sizes[first] == size, "model.merge_path has a wrong size.")
+    height = merges["height"]
+    _require((height[1:] >= height[:-1]).all(), "model.merge_path has a height that decreases.")
+    with np.errstate(all="ignore"):  # merges beyond the groups may have any numbers
+        path = MergePath(labels >= 0, merges)
+        same = len(sizes) <= n_groups and np.array_equal(path.partition(n_groups).labels, labels)
+    _require(same, "model.merge_path leads to other groups.")

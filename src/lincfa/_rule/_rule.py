@@ -1,0 +1,241 @@
+"""F of a pair of features, and the rule F ≤ tolerance.
+
+Replacing x₁ and x₂ by their mean raises the squared bias by what their difference explains, and
+lowers the variance by the variance of the noise over n − 1. As shares of the target's variance,
+estimated from the correlation ρ of the two and theirs with the target, r₁ and r₂:
+
+    Δ = (r₁−r₂)²/(2(1−ρ))     1 − R² = 1 − (r₁+r₂)²/(2(1+ρ)) − Δ     F = (n−3) Δ / (1 − R²)
+
+or F = (n−1) Δ / (σ²/σ̂_y²) where the variance σ² of the noise is known. This ratio is in one place,
+``Rule._ratio``. The two shares of pairs of features come from ``Statistics.pairs``, computed with
+care by :func:`lincfa.theory.contrast_shares`; those of means of groups, of which only correlations
+are known, from :func:`pairs_from_correlations`. For speed :meth:`Rule.f_of_pair` repeats the latter
+for one pair (forty times as fast) and :meth:`Rule.certain_and_doubtful` multiplies F ≤ c by its
+denominators (seven times as fast); tests compare them all with the theory.
+"""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .._statistics import (
+    NEARLY_COLLINEAR,
+    NEARLY_EXPLAINED,
+    RESOLUTION,
+    IndexArray,
+    PairCorrelations,
+    Statistics,
+)
+from ..theory._arrays import FloatArray, divide
+from ._evidence import EVIDENCE, EvidenceArray
+from ._noise import full_noise_ratio, known_noise_ratio
+
+Number = TypeVar("Number", float, FloatArray)
+
+UNBIASED = 2.0
+"""F − 1 estimates the noncentrality without bias, and merging pays where that is at most 1."""
+
+MARGIN = 1e-9
+"""Far above the rounding of correlations and of products of them."""
+
+_SMALLEST_RATIO = 1e-290
+"""Ratio of noise to target from which F stays finite, so that pairs can still be ordered by it."""
+
+_DELICATE = 3 * max(NEARLY_COLLINEAR, NEARLY_EXPLAINED)
+"""Where (1 − ρ²)(1 − R²) is larger, neither 1 − |ρ| nor 1 − R² is small."""
+
+
+def tolerance_value(tolerance: float | Literal["unbiased"]) -> float:
+    """Return the number that a tolerance stands for."""
+    return UNBIASED if isinstance(tolerance, str) else float(tolerance)
+
+
+def pairs_from_correlations(
+    rho: FloatArray, r_first: FloatArray, r_second: FloatArray
+) -> PairCorrelations:
+    """Δ and 1 − R² of means of groups, of which only correlations are known.
+
+    A difference of less than 1e-13 of the variance cannot be told from rounding and counts as none.
+    """
+    below_one = 1 - rho
+    share = r_first - r_second
+    share *= share
+    share /= np.maximum(2 * below_one, RESOLUTION)
+    share[below_one <= RESOLUTION] = 0
+    mean = r_first + r_second
+    mean *= mean
+    mean /= np.maximum(2 + 2 * rho, RESOLUTION)
+    return PairCorrelations(rho, below_one, share, np.maximum(1 - share - mean, RESOLUTION))
+
+
+def merge_threshold(
+    tolerance: float | FloatArray, below_one: FloatArray, f: FloatArray
+) -> FloatArray:
+    """Correlation above which a pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
+    return 1 - divide(tolerance * below_one, f, zero_by_zero=np.inf)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The rule F ≤ tolerance.
+
+    Attributes
+    ----------
+    n_samples : float
+        Number of samples; with weights, their sum.
+    tolerance : float
+        c in F ≤ c; 1 is the paper's rule.
+    noise_ratio : float or None
+        Variance of the noise over the variance of the target; None for the residual variance of
+        each pair's own regression.
+    min_correlation : float
+        Pairs with a lower correlation never merge; −1 for the rule alone.
+    """
+
+    n_samples: float
+    tolerance: float = 1.0
+    noise_ratio: float | None = None
+    min_correlation: float = -1.0
+
+    @classmethod
+    def of(
+        cls,
+        statistics: Statistics,
+        tolerance: float | Literal["unbiased"] = 1.0,
+        noise: Literal["pair", "full"] | float = "pair",
+        min_correlation: float | None = None,
+    ) -> "Rule":
+        """Build the rule for data from the parameters of :class:`lincfa.LinCFA`."""
+        ratio = None
+        if noise == "full":
+            ratio = full_noise_ratio(statistics)
+        elif not isinstance(noise, str):
+            ratio = known_noise_ratio(noise, statistics.target_scale)
+        return cls(
+            statistics.n_samples,
+            tolerance_value(tolerance),
+            ratio,
+            -1.0 if min_correlation is None else float(min_correlation),
+        )
+
+    def f(self, pairs: PairCorrelations) -> FloatArray:
+        """F of each pair: growth of bias over drop of variance, both estimated.
+
+        0 where the difference explains nothing, else infinite where the pair explains all.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            f = np.asarray(self._ratio(pairs.share_difference, pairs.unexplained))
+        return np.where(pairs.share_difference == 0, 0.0, f)
+
+    def _ratio(self, share: Number, unexplained: Number) -> Number:
+        """F from its parts, of arrays or of one pair."""
+        if self.noise_ratio is None:
+            return (self.n_samples - 3) * share / unexplained
+        return (self.n_samples - 1) * share / max(self.noise_ratio, _SMALLEST_RATIO)
+
+    def variance_drop(self, unexplained: FloatArray, n_weights: int = 2) -> FloatArray:
+        """Variance of the noise over n − 1, as a share of the target's variance.
+
+        Without a known noise it is that of a regression with so many weights.
+        """
+        if self.noise_ratio is None:
+            return unexplained / (self.n_samples - 1 - n_weights)
+        return np.full(np.shape(unexplained), self.noise_ratio / (self.n_samples - 1))
+
+    def passes(self, pairs: PairCorrelations) -> npt.NDArray[np.bool_]:
+        """Which of the pairs merge."""
+        allowed = pairs.rho >= self.min_correlation
+        return np.asarray((self.f(pairs) <= self.tolerance) & allowed)
+
+    def f_from_correlations(
+        self, rho: FloatArray, r_first: FloatArray, r_second: FloatArray
+    ) -> FloatArray:
+        """F of means of groups, infinite below the smallest correlation allowed."""
+        pairs = pairs_from_correlations(rho, r_first, r_second)
+        f = self._ratio(pairs.share_difference, pairs.unexplained)
+        if self.min_correlation > -1:
+            f[rho < self.min_correlation - MARGIN] = inf
+        return f
+
+    def f_of_pair(self, rho: float, r_first: float, r_second: float) -> float:
+        """Exactly :meth:`f_from_correlations`, of one pair."""
+        if rho < self.min_correlation - MARGIN:
+            return inf
+        below_one, difference, total = 1 - rho, r_first - r_second, r_first + r_second
+        if below_one <= RESOLUTION:
+            return 0.0
+        share = difference * difference / (2 * below_one)
+        unexplained = 1 - share - total * total / max(2 + 2 * rho, RESOLUTION)
+        return self._ratio(share, max(unexplained, RESOLUTION))
+
+    def certain_and_doubtful(
+        self, rho: FloatArray, r_seeds: FloatArray, r_candidates: FloatArray
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Which pairs (seed, candidate) pass for certain, and which are in doubt.
+
+        A screen for large arrays ``rho`` of shape (seeds, candidates), an eighth of the cost of F:
+        F ≤ c multiplied by its denominators, (n−3)(r₁−r₂)²(1+ρ) ≤ 2c(1−ρ²)(1−R²). In doubt are
+        pairs whose two sides differ by less than a margin above their rounding, and pairs that
+        nearly coincide or explain nearly all of the target: for these :meth:`passes` decides, on
+        more than plain correlations.
+        """
+        column = r_seeds[:, None]
+        # (1 − ρ²)(1 − R²) = 1 − r₁² − r₂² + (2r₁r₂ − ρ)ρ
+        left_over = 2 * column * r_candidates
+        left_over -= rho
+        left_over *= rho
+        left_over += 1 - r_candidates**2
+        left_over -= column**2
+        doubtful = left_over <= _DELICATE
+        excess = column - r_candidates
+        excess *= excess
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite noise puts all in doubt
+            if self.noise_ratio is None:
+                factor = 2 * self.tolerance / (self.n_samples - 3)
+                excess *= 1 + rho
+                left_over *= factor
+                excess -= left_over
+            else:
+                factor = 2 * self.tolerance * self.noise_ratio / (self.n_samples - 1)
+                excess -= factor * (1 - rho)
+            margin = MARGIN * (1 + factor)
+        passing = (excess < -margin) & ~doubtful
+        doubtful |= np.abs(excess, out=excess) <= margin
+        if self.min_correlation > -1:
+            doubtful |= passing
+            passing &= rho > self.min_correlation + MARGIN
+            doubtful &= ~passing & (rho > self.min_correlation - MARGIN)
+        return passing, doubtful
+
+    def largest_difference(self, r: FloatArray) -> FloatArray:
+        """Largest |r₁ − r₂| at which a feature with r₁ = ``r`` can merge, whatever ρ is.
+
+        The difference of two features explains at least (r₁−r₂)²/4 of the target, and what the
+        pair leaves unexplained is at most 1 − r₁². (A margin is added to the latter, of which
+        little but rounding is left where r₁ is near 1.) At a correlation of at least m it explains
+        (r₁−r₂)²/(2(1−m)).
+        """
+        factor = np.sqrt(2 * (1 - self.min_correlation))
+        if self.noise_ratio is None:
+            unexplained = np.maximum(1 - r**2, 0) + MARGIN
+            return np.asarray(factor * np.sqrt(self.tolerance * self.variance_drop(unexplained)))
+        known = np.sqrt(self.tolerance) * np.sqrt(self.noise_ratio / (self.n_samples - 1))
+        return np.full(r.shape, factor * known)
+
+    def evidence(
+        self, partners: IndexArray, features: IndexArray, pairs: PairCorrelations
+    ) -> EvidenceArray:
+        """Evidence of merged pairs; their groups are left open."""
+        f = self.f(pairs)
+        columns = (
+            *(-1, features, partners, pairs.rho),
+            *(merge_threshold(self.tolerance, pairs.below_one, f), f, self.tolerance),
+            *(self.variance_drop(pairs.unexplained), pairs.share_difference),
+        )
+        evidence = np.empty(features.size, dtype=EVIDENCE)
+        for name, values in zip(EVIDENCE.names or (), columns, strict=True):
+            evidence[name] = values
+        return evidence

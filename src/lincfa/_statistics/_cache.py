@@ -1,0 +1,148 @@
+"""Correlations and columns that are kept, for what asks for them again and again."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..theory._arrays import FloatArray
+from ._protocol import (
+    ColumnSum,
+    Comparison,
+    IndexArray,
+    PairCorrelations,
+    RowSums,
+    Statistics,
+    Sums,
+)
+
+_LARGEST_SHARE = 0.25
+"""Share of the kept columns that one question may replace; a larger one is answered by the source,
+which is faster for many columns at once."""
+
+_KEPT_SHARE, _FEWEST_VALUES = 0.1, 2**22
+"""Memory for columns: a tenth of the array, and at least this many values."""
+
+
+@dataclass(frozen=True)
+class CachedStatistics(Statistics):
+    """Statistics with all correlations computed once, to serve many groupings of the same data."""
+
+    _source: Statistics
+    _matrix: FloatArray
+
+    @classmethod
+    def of(cls, source: Statistics) -> "CachedStatistics":
+        """Compute the correlations of all features; those of constant ones have no meaning."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            matrix = source.matrix(np.arange(source.varying.size))
+        costs = replace(source.costs, scattered=0.0, candidates=128, columns=0)
+        return cls(**source.moments(), costs=costs, _source=source, _matrix=matrix)
+
+    def square(self, features: IndexArray) -> FloatArray:
+        """Correlations of the features with each other."""
+        return self._matrix[np.ix_(features, features)]
+
+    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        """Full matrices of the correlations within each group."""
+        return map(self.square, groups)
+
+    def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
+        """Correlations of seeds with candidates: an array (seeds, candidates) per comparison."""
+        for active, candidates in comparisons:
+            yield self._matrix[np.ix_(seeds[active], candidates)]
+
+    def sums(self) -> RowSums:
+        """Running sums of the correlations of the members of a group."""
+        return RowSums(lambda members: self._matrix[members].sum(axis=0), self._matrix.shape[1])
+
+    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
+        """Complete correlations of pairs of features, from the source."""
+        return self._source.pairs(first, second, rho)
+
+
+class NearbyCorrelations:
+    """Correlations of few features at a time, from the columns used last.
+
+    A group that grows through neighbours is compared with a handful of features at a time. From the
+    array each of them would cost a read of a cache line per sample. So columns are read in blocks
+    of neighbours, standardised, and kept until others need the space. Where all correlations are at
+    hand, the source is asked.
+    """
+
+    def __init__(self, source: Statistics) -> None:
+        self._source = source
+        size, self._n_rows = source.varying.size, source.n_rows
+        self._width = min(source.costs.columns, size)
+        if not self._width:
+            return
+        n_blocks = -(-size // self._width)
+        space = max(_KEPT_SHARE * size * self._n_rows, _FEWEST_VALUES)
+        slots = int(min(n_blocks, max(2, space // (self._width * self._n_rows))))
+        self._columns = np.empty((slots * self._width, self._n_rows))
+        # One block more than there are, for slots that are empty.
+        self._place = np.full((n_blocks + 1) * self._width, -1, dtype=np.intp)
+        self._kept = np.full(slots, n_blocks, dtype=np.intp)
+        self._next = 0
+
+    def of(self, seed: int, candidates: IndexArray) -> FloatArray:
+        """Correlations of a feature with candidates in ascending order."""
+        first = np.array([seed])
+        if not self._width or self._replaces_too_much(candidates):
+            (rows,) = self._source.rows(first, [(slice(0, 1), candidates)])
+            return np.asarray(rows[0])
+        return self._products(self._standardized(first)[0], candidates)
+
+    def sums(self) -> Sums:
+        """Running sums for a group that is still empty."""
+        if not self._width:
+            return self._source.sums()
+        return ColumnSum(lambda some: self._standardized(some).sum(axis=0), self._products)
+
+    def _replaces_too_much(self, candidates: IndexArray) -> bool:
+        missing = candidates[self._place[candidates] < 0] // self._width
+        return self._kept.size > 1 and np.unique(missing).size > _LARGEST_SHARE * self._kept.size
+
+    def _standardized(self, features: IndexArray) -> FloatArray:
+        result = np.empty((features.size, self._n_rows))
+        for part, places in self._read(features):
+            result[part] = self._columns[places]
+        return result
+
+    def _products(self, column: FloatArray, candidates: IndexArray) -> FloatArray:
+        result = np.empty(candidates.size)
+        for part, places in self._read(candidates):
+            result[part] = column @ self._columns[places].T
+        return result
+
+    def _read(self, features: IndexArray) -> Iterator[tuple[IndexArray | slice, IndexArray]]:
+        """Yield parts of the features that fit into the slots, and the places of their columns."""
+        places = self._place[features]
+        if (places >= 0).all():
+            yield slice(None), places
+            return
+        blocks, own = np.unique(features // self._width, return_inverse=True)
+        for start in range(0, blocks.size, self._kept.size):
+            stop = start + self._kept.size
+            self._fetch(blocks[start:stop])
+            part = np.flatnonzero((own >= start) & (own < stop))
+            yield part, self._place[features[part]]
+
+    def _fetch(self, blocks: IndexArray) -> None:
+        """Read the blocks that are missing, in place of those kept for longest."""
+        missing = blocks[self._place[blocks * self._width] < 0]
+        if not missing.size:
+            return
+        turn = np.roll(np.arange(self._kept.size), -self._next)
+        slots = turn[~np.isin(self._kept[turn], blocks)][: missing.size]
+        self._place[self._columns_of(self._kept[slots])] = -1
+        features = self._columns_of(missing)
+        self._columns[self._columns_of(slots)] = self._source.columns(
+            np.minimum(features, self._source.varying.size - 1)
+        )
+        self._place[features] = self._columns_of(slots)
+        self._kept[slots] = missing
+        self._next = (int(slots[-1]) + 1) % self._kept.size
+
+    def _columns_of(self, blocks: IndexArray) -> IndexArray:
+        return (blocks[:, None] * self._width + np.arange(self._width)).ravel()

@@ -1,0 +1,149 @@
+"""Where dask computes, and its progress."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, TypeAlias
+
+from ._terminal import Terminal
+
+_TIMEOUT = 10
+"""Seconds to wait for the answer of a scheduler."""
+_INTERVAL = 0.5
+"""Seconds between two requests for the progress of a scheduler."""
+_OPEN = ("waiting", "processing", "queued", "no-worker")
+
+Step: TypeAlias = Callable[[str], AbstractContextManager[Any]]
+
+
+@contextmanager
+def computing(where: str | None, terminal: Terminal) -> Iterator[Step]:
+    """Let dask compute in threads, in processes, or at the address of a scheduler; None without it.
+
+    Yields a function of a text, which returns a context that shows progress under it. When this
+    context ends, no task is running any more.
+    """
+    if where is None:
+        yield terminal.busy
+        return
+    if "://" in where:
+        with _connected(where) as client:
+            yield lambda what: _counting_tasks_elsewhere(client, terminal, what)
+        return
+    import dask
+
+    if threading.current_thread() is threading.main_thread():
+        # The handler that polars installs when it is imported does not wake a waiting scheduler.
+        import polars  # noqa: F401
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    pool = _pool(where)
+    try:
+        with dask.config.set(scheduler=where, pool=pool):
+            yield lambda what: _counting_tasks(terminal, what)
+    finally:
+        # A running task may be writing into a folder that is about to be removed.
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _pool(where: str) -> Any:
+    from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+    from multiprocessing import get_context
+
+    from dask.system import CPU_COUNT
+
+    if where == "threads":
+        return ThreadPoolExecutor(CPU_COUNT)
+    # Ctrl-C reaches every process, and is left to the one that started them.
+    ignore = (signal.SIGINT, signal.SIG_IGN)
+    context = get_context("spawn")
+    return ProcessPoolExecutor(CPU_COUNT, context, initializer=signal.signal, initargs=ignore)
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    """Use a running scheduler."""
+    import logging
+
+    import dask
+    from distributed import Client
+
+    # The errors say what it logs of connections.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        # Not as the default client: one that failed would stay in the way of others.
+        client = Client(address, timeout=_TIMEOUT, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ValueError(
+            f"no dask scheduler answers at {address}; the command dask scheduler starts one and "
+            "prints its address"
+        ) from error
+    with client, dask.config.set(scheduler=client):
+        yield client
+
+
+@contextmanager
+def _counting_tasks(terminal: Terminal, what: str) -> Iterator[None]:
+    """Count the tasks done in this process, or in others that it started."""
+    from dask.callbacks import Callback
+
+    tasks = {"done": 0, "all": 0}
+
+    def start(_: Any, state: Any) -> None:
+        tasks["all"] += sum(len(state[name]) for name in ("ready", "waiting", "running"))
+        update(tasks["done"], tasks["all"])
+
+    def count(*_: Any) -> None:
+        tasks["done"] += 1
+        update(tasks["done"], tasks["all"])
+
+    with (
+        terminal.counting(what) as update,
+        _errors_of_workers(),
+        Callback(start_state=start, posttask=count),
+    ):
+        yield
+
+
+@contextmanager
+def _counting_tasks_elsewhere(client: Any, terminal: Terminal, what: str) -> Iterator[None]:
+    """Count the tasks that a scheduler has seen done."""
+    over = threading.Event()
+
+    def states(dask_scheduler: Any) -> tuple[int, int]:  # runs there, where lincfa may be missing
+        groups = [group.states for group in dask_scheduler.task_groups.values()]
+        left = sum(group.get(name, 0) for group in groups for name in _OPEN)
+        return left, sum(sum(group.values()) for group in groups)
+
+    def watch() -> None:
+        while not over.wait(_INTERVAL):
+            with suppress(OSError):  # of a connection that is being closed
+                left, total = client.run_on_scheduler(states)
+                if total:
+                    update(total - left, total)
+
+    with terminal.counting(what) as update, _errors_of_workers():
+        watcher = threading.Thread(target=watch, daemon=True)
+        if terminal.shows_progress:
+            watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            if watcher.is_alive():
+                watcher.join()
+
+
+@contextmanager
+def _errors_of_workers() -> Iterator[None]:
+    """Raise the error of another process as it was raised there."""
+    try:
+        yield
+    except Exception as error:
+        inner = getattr(error, "exception", None)
+        if isinstance(inner, Exception):
+            raise inner from error
+        if type(error) is RuntimeError:  # lost workers, explained
+            raise ValueError(str(error)) from error
+        raise

@@ -1,0 +1,614 @@
+"""Tables: in memory, or Parquet files in chunks of rows. Rows are counted from 1 in messages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ._csv import CsvFile
+from ._formats import Format, damaged, parquet_files
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
+CHUNK_BYTES = 2**26
+"""Size of a chunk, about; a row group of a Parquet file is not divided."""
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """Missing and infinite values of numeric columns.
+
+    Attributes
+    ----------
+    missing : dict
+        Number of rows without a value, by column.
+    infinite : dict
+        First row with an infinite value, by column that has one; counted from 0.
+    """
+
+    missing: dict[str, int]
+    infinite: dict[str, int]
+
+
+class _Table:
+    """What tables in memory and in chunks have in common."""
+
+    source: str
+    schema: dict[str, Any]
+    n_rows: int
+
+    variables: ClassVar[list[Any]] = []
+    coordinates: ClassVar[frozenset[str]] = frozenset()
+    sample_dim: ClassVar[str] = "sample"  # where a table is written as a data set
+
+    def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
+        """Return a function of some columns, for each chunk."""
+        raise NotImplementedError
+
+    @property
+    def names(self) -> list[str]:
+        """All columns."""
+        return list(self.schema)
+
+    def _is_number(self, name: str) -> bool:
+        return bool(self.schema[name].is_numeric())
+
+    @cached_property
+    def _counts(self) -> ValueCounts:
+        """Missing and infinite values of all numeric columns: one pass over the data."""
+        names = [name for name in self.names if self._is_number(name)]
+        missing, start = dict.fromkeys(names, 0), 0
+        infinite: dict[str, int] = {}
+        for n_rows, counts in self._each(_count_values, names):
+            for name, count in counts.missing.items():
+                missing[name] += count
+            for name, row in counts.infinite.items():
+                infinite.setdefault(name, start + row)
+            start += n_rows
+        return ValueCounts(missing, infinite)
+
+    @cached_property
+    def numeric(self) -> list[str]:
+        """Numeric columns that have a value."""
+        missing = self._counts.missing
+        return [n for n in self.names if self._is_number(n) and missing[n] < self.n_rows]
+
+    @cached_property
+    def empty(self) -> list[str]:
+        """Columns without any value."""
+        missing = self._counts.missing
+        return [n for n in self.names if missing.get(n) == self.n_rows or self._is_empty(n)]
+
+    def _is_empty(self, name: str) -> bool:
+        """Whether a column that is not numeric has no value."""
+        return str(self.schema[name]) == "Null"
+
+    def require_numeric(self, names: Sequence[str]) -> None:
+        """Raise if a column has values that are not numbers."""
+        for name in names:
+            if not (self._is_number(name) or self._is_empty(name)):
+                what = self._first_bad(name)
+                raise ValueError(f"{self.source}: column {name!r} is not numeric ({what})")
+
+    def _first_bad(self, name: str) -> str:
+        return str(self.schema[name]).lower()
+
+    def count_values(self, names: Sequence[str]) -> ValueCounts:
+        """Count missing values, and find infinite ones."""
+        self.require_numeric(names)
+        missing = {name: self._counts.missing.get(name, self.n_rows) for name in names}
+        infinite = {name: row for name, row in self._counts.infinite.items() if name in missing}
+        return ValueCounts(missing, infinite)
+
+    def complete_rows(self, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Return which rows have a value in each of some columns."""
+        return np.concatenate(self._each(_complete_rows, names))
+
+    def target(self, name: str) -> npt.NDArray[np.float64]:
+        """Return a column as numbers, NaN where a value is missing."""
+        self.require_numeric([name])
+        if not self._is_number(name):
+            return np.full(self.n_rows, np.nan)
+        return np.concatenate(self._each(_to_array, [name]))[:, 0].astype(np.float64)
+
+    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+        """Return rows of numeric columns, for a fit."""
+        raise NotImplementedError
+
+    def flat_features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+        """Return rows of numeric columns as a table."""
+        return self.features(names, rows)
+
+    def columns_of(self, model: Any) -> list[str]:
+        """Return the columns that are the features of a fitted model."""
+        return [str(name) for name in model._columns.labels]
+
+    def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+        """Reduce rows of columns by a fitted model."""
+        return model.transform(self.features(names, rows))
+
+
+@dataclass(frozen=True)
+class TableFile(_Table):
+    """A table in memory."""
+
+    source: str
+    format: Format
+    frame: pl.DataFrame
+    csv: CsvFile | None = None
+    comments: dict[str, str] = field(default_factory=dict)  # on text that is mostly numbers
+
+    in_chunks: ClassVar[bool] = False
+
+    @classmethod
+    def read(
+        cls, path: str, format: Format, separator: str | None, target: str | None = None
+    ) -> TableFile:
+        """Read a CSV, Parquet or Feather file, or CSV from standard input (``-``).
+
+        Text that holds only numbers is converted; outside of CSV only if it is the target.
+        """
+        if format.kind != "csv":
+            frame = _read_columnar(path, format)
+            text = [frame.get_column(target)] if target in frame.columns else []
+            return cls(path, format, frame.with_columns(_numbers_of(text)[0]))
+        csv = CsvFile.open(path, format, separator)
+        frame = csv.read()
+        numbers, comments = _numbers_of(frame.iter_columns())
+        frame = frame.with_columns(numbers)
+        return cls(csv.source, replace(format, separator=csv.separator), frame, csv, comments)
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:  # type: ignore[override]
+        """Names and types of the columns."""
+        return dict(self.frame.schema)
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of rows."""
+        return self.frame.height
+
+    def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
+        return [function(self.frame.select(names))]
+
+    def _is_empty(self, name: str) -> bool:
+        return not _has_value(self.frame.get_column(name))
+
+    def _first_bad(self, name: str) -> str:
+        import polars as pl
+
+        column = self.frame.get_column(name)
+        if isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+            text = column.cast(pl.String)
+            bad = _parse_numbers(text)[1]
+            return _first_of(text, bad) if len(bad) else "text"
+        return f"row 1: {column[0]}, {str(column.dtype).lower()}"
+
+    def first_value(self, name: str) -> Any:
+        """Return the first value of a column."""
+        return self.frame.get_column(name)[0]
+
+    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> pl.DataFrame:
+        """Return rows of numeric columns, in memory that a fit does not copy."""
+        import polars as pl
+
+        array = _to_array(self.frame.select(names), rows)
+        # The orientation is given because polars would mistake the columns of a square for rows.
+        return pl.DataFrame(array, schema=list(names), orient="row")
+
+    def only(self, names: Collection[str]) -> TableFile:
+        """Release the memory of all columns but some."""
+        kept = [name for name in self.names if name in names]
+        return replace(self, frame=self.frame.select(kept))
+
+    def kept_frame(
+        self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
+    ) -> pl.DataFrame:
+        """Return rows of columns to write; numbers of a CSV as they are written there, but some."""
+        frame = self.frame.select(names)
+        text = [n for n in names if self._is_number(n) and n not in as_numbers]
+        if self.csv is not None and text:
+            frame = frame.with_columns(self.csv.read_text(text, self.n_rows).get_columns())
+        return frame if rows.size == frame.height else frame[rows]
+
+
+def _read_columnar(path: str, format: Format) -> pl.DataFrame:
+    """Read a Parquet or Feather file, or an Arrow stream, which often has the same suffix."""
+    import polars as pl
+
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(6)
+        if format.kind == "parquet":
+            return pl.read_parquet(path, glob=False, hive_partitioning=False)
+        with open(path, "rb") as file:  # polars would search a path for wildcards
+            return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            raise damaged(path, format) from None
+        raise
+
+
+def _parse_numbers(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.intp]]:
+    """Parse text as integers, else as numbers; return also the rows where it is neither."""
+    import polars as pl
+
+    bare = text.str.strip_chars()
+    bare = bare.set(bare.is_in(MISSING), None)
+    whole = bare.cast(pl.Int64, strict=False)
+    if whole.null_count() == bare.null_count():
+        return whole, np.empty(0, dtype=np.intp)
+    real = bare.cast(pl.Float64, strict=False)
+    return real, np.flatnonzero((real.is_null() & bare.is_not_null()).to_numpy())
+
+
+def _numbers_of(columns: Iterable[pl.Series]) -> tuple[list[pl.Series], dict[str, str]]:
+    """Convert text columns that hold only numbers; comment on those that nearly do."""
+    import polars as pl
+
+    comments, converted = {}, []
+    for text in columns:
+        if text.dtype != pl.String or not _has_value(text):
+            continue
+        numbers, bad = _parse_numbers(text)
+        if not len(bad):
+            converted.append(numbers)
+        elif len(numbers) - numbers.null_count() > len(bad):
+            comments[text.name] = _first_of(text, bad)
+    return converted, comments
+
+
+def _first_of(text: pl.Series, rows: npt.NDArray[np.intp]) -> str:
+    """Quote the first of some rows, and count the others."""
+    value = text[int(rows[0])]
+    quoted = repr(value if len(value) <= 40 else f"{value[:39]}…")
+    return f"row {rows[0] + 1}: {quoted}" + (f"; {len(rows) - 1} more" if len(rows) > 1 else "")
+
+
+def _has_value(column: pl.Series) -> bool:
+    """Whether a column that is not numeric has a value."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        return not column.drop_nulls().str.strip_chars().is_in(MISSING).all()
+    return column.null_count() < len(column)
+
+
+def _count_values(frame: pl.DataFrame) -> tuple[int, ValueCounts]:
+    """Return the number of rows, and the missing and infinite values of the columns."""
+    import polars as pl
+    import polars.selectors as cs
+
+    missing = (
+        dict(zip(frame.columns, frame.null_count().row(0), strict=True)) if frame.width else {}
+    )
+    floats = frame.select(cs.float())
+    if not floats.width:
+        return frame.height, ValueCounts(missing, {})
+    for name, count in zip(
+        floats.columns, floats.select(pl.all().is_nan().sum()).row(0), strict=True
+    ):
+        missing[name] += count
+    flags = floats.select(pl.all().is_infinite().any()).row(0)
+    infinite = [name for name, flag in zip(floats.columns, flags, strict=True) if flag]
+    first = {
+        n: floats.get_column(n).is_infinite().fill_null(False).arg_max() or 0 for n in infinite
+    }
+    return frame.height, ValueCounts({n: count for n, count in missing.items() if count}, first)
+
+
+def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
+
+
+def _complete_rows(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
+    """Return which rows have a value in every column."""
+    complete = np.ones(frame.height, dtype=np.bool_)
+    for column in frame.iter_columns():
+        complete &= column.is_not_null().to_numpy()
+        if column.dtype.is_float():
+            complete &= ~np.isnan(column.to_numpy())
+    return complete
+
+
+def _to_array(
+    frame: pl.DataFrame, rows: npt.NDArray[Any] | None = None
+) -> npt.NDArray[np.floating[Any]]:
+    """Return numeric columns as an array, one behind the other; NaN for no value."""
+    import polars as pl
+
+    single = frame.width > 0 and all(dtype == pl.Float32 for dtype in frame.dtypes)
+    result: npt.NDArray[np.floating[Any]] = np.empty(
+        (frame.height if rows is None else rows.size, frame.width),
+        dtype=np.float32 if single else np.float64,
+        order="F",
+    )
+    for place, column in enumerate(frame.iter_columns()):
+        if column.null_count() or not isinstance(column.dtype, pl.Float64 | pl.Float32):
+            column = column.cast(pl.Float64)
+        values = column.to_numpy()
+        result[:, place] = values if rows is None else values[rows]
+    return result
+
+
+@dataclass(frozen=True)
+class ParquetChunks(_Table):
+    """Parquet files as one table, of which only names and types have been read.
+
+    ``dask.dataframe.read_parquet`` would not do: it takes the types of the first file for those of
+    all files, also where integers are missing, and cannot write lists.
+    """
+
+    source: str
+    format: Format
+    schema: dict[str, Any]
+    chunks: list[Chunk]
+
+    in_chunks: ClassVar[bool] = True
+    comments: ClassVar[dict[str, str]] = {}
+
+    @classmethod
+    def open(cls, path: str, format: Format) -> ParquetChunks:
+        """Open a Parquet file or a folder of them, with subfolders such as ``year=2020``."""
+        files = parquet_files(path) if format.is_folder else [path]
+        root = path if format.is_folder else os.path.dirname(path) or "."
+        labels = [_folder_labels(os.path.relpath(file, root)) for file in files]
+        chunks = [
+            Chunk(os.path.abspath(file), label, start, n_rows)
+            for file, label in zip(files, labels, strict=True)
+            for start, n_rows in _row_group_runs(file, format)
+        ]
+        return cls(path, format, _common_schema(files, format) | _label_schema(labels), chunks)
+
+    @cached_property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of rows."""
+        return sum(chunk.n_rows for chunk in self.chunks)
+
+    @cached_property
+    def _labels(self) -> set[str]:
+        return {name for chunk in self.chunks for name in chunk.labels}
+
+    def _is_number(self, name: str) -> bool:
+        return super()._is_number(name) and name not in self._labels
+
+    def first_value(self, name: str) -> Any:
+        """Return None: nothing has been read."""
+        return None
+
+    def _types(self, names: Sequence[str]) -> dict[str, Any]:
+        return {name: self.schema[name] for name in names}
+
+    def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
+        from dask import delayed
+
+        types = delayed(self._types(names), traverse=False, pure=False)
+        task = delayed(_call_on_chunk, pure=False)
+        from ..._data._compute import compute
+
+        result: list[Any] = compute([task(function, chunk, types) for chunk in self.chunks])
+        return result
+
+    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+        """Return rows of numeric columns as a dask data frame with a partition per chunk."""
+        import dask.dataframe as dd
+
+        make = _MakeFrame(self._types(names))
+        return dd.from_map(make, self.chunks, self._split(rows), meta=make.empty())
+
+    def only(self, names: Collection[str]) -> ParquetChunks:
+        """Return itself: nothing is in memory."""
+        return self
+
+    def write_parts(
+        self,
+        folder: str,
+        keep: Sequence[str],
+        rows: npt.NDArray[np.intp],
+        reduced: Any,
+        names: Sequence[str],
+    ) -> None:
+        """Write columns and the reduced features as a folder with a Parquet file per chunk."""
+        from dask import delayed
+
+        about = delayed((self._types(keep), list(names)), traverse=False, pure=False)
+        write = delayed(_write_part, pure=False)
+        tasks: list[Any] = []
+        parts = zip(self.chunks, self._split(rows), reduced.to_delayed(), strict=True)
+        for chunk, chosen, means in parts:
+            if chosen.any():
+                file = os.path.join(os.path.abspath(folder), f"part.{len(tasks):05d}.parquet")
+                tasks.append(write(file, about, chunk, chosen, means))
+        from ..._data._compute import compute
+
+        compute(tasks)
+
+    def kept_frame(
+        self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
+    ) -> pl.DataFrame:
+        """Return rows of columns to write, in memory."""
+        import polars as pl
+
+        frame: pl.DataFrame = pl.concat(self._each(_unchanged, names))
+        return frame[rows]
+
+    def _split(self, rows: npt.NDArray[np.intp]) -> list[npt.NDArray[np.bool_]]:
+        """Return which rows of each chunk are among some rows."""
+        chosen = np.zeros(self.n_rows, dtype=np.bool_)
+        chosen[rows] = True
+        return np.split(chosen, np.cumsum([chunk.n_rows for chunk in self.chunks])[:-1])
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows of a Parquet file, and the labels of the folders it is in."""
+
+    file: str
+    labels: dict[str, Any]
+    start: int
+    n_rows: int
+
+    def read(self, types: dict[Any, Any]) -> pl.DataFrame:
+        """Read columns in the types given."""
+        import polars as pl
+
+        stored = {name: dtype for name, dtype in types.items() if name not in self.labels}
+        try:
+            scan = pl.scan_parquet(self.file, glob=False, hive_partitioning=False)
+            frame = scan.slice(self.start, self.n_rows).select([*stored]).collect()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise damaged(self.file, Format("parquet", "")) from None
+        labels = [
+            pl.Series(name, [self.labels[name]] * self.n_rows, dtype=types[name], strict=False)
+            for name in types
+            if name in self.labels
+        ]
+        frame = frame.cast(stored).hstack(labels) if stored else pl.DataFrame(labels)
+        return frame.select([*types])
+
+
+def _common_schema(files: Sequence[str], format: Format) -> dict[str, Any]:
+    """Return the columns of all files, each in a type that holds its values in all of them."""
+    import polars as pl
+
+    common: pl.DataFrame | None = None
+    for file in files:
+        try:
+            empty = pl.DataFrame(schema=pl.read_parquet_schema(file))
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise damaged(file, format) from None
+        if common is None:
+            common = empty
+        if empty.schema == common.schema:
+            continue
+        for name in sorted({*empty.columns} ^ {*common.columns}):
+            lacks, has = (files[0], file) if name in empty.columns else (file, files[0])
+            raise ValueError(f"{lacks} has no column {name!r}, which {has} has.")
+        empty = empty.select(common.columns)
+        for name, one in common.schema.items():
+            other = empty.schema[name]
+            if pl.Null not in (one, other) and one.is_numeric() != other.is_numeric():
+                raise ValueError(
+                    f"Column {name!r} is {str(one).lower()} in {files[0]} and {str(other).lower()} "
+                    f"in {file}."
+                )
+        common = pl.concat([common, empty], how="vertical_relaxed")
+    return {} if common is None else dict(common.schema)
+
+
+def _folder_labels(path: str) -> dict[str, Any]:
+    """Return the labels that folders called ``name=value`` give to a file."""
+    pairs = [part.split("=", 1) for part in os.path.dirname(path).split(os.sep) if "=" in part]
+    return {name: int(v) if v.isdecimal() and str(int(v)) == v else v for name, v in pairs}
+
+
+def _label_schema(labels: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    import polars as pl
+
+    names = dict.fromkeys(name for label in labels for name in label)
+    return {
+        name: pl.Int64()
+        if all(isinstance(label.get(name), int) for label in labels)
+        else pl.String()
+        for name in names
+    }
+
+
+def _row_group_runs(file: str, format: Format) -> Iterator[tuple[int, int]]:
+    """Divide a file into runs of row groups, each about a chunk: first row and number of rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.ParquetFile(file).metadata
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise damaged(file, format) from None
+    start = n_rows = size = 0
+    for index in range(metadata.num_row_groups):
+        group = metadata.row_group(index)
+        if n_rows and size + group.total_byte_size > CHUNK_BYTES:
+            yield start, n_rows
+            start, n_rows, size = start + n_rows, 0, 0
+        n_rows += group.num_rows
+        size += group.total_byte_size
+    if n_rows:
+        yield start, n_rows
+
+
+@dataclass(frozen=True)
+class _MakeFrame:
+    """Makes a pandas data frame of a chunk; a task of dask."""
+
+    types: dict[str, Any]
+    token: str = field(default_factory=token_hex)
+
+    def __dask_tokenize__(self) -> str:
+        # dask would hash the names of very many columns again and again.
+        return self.token
+
+    def empty(self) -> pd.DataFrame:
+        import pandas as pd
+        import polars as pl
+
+        values = _to_array(pl.DataFrame(schema=self.types))
+        return pd.DataFrame(values, columns=pd.Index([*self.types], dtype=object))
+
+    def __call__(
+        self, chunk: Chunk, rows: npt.NDArray[np.bool_], columns: list[str] | None = None
+    ) -> pd.DataFrame:
+        # dask asks for some columns only where these are all that it needs.
+        import pandas as pd
+
+        names = [*self.types] if columns is None else columns
+        values = _to_array(chunk.read({name: self.types[name] for name in names}))
+        if not rows.all():
+            values = np.compress(rows, values, axis=0)
+        return pd.DataFrame(values, columns=pd.Index(names, dtype=object), copy=False)
+
+
+def _call_on_chunk(
+    function: Callable[[pl.DataFrame], Any], chunk: Chunk, types: dict[str, Any]
+) -> Any:
+    return function(chunk.read(types))
+
+
+def _write_part(
+    file: str,
+    about: tuple[dict[str, Any], list[str]],
+    chunk: Chunk,
+    rows: npt.NDArray[np.bool_],
+    means: pd.DataFrame,
+) -> None:
+    types, names = about
+    frame = chunk.read(types)
+    kept = frame if rows.all() else frame.filter(rows)
+    beside(kept, means.to_numpy(), names).write_parquet(file)
+
+
+def beside(frame: pl.DataFrame, reduced: npt.NDArray[Any], names: Sequence[str]) -> pl.DataFrame:
+    """Return a table with the reduced features as its last columns."""
+    import polars as pl
+
+    features = [
+        pl.Series(name, np.ascontiguousarray(reduced[:, place])) for place, name in enumerate(names)
+    ]
+    # A frame made of columns would invent a name for one that has none.
+    return frame.hstack(features) if frame.width else pl.DataFrame(features)

@@ -1,0 +1,235 @@
+"""Which columns are features, and which rows are complete, learned from and scored on."""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from re import fullmatch
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data._names import describe_columns
+from ._files import DataFile
+from ._terminal import Terminal
+
+_COMMENTS = 5
+_MOST_TO_GUESS = 20_000
+_INDEX = r"|Unnamed: \d+|__index_level_\d+__"
+"""Names under which pandas writes row labels."""
+_USUAL_SHARE = 0.3
+_FEWEST_TO_SHARE = 20
+_FEWEST = 4
+_ADVICE = " or --drop COLUMN to leave out a column"
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Columns to reduce, and columns to keep, in the order of the table; the target is kept."""
+
+    features: list[str]
+    kept: list[str]
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Let errors of the library name the file."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error
+
+
+def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = True) -> list[str]:
+    """Return the columns with these names, or matching these patterns; each must match one.
+
+    With patterns the name of a gridded variable means all of its cells.
+    """
+    found: dict[str, None] = {}
+    known = set(data.names)
+    cells = {variable.name: variable.columns for variable in data.variables}
+    for each in wanted:
+        matches = [each] if each in known else []
+        if not matches and patterns:
+            matches = cells.get(each) or [n for n in data.names if fnmatchcase(n, each)]
+        if not matches:
+            hint = _hint(data.names, each)
+            if each in cells:
+                hint = f"; it is gridded: name a cell, such as {cells[each][0]!r}"
+            raise ValueError(f"{data.source} has no column {each!r}{hint}")
+        found.update(dict.fromkeys(matches))
+    return list(found)
+
+
+def _hint(names: Sequence[str], wanted: str) -> str:
+    """Suggest columns that may have been meant."""
+    if len(names) == 1:
+        return f"; it has one column, {names[0]!r}: is the separator another one?"
+    close = [name for name in names if name.strip().lower() == wanted.strip().lower()]
+    if not close and len(names) <= _MOST_TO_GUESS:
+        close = get_close_matches(wanted, names, n=3)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def assign_roles(
+    data: DataFile,
+    target: str,
+    drop: Sequence[str],
+    keep: Sequence[str],
+    terminal: Terminal | None,
+    *,
+    fate: str = "kept unchanged",
+) -> Roles:
+    """Decide what each column is for, and note which are not features though no option says so.
+
+    ``fate`` is what happens to such columns. Without a terminal nothing is noted.
+    """
+    names = data.names
+    select_columns(data, [target], patterns=False)
+    dropped, kept = set(select_columns(data, drop)), set(select_columns(data, keep))
+    for name in sorted(dropped & {target, *kept}):
+        role = "the target" if name == target else "to be kept"
+        raise ValueError(f"column {name!r} is {role} and cannot be dropped")
+    data.require_numeric([target])
+    numeric, empty = set(data.numeric), set(data.empty)
+    taken = {target, *dropped, *kept}
+    labels = [name for name in names if name not in taken and fullmatch(_INDEX, name)]
+    others = [name for name in names if name not in taken.union(labels)]
+    features = [name for name in others if name in numeric]
+    text = [name for name in others if name not in empty and name not in numeric]
+    if terminal is not None:
+        about = data.coordinates - {data.sample_dim}
+        _note(
+            terminal,
+            f"not numeric, {fate}",
+            [n for n in text if n not in data.coordinates],
+            data.comments,
+        )
+        _note(terminal, f"coordinates of the samples, {fate}", [n for n in text if n in about])
+        masked = _note_masks(data, set(features), empty.intersection(others), terminal)
+        without = [name for name in others if name in empty and name not in masked]
+        _note(terminal, f"without any value, {fate}", without)
+        _note(terminal, f"row labels, {fate}", labels)
+    if not features:
+        values = [data.first_value(name) for name in text[:_COMMENTS]]
+        comma = any(fullmatch(r"\s*-?\d+,\d+\s*", v) for v in values if isinstance(v, str))
+        raise ValueError(
+            f"{data.source} has no numeric column besides the target {target!r}"
+            + ("; numbers must have a decimal point, not a comma" if comma else "")
+        )
+    gone = {*dropped, *features}
+    return Roles(features, [name for name in names if name not in gone])
+
+
+def require_features(data: DataFile, features: Sequence[str], model: str) -> None:
+    """Raise if a feature of a saved model is missing."""
+    lacking = sorted(set(features).difference(data.names), key=list(features).index)
+    if lacking:
+        listed = describe_columns(lacking, range(len(lacking)), limit=3)
+        raise ValueError(f"{data.source} does not have {listed}, which {model} averages")
+
+
+def _note_masks(
+    data: DataFile, features: set[str], empty: set[str], terminal: Terminal
+) -> set[str]:
+    """Note how many cells of reduced variables are missing throughout; return these cells."""
+    found: set[str] = set()
+    for variable in data.variables:
+        masked = empty.intersection(variable.columns)
+        if masked and not features.isdisjoint(variable.columns):
+            are = "is" if len(masked) == 1 else "are"
+            terminal.note(
+                f"{len(masked)} of {len(variable.columns)} cells of {variable.name!r} {are} "
+                f"missing at every sample and {are} left out of the features"
+            )
+            found |= masked
+    return found
+
+
+def _note(
+    terminal: Terminal, what: str, names: Sequence[str], comments: Mapping[str, str] | None = None
+) -> None:
+    """Name columns in a note, if there are any, with comments on the first of them."""
+    if names:
+        commented = [name for name in names if name in (comments or {})][:_COMMENTS]
+        more = "; ".join(f"{name!r}: {(comments or {})[name]}" for name in commented)
+        listed = describe_columns(names, range(len(names)))
+        terminal.note(f"{what}: {listed}" + (f" ({more})" if more else ""))
+
+
+def complete_rows(
+    data: DataFile, names: Sequence[str], missing: str, terminal: Terminal, advice: str = _ADVICE
+) -> npt.NDArray[np.intp]:
+    """Return the rows that have a value in each of some columns.
+
+    Raises if there are infinite values; if there are missing ones, unless such rows are to be
+    dropped.
+    """
+    counts = data.count_values(names)
+    for name, row in counts.infinite.items():
+        raise ValueError(f"{data.source}: column {name!r} contains infinity (row {row + 1})")
+    lacking = [name for name in names if counts.missing[name]]
+    if not lacking:
+        return np.arange(data.n_rows)
+    complete = data.complete_rows(lacking)
+    lacking.sort(key=lambda name: -counts.missing[name])
+    where = describe_columns(lacking, range(len(lacking)), limit=5)
+    lost = int((~complete).sum())
+    rows = f"{lost} of {data.n_rows} {'row' if data.n_rows == 1 else 'rows'}"
+    if missing == "error":
+        raise ValueError(
+            f"{data.source}: missing values in {where}, in {rows} (first in row "
+            f"{int(np.argmin(complete)) + 1}); use --missing drop to leave out these rows{advice}"
+        )
+    if lost == data.n_rows:
+        raise ValueError(f"{data.source}: every row has a missing value, most in {where}")
+    terminal.note(f"{rows} left out because of missing values in {where}")
+    return np.flatnonzero(complete)
+
+
+@dataclass(frozen=True)
+class RowSplit:
+    """Rows to learn from and rows held out, both in order, and how they were held out."""
+
+    train: npt.NDArray[np.intp]
+    test: npt.NDArray[np.intp]
+    description: str
+
+
+def split_rows(
+    data: DataFile, rows: npt.NDArray[np.intp], options: argparse.Namespace, terminal: Terminal
+) -> RowSplit:
+    """Hold out some of the rows."""
+    share = options.test
+    if share is None:
+        share = _USUAL_SHARE if rows.size >= _FEWEST_TO_SHARE else 0.0
+        if not share:
+            terminal.note(
+                f"{rows.size} rows are too few to hold some out for scores; --test SHARE does so "
+                "anyway"
+            )
+    count = round(share * rows.size)
+    if share and not count:
+        raise ValueError(f"{data.source}: --test {share:g} of {rows.size} rows is no row")
+    if rows.size - count < _FEWEST:
+        raise ValueError(
+            f"{data.source}: {rows.size - count} rows to learn from are too few; at least "
+            f"{_FEWEST} are needed"
+            + (f", besides the {count} held out (--test {share:g})" if count else "")
+        )
+    order, how = rows, "the last ones"
+    if options.split != "time":
+        order = np.random.default_rng(options.seed).permutation(rows)
+        how = f"at random, seed {options.seed}"
+    train, test = (np.sort(part) for part in np.split(order, [rows.size - count]))
+    return RowSplit(train, test, f"{count} of {rows.size} rows, {how}" if count else "none")
+
+
+def require_variation(
+    data: DataFile, target: str, y: npt.NDArray[np.float64], where: str = "every row"
+) -> None:
+    """Raise if the target is constant."""
+    if y.size and (y == y[0]).all():
+        raise ValueError(f"{data.source}: the target {target!r} is {y[0]:g} in {where}")

@@ -1,0 +1,95 @@
+"""What a command prints: results on standard output, everything else on standard error."""
+
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+
+class Terminal:
+    """The output of one command.
+
+    ``aside`` moves results to standard error, where standard output is for a table.
+
+    Attributes
+    ----------
+    notes : list of str
+        The notes so far.
+    """
+
+    def __init__(self, *, quiet: bool = False, as_json: bool = False, aside: bool = False) -> None:
+        from rich.console import Console
+
+        self.quiet = quiet
+        self.as_json = as_json
+        self.notes: list[str] = []
+        self._errors = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self._output = Console(stderr=aside, highlight=False, markup=False, emoji=False)
+
+    def print(self, what: Any = "", *, prose: bool = False) -> None:
+        """Print a result for a person; prose is wrapped at the width of a terminal."""
+        if not (self.quiet or self.as_json):
+            wrapped = _is_terminal(sys.stdout) if prose else not isinstance(what, str)
+            self._output.print(what, soft_wrap=not wrapped)
+
+    def print_json(self, outcome: Mapping[str, Any]) -> None:
+        """Print the outcome for a program, with --json."""
+        if self.as_json and sys.stdout is not None:
+            text = json.dumps(outcome, allow_nan=False, ensure_ascii=False, indent=1)
+            sys.stdout.write(text + "\n")
+
+    def note(self, text: str) -> None:
+        """Print a note, which the outcome for programs has too."""
+        self.notes.append(text)
+        if not self.quiet:
+            self._errors.print(f"note: {text}", soft_wrap=True)
+
+    @contextmanager
+    def warnings_as_notes(self) -> Iterator[None]:
+        """Print warnings of the library as notes."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            yield
+        for text in dict.fromkeys(str(warning.message) for warning in caught):
+            self.note(text)
+
+    @contextmanager
+    def busy(self, what: str) -> Iterator[None]:
+        """Show on a terminal what is being done."""
+        with self._progress(f"{what} …"):
+            yield
+
+    @contextmanager
+    def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
+        """Show a bar on a terminal; yields a function of how much is done and the total."""
+        with self._progress(what, counted=True) as update:
+            yield lambda done, total: update(completed=done, total=total)
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether standard error is a terminal, without --quiet."""
+        return not self.quiet and _is_terminal(sys.stderr)
+
+    @contextmanager
+    def _progress(self, what: str, counted: bool = False) -> Iterator[Callable[..., None]]:
+        if not self.shows_progress:
+            yield lambda **_: None
+            return
+        from rich import progress
+
+        # No markup: a file name may have brackets.
+        text = progress.TextColumn("{task.description}", markup=False)
+        columns: list[Any] = [progress.SpinnerColumn(), text, progress.TimeElapsedColumn()]
+        if counted:
+            counter, left = progress.MofNCompleteColumn(), progress.TimeRemainingColumn()
+            columns = [text, progress.BarColumn(), counter, progress.TimeElapsedColumn(), left]
+        with progress.Progress(*columns, console=self._errors, transient=True) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda **changes: bar.update(task, **changes)
+
+
+def _is_terminal(stream: Any) -> bool:
+    """Whether a stream is a terminal, and not merely to be coloured like one (FORCE_COLOR)."""
+    return stream is not None and stream.isatty()

@@ -1,0 +1,306 @@
+"""Output files: checked before the work begins, and written all or none."""
+
+import argparse
+import errno
+import os
+import re
+import shutil
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from secrets import token_hex
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data._names import describe_columns
+from ._files import (
+    COMPRESSED,
+    SUFFIXES,
+    DataFile,
+    FieldFile,
+    Format,
+    TableFile,
+    beside,
+    dataset_of,
+    format_of,
+    reduced_array,
+    require_packages,
+    with_reduced,
+    write_csv,
+)
+from ._terminal import Terminal
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_BESIDE_PARQUET = ("_metadata", "_common_metadata", "_SUCCESS")
+
+
+def output_paths(
+    options: argparse.Namespace, others: Mapping[str, str], inputs: Sequence[str] = ()
+) -> dict[str, str]:
+    """Return the paths to write, by option; raise if the table cannot be written as asked."""
+    format = format_of(options.data)
+    output = options.output or _named_after(options.data, format)
+    chunked = format.is_folder or options.dask is not None
+    require_packages(format, dask=chunked, scheduler="://" in (options.dask or ""))
+    paths = {"--output": output, **others}
+    check_outputs(paths, [*inputs, options.data], options.force, as_folder=chunked)
+    if not chunked:
+        require_packages(format_of(output))  # an unknown suffix is refused before any work
+        return paths
+    suffix = Path(output).suffix.lower()
+    if SUFFIXES.get(suffix, "parquet") not in ("parquet", "zarr") or suffix in COMPRESSED:
+        raise ValueError(
+            f"{output}: data read in chunks are written as a folder of Parquet files, or as .zarr"
+        )
+    read = os.path.realpath(options.data)
+    if os.path.isdir(read) and os.path.realpath(output).startswith(read + os.sep):
+        raise ValueError(f"{output} is in the input folder; choose another with --output")
+    return paths
+
+
+def _named_after(data: str, format: Format) -> str:
+    """Name the output after the input, in the current folder."""
+    if data == "-":
+        return "reduced.csv"
+    suffix = format.suffix + (f".{format.compression}" if format.compression else "")
+    name = Path(os.path.abspath(data)).name
+    return f"{name[: len(name) - len(suffix)]}-reduced{suffix}"
+
+
+def check_outputs(
+    outputs: Mapping[str, str], inputs: Sequence[str], force: bool, *, as_folder: bool = False
+) -> None:
+    """Raise, before any work, if an output would replace an input or, without --force, a file.
+
+    ``outputs`` are paths by option. With ``as_folder`` the table may replace a folder of Parquet
+    files.
+    """
+    for path in inputs:
+        if path != "-" and not os.path.exists(path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    seen: dict[str, str] = {}
+    read = {os.path.realpath(path) for path in inputs if path != "-"}
+    for option, path in outputs.items():
+        if path == "-":
+            continue
+        place = Path(os.path.realpath(path))
+        if str(place) in read:
+            raise ValueError(f"{path} is an input; choose another file with {option}")
+        if str(place) in seen:
+            raise ValueError(f"{option} and {seen[str(place)]} are the same file, {path}")
+        seen[str(place)] = option
+        if not place.parent.is_dir():
+            raise ValueError(f"{path}: the folder {place.parent} does not exist")
+        if not os.access(place.parent, os.W_OK):
+            raise ValueError(f"{path}: the folder {place.parent} is not writable")
+        if place.is_dir() and not _is_store(place):
+            if not as_folder or option != "--output":
+                raise ValueError(f"{path} is a folder; give the name of a file with {option}")
+            if not _is_parquet_folder(place):
+                raise ValueError(f"{path} holds other files too; choose a new folder with {option}")
+        if place.exists() and not force:
+            raise ValueError(f"{path} exists; use --force to replace it, or another {option}")
+
+
+def _is_store(path: Path) -> bool:
+    return any((path / name).is_file() for name in ("zarr.json", ".zgroup"))
+
+
+def _is_parquet_folder(path: Path) -> bool:
+    """Whether a folder holds Parquet files and nothing else."""
+    files = [entry for entry in path.rglob("*") if not entry.is_dir()]
+    others = [f for f in files if f.suffix != ".parquet" and f.name not in _BESIDE_PARQUET]
+    return bool(files) and not others
+
+
+@contextmanager
+def replacing(paths: Sequence[str]) -> Iterator[dict[str, Path]]:
+    """Yield a temporary path for each path, which it replaces when all are complete.
+
+    After an error or an interruption the old files are as they were, and the new ones are gone. A
+    file or folder may take the place of the other. Standard output (``-``) has no temporary path.
+    """
+    targets = {path: Path(os.path.realpath(path)) for path in paths if path != "-"}
+    parts = {p: target.parent / f".lincfa-{token_hex(8)}.part" for p, target in targets.items()}
+    try:
+        yield parts
+        for part in parts.values():
+            if part.is_file():
+                with part.open("rb+") as file:
+                    os.fsync(file.fileno())
+        for path, part in parts.items():
+            _replace(part, targets[path])
+    except OSError as error:
+        # In the name of the file that was asked for.
+        names = {str(part): path for path, part in parts.items()}
+        if error.errno is None or error.filename not in names:
+            raise
+        raise OSError(error.errno, error.strerror, names[error.filename]) from error
+    finally:
+        for part in parts.values():
+            _remove(part)
+
+
+def _replace(part: Path, target: Path) -> None:
+    if not part.is_dir():
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+        return
+    old = part.with_suffix(".old")
+    if target.exists():
+        target.rename(old)
+    try:
+        part.rename(target)
+    except BaseException:
+        if old.exists():
+            old.rename(target)
+        raise
+    _remove(old)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming_file(part: Path) -> Iterator[Path]:
+    """Let an error of the disk name the file, which many libraries do not; yields the file."""
+    try:
+        yield part
+    except Exception as error:
+        number = getattr(error, "errno", None)
+        if number is None:  # polars has only text
+            found = re.search(r"\(os error (\d+)\)", str(error))
+            number = None if found is None else int(found[1])
+        if number is None or getattr(error, "filename", None) is not None:
+            raise
+        raise OSError(number, os.strerror(number), os.fspath(part)) from error
+
+
+def write_reduced(
+    part: Path | None,
+    path: str,
+    data: DataFile,
+    keep: list[str],
+    rows: npt.NDArray[np.intp],
+    reduced: Any,
+    model: Any,
+    terminal: Terminal,
+    *,
+    as_numbers: Collection[str] = (),
+) -> None:
+    """Write rows of the columns to keep, and the reduced features after them.
+
+    ``part`` is a temporary path (None for standard output), ``path`` the one it will have. A format
+    with types gets the columns of a CSV as text, but those in ``as_numbers``.
+    """
+    if data.in_chunks:
+        format = Format("zarr" if path.lower().endswith(".zarr") else "parquet", "", is_folder=True)
+    else:
+        format = format_of(path, like=data.format)
+    lost = _unsupported(data, keep, format)
+    if lost:
+        listed = describe_columns(lost, range(len(lost)))
+        terminal.note(f"{path} cannot hold {listed}; the format of {data.source} can")
+    keep = [name for name in keep if name not in set(lost)]
+    if format.kind == "csv":
+        as_numbers = ()
+    with _standard_output() if part is None else naming_file(part) as place:
+        if format.is_grid:
+            if isinstance(data, FieldFile):
+                kept = data.kept_dataset(keep, rows, format)
+            else:
+                kept = dataset_of(data.kept_frame(keep, rows, as_numbers))
+            array = reduced_array(reduced, model, data.sample_dim)
+            _save(with_reduced(kept, array, model), place, format)
+            return
+        names = _distinct(list(model.groups_by_name()), set(keep), terminal)
+        if isinstance(data, TableFile) or not data.in_chunks:
+            frame = data.kept_frame(keep, rows, as_numbers)
+            write_frame(place, beside(frame, np.asarray(reduced), names), format)
+        else:
+            place.mkdir()
+            data.write_parts(os.fspath(place), keep, rows, reduced, names)
+
+
+@contextmanager
+def _standard_output() -> Iterator[Path]:
+    """Yield a temporary path, and copy what was written there to standard output."""
+    if sys.stdout is None:
+        raise ValueError("there is no standard output to write to")
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "table"
+        yield place
+        with place.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+
+
+def _save(dataset: Any, part: Path, format: Format) -> None:
+    """Write a data set; Zarr in format 2, which every reader knows."""
+    if format.kind == "zarr":
+        dataset.to_zarr(part, mode="w", zarr_format=2, consolidated=True)
+        return
+    try:
+        dataset.to_netcdf(part, engine="netcdf4")
+    except RuntimeError as error:  # which is all that the library says of a full disk
+        reason = f"the NetCDF library cannot write it ({error}); is the disk full?"
+        raise OSError(errno.EIO, reason, os.fspath(part)) from error
+
+
+def write_frame(part: Path, frame: "pl.DataFrame", format: Format) -> None:
+    """Write a table to a file."""
+    if format.kind == "csv":
+        write_csv(os.fspath(part), frame, format)
+        return
+    with part.open("wb") as file:
+        if format.kind == "parquet":
+            frame.write_parquet(file)
+        else:
+            frame.write_ipc(file, compression="zstd")
+
+
+def _unsupported(data: DataFile, keep: Sequence[str], format: Format) -> list[str]:
+    """Return what a format cannot hold: lists in CSV and grids, gridded variables in tables."""
+    import polars as pl
+
+    if isinstance(data, FieldFile):
+        return [] if format.is_grid else data.not_columns
+    if format.kind in ("parquet", "feather"):
+        return []
+    binary = (pl.Binary, pl.Object)
+    return [n for n in keep if data.schema[n].is_nested() or isinstance(data.schema[n], binary)]
+
+
+def _distinct(names: Sequence[str], taken: set[str], terminal: Terminal) -> list[str]:
+    """Rename reduced features that have the name of a column that is kept."""
+    result, used = [], taken | set(names)
+    for name in names:
+        if name in taken:
+            new = next(f"{name} #{k}" for k in count(2) if f"{name} #{k}" not in used)
+            terminal.note(f"the reduced feature {name!r} is written as {new!r}: the name is taken")
+            used.add(new)
+            name = new
+        result.append(name)
+    return result
+
+
+def write_table(path: str, frame: "pl.DataFrame") -> None:
+    """Write a table in the format of the suffix, all or nothing."""
+    format = format_of(path)
+    require_packages(format)
+    with replacing([path]) as parts:
+        if format.is_grid:
+            _save(dataset_of(frame), parts[path], format)
+        else:
+            write_frame(parts[path], frame, format)

@@ -1,0 +1,266 @@
+"""All findings on a fitted model, as plain data: for a page, a figure or a program."""
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._data._names import shown
+from ._groups import (
+    LONGEST_NAME,
+    CorrelationMatrix,
+    Group,
+    Pairs,
+    collect_pairs,
+    correlate_by_group,
+    describe_groups,
+)
+from ._inputs import (
+    Observations,
+    feature_names,
+    field_of,
+    fitted_reducer,
+    open_test,
+    open_training,
+)
+from ._maps import Map, Spectrum, report_maps, report_spectrum
+from ._scores import (
+    Coefficients,
+    HeldOutScores,
+    ScorePath,
+    effect_of_features,
+    effect_of_groups,
+    expand_coefficients,
+    fit_regression,
+    linear_coefficients,
+    score,
+    score_path,
+)
+
+_CONSTANT_SHOWN = 1000
+_WITHOUT_INFLUENCE = ("n_jobs", "verbose")
+_PER_FEATURE = ("connectivity", "blocks")  # parameters with an entry for each feature
+_PACKAGES = ("lincfa", "numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The content of a report on a fitted model."""
+
+    title: str
+    created: str  # date and time in ISO format
+    headline: str  # "30 features → 7 groups"
+    n_samples: float  # of the fit; with weights, their sum
+    n_features: int
+    n_groups: int
+    n_constant: int  # constant features, which belong to no group
+    scores: HeldOutScores | None  # None without test samples
+    groups: tuple[Group, ...]  # the largest first; if there are very many, not all
+    constant: tuple[str, ...]  # names of constant features, the first thousand
+    matrix: CorrelationMatrix | None  # None without data
+    matrix_source: str  # which data
+    pairs: Pairs
+    path: ScorePath | None  # None without a path, or without data to score it on
+    coefficients: Coefficients | None  # None without a linear regression on the reduced features
+    maps: tuple[Map, ...]  # of a field, with coefficients if there are any; the first ones
+    n_maps: int  # how many there could be
+    spectrum: Spectrum | None  # means of numbered features
+    settings: Mapping[str, Any]
+    data: Mapping[str, Any]
+    versions: Mapping[str, str]
+    recipe: str  # how to reproduce the report: a command, or lines of Python
+    notes: tuple[str, ...]  # what else a reader should know, such as columns that were skipped
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as dicts, lists, numbers, strings and None, also for NaN."""
+        result: dict[str, Any] = plain(self)
+        return result
+
+    def to_json(self) -> str:
+        """Return the findings as the text of a JSON file."""
+        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, indent=1) + "\n"
+
+
+def collect_findings(
+    model: Any,
+    *,
+    X: Any = None,
+    y: Any = None,
+    sample_weight: Any = None,
+    X_test: Any = None,
+    y_test: Any = None,
+    ordered: bool = False,
+    regression: Any = None,
+    scores: HeldOutScores | None = None,
+    title: str | None = None,
+    data: Mapping[str, Any] | None = None,
+    recipe: str | None = None,
+    notes: Sequence[str] = (),
+) -> Findings:
+    """Collect the findings on a fitted model.
+
+    Parameters
+    ----------
+    model : LinCFA or LinCFACV
+        Fitted.
+    X, y, sample_weight
+        The training data, which the model does not keep.
+    X_test, y_test
+        Samples not used for fitting, to score on.
+    ordered : bool
+        Whether the test samples are in time order, so that neighbours are dependent.
+    regression, scores
+        A regression on the reduced features, and its scores, where the data do not fit in memory;
+        instead of X, y, X_test and y_test.
+    title, data, recipe, notes
+        See :class:`Findings`.
+    """
+    reducer = fitted_reducer(model)
+    train = open_training(model, X, y, sample_weight)
+    test = open_test(model, X_test, y_test)
+    known = train if train is not None else test
+    if regression is None:
+        regression = fit_regression(model, reducer, train)
+    if scores is None:
+        scores = score(model, reducer, regression, train, test, ordered)
+    coef = linear_coefficients(regression, reducer.n_groups_)
+    coefficients, effects, weights = None, None, None
+    if coef is not None:
+        coefficients = expand_coefficients(reducer, coef)
+        effects = effect_of_features(reducer, coef)
+        weights = effect_of_groups(reducer, coef, train)
+    maps, n_maps = report_maps(reducer, effects)
+    names = feature_names(reducer)
+    constant = np.flatnonzero(reducer.labels_ < 0)
+    n_samples = float(reducer.n_samples_)  # weights may add up to a fraction
+    n_samples = int(n_samples) if n_samples.is_integer() else n_samples
+    return Findings(
+        title=title or "Reduced features",
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        headline=reducer.summary().headline,
+        n_samples=n_samples,
+        n_features=int(reducer.n_features_in_),
+        n_groups=int(reducer.n_groups_),
+        n_constant=int(constant.size),
+        scores=scores,
+        groups=describe_groups(reducer, weights),
+        constant=tuple(shown(names[i], LONGEST_NAME) for i in constant[:_CONSTANT_SHOWN]),
+        matrix=None if known is None else correlate_by_group(reducer, known),
+        matrix_source="the training data" if train is not None else "the test samples",
+        pairs=collect_pairs(reducer, train),
+        path=score_path(model, reducer, train, test),
+        coefficients=coefficients,
+        maps=maps,
+        n_maps=n_maps,
+        spectrum=None if maps else report_spectrum(reducer),
+        settings=settings_of(model),
+        data={"training samples": n_samples} | dict(data or {}),
+        versions=versions(),
+        recipe=recipe or _code(model, title, train, test, ordered),
+        notes=tuple(notes),
+    )
+
+
+def plain(value: Any) -> Any:
+    """Convert dataclasses, arrays and tuples to what JSON knows."""
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value
+
+
+def settings_of(model: Any) -> dict[str, Any]:
+    """Return what a search chose, and the parameters that influence a model."""
+    settings: dict[str, Any] = {}
+    if hasattr(model, "strategy_"):
+        settings |= {"chosen strategy": model.strategy_, "chosen tolerance": model.tolerance_}
+    for name, value in model.get_params(deep=False).items():
+        if name not in _WITHOUT_INFLUENCE:
+            settings[name] = _brief(name, value)
+    reducer = fitted_reducer(model)
+    field = field_of(reducer)
+    if settings["blocks"] is None and field is not None and len(field.variables) > 1:
+        settings["blocks"] = "the variables of the field"
+    if settings["connectivity"] is not None or settings["blocks"] is not None:
+        settings["connected components"] = int(reducer.n_connected_components_)
+    if settings.get("n_groups") is not None:
+        del settings["tolerance"]  # n_groups takes its place
+    return settings
+
+
+def _brief(name: str, value: Any) -> Any:
+    """Return a parameter as JSON knows it; summarize one with an entry for each feature."""
+    if name in _PER_FEATURE and value is not None and not isinstance(value, str):
+        if name == "blocks":
+            return f"{len(set(np.asarray(value).tolist()))} blocks"
+        return f"graph with {sparse.triu(sparse.csr_array(value), 1).count_nonzero()} edges"
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, tuple | list):
+        return [_brief("", entry) for entry in value]
+    return value if value is None or isinstance(value, str | int | float) else repr(value)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that computed the figures."""
+    found = {"Python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # a checkout that is not installed
+            continue
+    found["system"] = f"{platform.system()} {platform.machine()}"
+    return found
+
+
+class _Variable:
+    """Stands in for a value that is too long to print, and prints as a variable's name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _code(
+    model: Any,
+    title: str | None,
+    train: Observations | None,
+    test: Observations | None,
+    ordered: bool,
+) -> str:
+    """Return Python code that fits such a model and writes such a report."""
+    lines = [f"from lincfa import {type(model).__name__}"]
+    estimator = getattr(model, "estimator", None)
+    if estimator is not None:
+        kind = type(estimator)
+        public = [part for part in kind.__module__.split(".") if not part.startswith("_")]
+        lines.append(f"from {'.'.join(public)} import {kind.__name__}")
+    weighted = train is not None and train.weights is not None
+    weights = ", sample_weight=sample_weight" if weighted else ""
+    given = ['"report.html"']
+    given += [] if train is None else [f"X=X, y=y{weights}"]
+    given += [] if test is None else ["X_test=X_test, y_test=y_test"]
+    given += ["ordered=True"] if ordered else []
+    given += [] if title is None else [f"title={title!r}"]
+    parameters = model.get_params(deep=False)
+    for name in _PER_FEATURE:
+        if not (parameters[name] is None or isinstance(parameters[name], str)):
+            parameters[name] = _Variable(name)
+    lines += ["", f"model = {type(model)(**parameters)!r}.fit(X, y{weights})"]
+    return "\n".join([*lines, f"model.report({', '.join(given)})"])

@@ -1,0 +1,291 @@
+"""Findings on groups: members with their evidence, pairs that nearly merged, correlations."""
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data._names import shown
+from .._model._display import decimals, digits, distinguishable
+from .._rule import Rule, merge_threshold, tolerance_value
+from .._statistics import ArrayStatistics
+from .._statistics._means import group_means
+from ..theory._arrays import FloatArray
+from ._inputs import Observations, feature_names
+
+GROUPS_SHOWN = 10_000
+MEMBERS_SHOWN = 200  # of one group, with their evidence
+FEATURES_SHOWN = 12_000  # of all groups, with their evidence
+NAMED = 100_000  # further features of which only the name is kept, so that it can be searched
+LONGEST_NAME = 120
+TEXT_SHOWN = 8_500_000
+"""Bytes of all groups on a page: a third for members with evidence, which leaves room for the names
+of all others; the last eighth is reserved for further groups."""
+_LINE = 300  # bytes of the row of one group, without its texts
+
+MERGED_SHOWN = 2000
+NEAR_SHOWN = 300
+_GROUPS_COMPARED = 1500
+_CORRELATIONS_SHOWN = 240
+
+
+@dataclass(frozen=True)
+class Member:
+    """A feature of a group, and why it is there."""
+
+    name: str
+    target_correlation: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group as a report lists it."""
+
+    number: int  # position among the reduced features, from 0
+    name: str  # of the reduced feature
+    size: int
+    mean_correlation: float  # over pairs of members; NaN for a single feature
+    min_correlation: float
+    min_is_exact: bool  # False if the minimum is an upper bound
+    target_correlation: float  # of the group's mean
+    weight: float  # change in the prediction per standard deviation; NaN without a regression
+    members: tuple[Member, ...]  # the first ones, with their evidence
+    others: tuple[str, ...]  # names of the next ones
+    n_unnamed: int  # how many more there are
+
+
+def describe_groups(reducer: Any, weights: FloatArray | None) -> tuple[Group, ...]:
+    """Describe the groups, the largest first, as many as fit on a page."""
+    summary = reducer.summary()
+    order = np.argsort(-summary.sizes, kind="stable")[:GROUPS_SHOWN].tolist()
+    names = [shown(name, LONGEST_NAME) for name in feature_names(reducer)]
+    evidence = {int(row["feature"]): row for row in reducer.evidence_}
+    in_full, named, left = FEATURES_SHOWN, NAMED, TEXT_SHOWN
+    groups: list[Group] = []
+    for number in order:
+        if left <= 0:
+            break
+        features = reducer.groups_[number].tolist()
+        most = max(1, min(MEMBERS_SHOWN, in_full if left > 2 / 3 * TEXT_SHOWN else 0))
+        members = []
+        for feature in features[:most]:
+            if feature in evidence:
+                row = evidence[feature]
+                words = describe_merge(row, names[int(row["partner"])], reducer.strategy)
+            else:
+                words = "first member of the group" if len(features) > 1 else "not merged"
+            r = float(reducer.target_correlation_[feature])
+            members.append(Member(names[feature], r, words))
+        in_full -= len(members)
+        left -= sum(_bytes(member.name) + _bytes(member.words) for member in members)
+        left -= _bytes(summary.names[number][:LONGEST_NAME]) + _LINE
+        others = [names[feature] for feature in features[most : most + max(named, 0)]]
+        sizes = np.cumsum(list(map(_bytes, others)))
+        others = others[: int(np.searchsorted(sizes, left - TEXT_SHOWN / 8, side="right"))]
+        named -= len(others)
+        left -= sum(map(_bytes, others))
+        groups.append(
+            Group(
+                number=number,
+                name=shown(summary.names[number], LONGEST_NAME),
+                size=len(features),
+                mean_correlation=float(summary.mean_correlation[number]),
+                min_correlation=float(summary.min_correlation[number]),
+                min_is_exact=bool(summary.min_is_exact[number]),
+                target_correlation=float(summary.target_correlation[number]),
+                weight=float("nan") if weights is None else float(weights[number]),
+                members=tuple(members),
+                others=tuple(others),
+                n_unnamed=len(features) - len(members) - len(others),
+            )
+        )
+    return tuple(groups)
+
+
+def _bytes(text: str) -> int:
+    """Return the size of a text on the page, with the tags around it."""
+    return len(escape(text).encode("utf-8", "replace")) + 20
+
+
+def describe_merge(row: npt.NDArray[np.void], partner: str, strategy: str) -> str:
+    """Put the evidence for one merge into words.
+
+    Examples
+    --------
+    >>> from lincfa import LinCFA
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
+    >>> model = LinCFA().fit(X, y)
+    >>> describe_merge(model.evidence_[0], "x0", "sequential")
+    "with x0: correlation 0.923, required 0.727; lowers the mean squared error by 0.173 % of the
+    target's variance (F = 0.282 ≤ 1)"
+    """
+    other = f"with {partner}" if strategy == "sequential" else f"with the group of {partner}"
+    rho, f, tolerance = (float(row[name]) for name in ("correlation", "f", "tolerance"))
+    if np.isinf(tolerance):
+        return f"{other}: correlation {decimals(rho)}; merged before the regression on all groups"
+    if f == 0 and rho == 1:
+        return f"{other}: identical up to units and rounding"
+    required = float(row["threshold"])
+    ours, needed = decimals(rho), ""
+    if required <= -1:
+        needed = ", any would do"
+    elif not np.isnan(required):
+        ours, written = distinguishable(decimals, rho, required)
+        needed = f", required {written}"
+    gain = float(row["gain_share"])
+    f_written, limit = distinguishable(digits, f, tolerance)
+    limit = min(f"{tolerance:g}", limit, key=len)
+    return (
+        f"{other}: correlation {ours}{needed}; {'lowers' if gain >= 0 else 'raises'} the mean "
+        f"squared error by {digits(100 * abs(gain))} % of the target's variance "
+        f"(F = {f_written} ≤ {limit})"
+    )
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Pairs, and the figures that decided on them."""
+
+    first: tuple[str, ...]  # names of features, or of reduced features
+    second: tuple[str, ...]
+    correlation: FloatArray
+    threshold: FloatArray  # correlation required; of unmerged pairs, at least min_correlation
+    f: FloatArray
+    total: int  # how many pairs there are, of which these are shown
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Merged pairs, and the unmerged pairs that came closest to merging."""
+
+    tolerance: float  # pairs merge at F up to this
+    merged: PairTable  # as recorded in the fit
+    near: PairTable | None  # smallest F first; None without training data or a rule for pairs
+    note: str  # what ``near`` compares, or why there is none
+    min_correlation: float | None  # pairs below it never merge
+
+
+def collect_pairs(reducer: Any, train: Observations | None) -> Pairs:
+    """Collect the merged pairs, and compute those that nearly merged."""
+    evidence = reducer.evidence_
+    decided = evidence[np.isfinite(evidence["tolerance"]) & ~np.isnan(evidence["threshold"])]
+    names = feature_names(reducer)
+    # Evenly over F, so that a part is representative of the whole.
+    order = np.argsort(decided["f"], kind="stable")
+    if order.size > MERGED_SHOWN:
+        order = order[np.linspace(0, order.size - 1, MERGED_SHOWN).round().astype(np.intp)]
+    rows = decided[order]
+    merged = PairTable(
+        tuple(names[i] for i in rows["partner"]),
+        tuple(names[i] for i in rows["feature"]),
+        rows["correlation"],
+        rows["threshold"],
+        rows["f"],
+        decided.size,
+    )
+    if reducer.n_groups is None:
+        tolerance = tolerance_value(reducer.tolerance)
+    else:  # the largest F at which a merge was made
+        tolerance = float(decided["tolerance"].max()) if decided.size else 0.0
+    near = None
+    if reducer.strategy == "joint":
+        note = "The joint strategy decides by a regression on all groups, not pair by pair."
+    elif train is None:
+        note = "Only merged pairs are shown: those that nearly merged require the training data."
+    else:
+        near, note = _nearest_groups(reducer, names, train, tolerance)
+    lowest = None if reducer.min_correlation is None else float(reducer.min_correlation)
+    return Pairs(tolerance, merged, near, note, lowest)
+
+
+def _nearest_groups(
+    reducer: Any, names: list[str], train: Observations, tolerance: float
+) -> tuple[PairTable, str]:
+    """Return the pairs of groups that came closest to merging, and a note on what was compared."""
+    largest = sorted(range(reducer.n_groups_), key=lambda k: -len(reducer.groups_[k]))
+    chosen = np.sort(largest[:_GROUPS_COMPARED]).astype(np.intp)
+    if reducer.strategy == "sequential":
+        seeds = np.array([reducer.groups_[k][0] for k in chosen])
+        values, labels, what = train.X[:, seeds], [names[i] for i in seeds], "group seeds"
+    else:
+        # Means of standardized features, whatever the units of the reduced ones: these decided.
+        values = group_means(
+            train.X, reducer.labels_, reducer.n_groups_, mean=reducer.mean_, scale=reducer.scale_
+        )[:, chosen]
+        labels = [str(name) for name in reducer.get_feature_names_out()[chosen]]
+        what = "group means"
+    note = f"Not merged: the pairs of {what} with the smallest F."
+    if reducer.strategy == "centroid":
+        note += (
+            " Two groups can pass and still not merge, because features are tested one by one "
+            "against the mean of a group."
+        )
+    elif reducer.n_groups is not None:
+        note += " Pairs that pass were not merged once the requested number of groups was reached."
+    constraint = reducer._constraint()
+    if constraint.restricts:
+        note += " Only groups that are allowed to merge are compared: neighbours, same block."
+    if len(largest) > chosen.size:
+        note += f" Only the {chosen.size} largest groups are compared."
+    allowed = constraint.between_groups([reducer.groups_[k] for k in chosen])
+
+    reduced = Observations(values, train.y, train.weights)
+    statistics = ArrayStatistics.of(reduced.training())
+    noise_source = statistics
+    if reducer.noise == "full":  # the residual variance of the regression on all features
+        noise_source = ArrayStatistics.of(train.training(reducer.labels_ >= 0))
+    rule = Rule.of(noise_source, tolerance, reducer.noise)
+    first, second = np.nonzero(np.triu(allowed, 1))
+    rho = statistics.square(np.arange(len(labels)))[first, second]
+    r = statistics.target_correlation
+    f = rule.f_from_correlations(rho, r[first], r[second])
+    nearest = np.argsort(f, kind="stable")[:NEAR_SHOWN]
+    required = merge_threshold(tolerance, 1 - rho[nearest], f[nearest])
+    lowest = -1.0 if reducer.min_correlation is None else float(reducer.min_correlation)
+    near = PairTable(
+        tuple(labels[i] for i in first[nearest]),
+        tuple(labels[i] for i in second[nearest]),
+        rho[nearest],
+        np.maximum(required, lowest),
+        f[nearest],
+        f.size,
+    )
+    return near, note
+
+
+@dataclass(frozen=True)
+class CorrelationMatrix:
+    """Correlations of features, ordered by group."""
+
+    names: tuple[str, ...]
+    groups: npt.NDArray[np.intp]
+    values: FloatArray  # of shape (len(names), len(names))
+    n_features: int  # how many features there are, of which these are shown
+
+
+def correlate_by_group(
+    reducer: Any, samples: Observations, limit: int = _CORRELATIONS_SHOWN
+) -> CorrelationMatrix:
+    """Correlate the features, the largest group first; of many, every k-th in that order."""
+    order = np.concatenate(sorted(reducer.groups_, key=len, reverse=True))
+    chosen = order
+    if order.size > limit:
+        chosen = order[np.linspace(0, order.size - 1, limit).round().astype(np.intp)]
+    # Scaled first: squares of extreme numbers would be 0 or infinite.
+    values = np.asarray(samples.X[:, chosen], dtype=np.float64) / reducer.scale_[chosen]
+    weights = np.ones(len(values)) if samples.weights is None else samples.weights
+    values = values - weights @ values / weights.sum()
+    values *= np.sqrt(weights)[:, None]
+    norms = np.linalg.norm(values, axis=0)
+    values /= np.where(norms > 0, norms, 1.0)  # a feature may be constant in other samples
+    names = feature_names(reducer)
+    return CorrelationMatrix(
+        tuple(names[i] for i in chosen),
+        reducer.labels_[chosen],
+        np.clip(values.T @ values, -1, 1),
+        order.size,
+    )

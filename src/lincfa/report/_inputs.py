@@ -1,0 +1,130 @@
+"""What findings start from: a fitted model and the data given to a report, as the model keeps none.
+
+Nothing else in this room reaches into models or opens data.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_consistent_length
+
+from .._data._checks import check_in_memory, check_weights, real_numbers
+from .._data._columns import Columns
+from .._data._training import FeatureTable, Training, match_samples
+from ..theory._arrays import FloatArray
+
+if TYPE_CHECKING:
+    from .._data._field import Field
+
+_FEWEST = 2
+_SAME_MEAN = 1e-6
+"""Relative to a feature's scale: how much the mean of the same data may differ."""
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Checked features, target and sample weights."""
+
+    X: npt.NDArray[Any]
+    y: FloatArray
+    weights: FloatArray | None = None
+
+    def reduced(self, reducer: Any) -> npt.NDArray[Any]:
+        """Return the reduced features."""
+        table = FeatureTable(values=self.X, columns=reducer._columns)
+        return np.asarray(reducer._average(table))
+
+    def training(self, columns: Any = slice(None)) -> Training:
+        """Return some of the features as training data."""
+        values = self.X[:, columns]
+        return Training(
+            values=values, columns=Columns(values.shape[1]), y=self.y, weights=self.weights
+        )
+
+    def standardized(self, reducer: Any) -> npt.NDArray[Any]:
+        """Return a copy of all features, centred and scaled as in the fit."""
+        scaled = self.X - reducer.mean_.astype(self.X.dtype)
+        scaled /= reducer.scale_.astype(self.X.dtype)
+        return np.asarray(scaled)
+
+
+def fitted_reducer(model: Any) -> Any:
+    """Return the LinCFA that averages: of a LinCFACV, the one it chose."""
+    model._check_is_fitted()
+    return getattr(model, "reducer_", model)
+
+
+def feature_names(reducer: Any) -> list[str]:
+    """Return the names of the features, ``x0``, ``x1``, … where they have none."""
+    return [str(name) for name in reducer._columns.labels]
+
+
+def field_of(reducer: Any) -> "Field | None":
+    """Return the description of the field that a model was fitted to; None for a table."""
+    field: Field | None = reducer._columns.field
+    return field
+
+
+def open_features(
+    model: Any, X: Any, y: Any = None, sample_weight: Any = None
+) -> tuple[npt.NDArray[Any], Any, Any]:
+    """Return the values of X in the order of the model's features, with y and weights to match."""
+    check_in_memory(X)
+    table = model._read_new(X)
+    table.check_finite()
+    y = match_samples(table, X, y, "the target y")
+    return table.values, y, match_samples(table, X, sample_weight, "sample_weight")
+
+
+def open_training(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Observations | None:
+    """Check the training data; None if they are not given."""
+    train = _open(model, X, y, ("X", "y"), sample_weight)
+    if train is not None:
+        _check_same(fitted_reducer(model), train)
+    return train
+
+
+def open_test(model: Any, X: Any, y: Any) -> Observations | None:
+    """Check test samples; None if there are none."""
+    return _open(model, X, y, ("X_test", "y_test"))
+
+
+def _open(
+    model: Any, X: Any, y: Any, names: tuple[str, str], sample_weight: Any = None
+) -> Observations | None:
+    if X is None and y is None:
+        return None
+    if X is None or y is None:
+        given, missing = names if y is None else names[::-1]
+        raise ValueError(f"{given} was given without {missing}; pass both or neither.")
+    values, y, sample_weight = open_features(model, X, y, sample_weight)
+    target = np.ravel(real_numbers(y, names[1]))
+    check_consistent_length(values, target)
+    if not np.isfinite(target).all():
+        raise ValueError(f"Input {names[1]} contains NaN or infinity.")
+    if len(target) < _FEWEST or np.ptp(target) == 0:
+        raise ValueError(f"{names[1]} must have at least {_FEWEST} distinct values.")
+    return Observations(values, target, check_weights(sample_weight, len(target)))
+
+
+def _check_same(reducer: Any, train: Observations) -> None:
+    """Raise if the model was fitted to other data: then test scores might be training scores."""
+    weights = train.weights
+    count = len(train.y) if weights is None else float(weights.sum())
+    known = reducer.n_samples_
+    if abs(count - known) > _SAME_MEAN * known:
+        raise ValueError(
+            f"X has {count:g} samples, but the model was fitted to {known:g}. X and y must be the "
+            "training data, with sample_weight if the fit used it."
+        )
+    plain = weights is None
+    mean = train.X.mean(axis=0, dtype=np.float64) if plain else weights @ train.X / count
+    differs = np.abs(mean - reducer.mean_) > _SAME_MEAN * (reducer.scale_ + np.abs(reducer.mean_))
+    if differs.any():
+        name = feature_names(reducer)[int(np.flatnonzero(differs)[0])]
+        raise ValueError(
+            f"X is not the training data: the mean of column {name!r} differs. Pass the training "
+            "data as X and y, and other samples as X_test and y_test."
+        )

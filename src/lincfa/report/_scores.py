@@ -1,0 +1,421 @@
+"""Findings from regressions: coefficients, scores on held-out samples, scores along a path."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold
+
+from .._search._choice import standard_errors
+from ..theory._arrays import FloatArray
+from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
+
+_LARGEST_PROBLEM = 3e9
+"""n_samples × n_features × the smaller of the two, up to which least squares take seconds."""
+_NEGLIGIBLE = {8: 1e-11, 4: 1e-5}
+"""Penalty as a share of a feature's variance, just above rounding, by bytes per number."""
+
+RESAMPLES = 1000
+_FEWEST_FOR_INTERVALS = 10
+_RESAMPLED_VALUES = 2**22  # drawn at once
+_LEVEL = 95
+
+_FOLDS = 5
+_FEWEST_FOR_FOLDS = 20
+
+_PATH_STEPS = 25
+_MOST_GROUPS = 500
+_COEFFICIENTS_SHOWN = 20_000
+
+
+# Regressions
+
+
+def fit_linear(
+    estimator: Any, X: npt.NDArray[Any], y: FloatArray, weights: FloatArray | None = None
+) -> Any:
+    """Fit a clone of an estimator, by default least squares, which overwrites X.
+
+    Where least squares would take minutes, a negligible penalty is used instead.
+    """
+    options = {} if weights is None else {"sample_weight": weights}
+    if estimator is not None:
+        return clone(estimator).fit(X, y, **options)
+    if not _is_penalized(*X.shape):
+        return LinearRegression(copy_X=False).fit(X, y, **options)
+    scale = X.std(axis=0)
+    scale[scale == 0] = 1
+    X /= scale
+    penalty = _NEGLIGIBLE[X.dtype.itemsize] * len(y)
+    fitted = Ridge(penalty, solver="cholesky", copy_X=False).fit(X, y, **options)
+    fitted.coef_ = fitted.coef_ / scale
+    return fitted
+
+
+def _is_penalized(n: int, width: int) -> bool:
+    return n * width * min(n, width) > _LARGEST_PROBLEM
+
+
+def fit_on_reduced(
+    model: Any, X: npt.NDArray[Any], y: FloatArray, weights: FloatArray | None = None
+) -> Any:
+    """Return a regression on reduced features X, which it overwrites; a search has its own."""
+    return model.estimator_ if hasattr(model, "estimator_") else fit_linear(None, X, y, weights)
+
+
+def fit_regression(model: Any, reducer: Any, train: Observations | None) -> Any:
+    """Return a regression on the reduced features; None without training data or a search."""
+    if train is None:
+        return getattr(model, "estimator_", None)
+    return fit_on_reduced(model, train.reduced(reducer), train.y, train.weights)
+
+
+def linear_coefficients(regression: Any, n_groups: int) -> FloatArray | None:
+    """Return the coefficients of a regression on the reduced features; None if it is not linear."""
+    if regression is None or np.size(getattr(regression, "coef_", ())) != n_groups:
+        return None
+    coef = np.ravel(regression.coef_).astype(np.float64)
+    # Coefficients may be on another scale than the prediction, as in a Poisson regression.
+    probe = np.random.default_rng(0).normal(size=(3, coef.size))
+    linear = probe @ coef + np.ravel(regression.intercept_)
+    return coef if np.allclose(np.ravel(regression.predict(probe)), linear) else None
+
+
+# Coefficients
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Coefficients of the reduced features, expanded to the features in column order."""
+
+    names: tuple[str, ...]
+    groups: npt.NDArray[np.intp]  # −1 for a constant feature
+    values: FloatArray  # change in the prediction per standard deviation of the feature
+    n_features: int  # how many features there are, of which these are shown
+
+
+def expand_coefficients(reducer: Any, coef: FloatArray) -> Coefficients:
+    """Expand coefficients of the reduced features to all features."""
+    return Coefficients(
+        tuple(feature_names(reducer)[:_COEFFICIENTS_SHOWN]),
+        reducer.labels_[:_COEFFICIENTS_SHOWN],
+        effect_of_features(reducer, coef)[:_COEFFICIENTS_SHOWN],
+        reducer.n_features_in_,
+    )
+
+
+def effect_of_features(reducer: Any, coef: FloatArray) -> FloatArray:
+    """Return the change in the prediction per standard deviation of each feature."""
+    expanded, _ = reducer.expand_coefficients(coef)
+    return np.asarray(expanded * reducer.scale_)
+
+
+def effect_of_groups(
+    reducer: Any, coef: FloatArray, train: Observations | None
+) -> FloatArray | None:
+    """Return the change in the prediction per standard deviation of each reduced feature.
+
+    None for original units without training data, which that standard deviation requires.
+    """
+    if reducer.units != "standardized":
+        if train is None:
+            return None
+        values = train.reduced(reducer).astype(np.float64)
+        center = np.average(values, axis=0, weights=train.weights)
+        square = np.average((values - center) ** 2, axis=0, weights=train.weights)
+        n = reducer.n_samples_
+        return np.asarray(coef * np.sqrt(square * n / (n - 1)))
+    sizes = np.array([len(group) for group in reducer.groups_])
+    correlation = np.nan_to_num(reducer.cohesion_["mean_correlation"])
+    variance = (1 + (sizes - 1) * correlation) / sizes
+    return np.asarray(coef * np.sqrt(np.maximum(variance, 0)))
+
+
+# Scores on held-out samples
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A figure with its 95 % bootstrap interval; both ends are NaN for too few samples."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class RegressionScore:
+    """Scores of a regression on all or on the reduced features."""
+
+    features: str
+    n_features: int
+    r2: Interval
+    rmse: Interval
+
+
+@dataclass(frozen=True)
+class HeldOutScores:
+    """Regressions on all features and on the reduced ones, on samples that neither has seen."""
+
+    rows: tuple[RegressionScore, ...]  # all features, where they are available, then the reduced
+    r2_difference: Interval | None  # reduced minus all; None if only the reduced are scored
+    n_train: int
+    n_test: int
+    how: str  # what was done, in a sentence or two
+
+
+def score_model(
+    model: Any, *, X: Any, y: Any, X_test: Any, y_test: Any, ordered: bool = False
+) -> HeldOutScores | None:
+    """Score a fitted model and nothing else; see :func:`collect_findings`."""
+    reducer = fitted_reducer(model)
+    train, test = open_training(model, X, y), open_test(model, X_test, y_test)
+    return score(model, reducer, fit_regression(model, reducer, train), train, test, ordered)
+
+
+def score(
+    model: Any,
+    reducer: Any,
+    regression: Any,
+    train: Observations | None,
+    test: Observations | None,
+    ordered: bool,
+) -> HeldOutScores | None:
+    """Score on the test samples; None if there are none.
+
+    ``regression`` on the reduced features was fitted to the training samples. Without these,
+    regressions are cross-validated within the test samples, which the groups have not seen either.
+    """
+    if test is None:
+        return None
+    n_test = len(test.y)
+    if train is None and n_test < _FEWEST_FOR_FOLDS:
+        raise ValueError(
+            f"X_test has {n_test} samples, but cross-validation needs at least "
+            f"{_FEWEST_FOR_FOLDS}. Pass the training data too, as X and y."
+        )
+    n_train = n_test - -(-n_test // _FOLDS) if train is None else len(train.y)
+    estimator = getattr(model, "estimator", None)
+
+    def all_features(samples: Observations) -> npt.NDArray[Any]:
+        # In the units of the reduced features, which a penalty depends on. Least squares do not,
+        # except for the minimum-norm solution.
+        standardized = estimator is None or reducer.units == "standardized"
+        return samples.standardized(reducer) if standardized else samples.X
+
+    if train is None:
+        predictions = [
+            _cross_predict(estimator, X, test.y, ordered)
+            for X in (all_features(test), test.reduced(reducer))
+        ]
+    else:
+        full = fit_linear(estimator, all_features(train), train.y, train.weights)
+        predictions = [
+            np.ravel(full.predict(all_features(test))),
+            np.ravel(regression.predict(test.reduced(reducer))),
+        ]
+    sizes = [int((reducer.labels_ >= 0).sum()), int(reducer.n_groups_)]
+    rows, difference = _score_predictions(test.y, predictions, sizes, ordered)
+    weighted = train is not None and train.weights is not None
+    how = _describe_scoring(model, None if train is None else n_train, n_test, ordered, weighted)
+    if estimator is None:
+        how += _describe_solution(n_train, sizes[0], test.X)
+    return HeldOutScores(rows, difference, n_train, n_test, how)
+
+
+def score_on_reduced(
+    model: Any, regression: Any, X: npt.NDArray[Any], y: FloatArray, *, ordered: bool
+) -> HeldOutScores:
+    """Score a regression on the reduced features X of test samples, and on nothing else."""
+    reducer = fitted_reducer(model)
+    predictions = [np.ravel(regression.predict(X))]
+    rows, _ = _score_predictions(y, predictions, [int(reducer.n_groups_)], ordered)
+    n_train = int(reducer.n_samples_)
+    how = _describe_scoring(model, n_train, len(y), ordered)
+    return HeldOutScores(rows, None, n_train, len(y), how)
+
+
+def _cross_predict(estimator: Any, X: npt.NDArray[Any], y: FloatArray, ordered: bool) -> FloatArray:
+    folds = KFold(_FOLDS) if ordered else KFold(_FOLDS, shuffle=True, random_state=0)
+    predicted = np.empty(len(y))
+    for train, test in folds.split(X):
+        predicted[test] = fit_linear(estimator, X[train], y[train]).predict(X[test]).ravel()
+    return predicted
+
+
+def _score_predictions(
+    y: FloatArray, predictions: list[FloatArray], sizes: list[int], ordered: bool
+) -> tuple[tuple[RegressionScore, ...], Interval | None]:
+    """Return R² and RMSE of predictions, the last from reduced features, and R²'s difference.
+
+    All predictions are scored on the same bootstrap samples, so that differences have intervals.
+    """
+    unit = float(np.abs(y - y.mean()).max())  # squares of extreme numbers would be 0 or infinite
+    centered = (y - y.mean()) / unit
+    errors = [(y - each) / unit for each in predictions]
+    columns = np.column_stack([centered, centered**2, *(error**2 for error in errors)])
+    n = len(y)
+    resampled = _resampled_sums(columns, ordered) if n >= _FEWEST_FOR_INTERVALS else ()
+    sums = np.vstack([columns.sum(axis=0), *resampled])
+    variation = sums[:, 1] - sums[:, 0] ** 2 / n
+    r2 = 1 - sums[:, 2:] / np.where(variation > 0, variation, np.nan)[:, None]
+    rmse = unit * np.sqrt(sums[:, 2:] / n)
+    names = ["all features", "reduced features"][-len(predictions) :]
+    rows = tuple(
+        RegressionScore(name, size, _interval(r2[:, k]), _interval(rmse[:, k]))
+        for k, (name, size) in enumerate(zip(names, sizes, strict=True))
+    )
+    return rows, _interval(r2[:, 1] - r2[:, 0]) if len(predictions) > 1 else None
+
+
+def _resampled_sums(columns: FloatArray, ordered: bool) -> Iterator[FloatArray]:
+    """Sum the columns over bootstrap samples of rows; of blocks of rows if these are ordered."""
+    random = np.random.default_rng(0)
+    n = len(columns)
+    length = _block_length(n) if ordered else 1
+    at_once = max(1, _RESAMPLED_VALUES // n)
+    for start in range(0, RESAMPLES, at_once):
+        count = min(at_once, RESAMPLES - start)
+        first = random.integers(n, size=(count, -(-n // length)))
+        rows = (first[:, :, None] + np.arange(length)) % n
+        yield columns[rows.reshape(count, -1)[:, :n]].sum(axis=1)
+
+
+def _block_length(n: int) -> int:
+    return max(1, int(np.cbrt(n).round()))
+
+
+def _interval(values: FloatArray) -> Interval:
+    """Return an interval from the value on all samples, followed by those on resamples."""
+    tail = (100 - _LEVEL) / 2
+    resampled = values[1:][np.isfinite(values[1:])]
+    low, high = (np.nan, np.nan)
+    if resampled.size:
+        low, high = np.percentile(resampled, [tail, 100 - tail])
+    return Interval(float(values[0]), float(low), float(high))
+
+
+def _describe_scoring(
+    model: Any, n_train: int | None, n_test: int, ordered: bool, weighted: bool = False
+) -> str:
+    estimator = getattr(model, "estimator", None)
+    regression = "Linear regressions" if estimator is None else f"{estimator!r}"
+    if n_train is None:
+        how = f"cross-validated in {_FOLDS} folds on {n_test} samples not used to find the groups"
+    else:
+        how = f"fitted to {n_train} samples and scored on {n_test} others"
+        how += ", with the sample weights of the fit" if weighted else ""
+    if n_test < _FEWEST_FOR_INTERVALS:
+        return f"{regression} {how}. {n_test} samples are too few for intervals."
+    block = f", in blocks of {_block_length(n_test)} consecutive samples" if ordered else ""
+    return (
+        f"{regression} {how}. Brackets: {_LEVEL} % bootstrap interval ({RESAMPLES} resamples of "
+        f"the test set{block})."
+    )
+
+
+def _describe_solution(n: int, width: int, X: npt.NDArray[Any]) -> str:
+    """Explain in a sentence what is special about least squares of this size; mostly nothing."""
+    if _is_penalized(n, width):
+        return (
+            " Least squares on so many features would be slow, so a negligible ridge penalty is "
+            f"used ({_NEGLIGIBLE[X.dtype.itemsize]:g} of a feature's variance); predictions are "
+            "the same unless features nearly coincide."
+        )
+    if width >= n:
+        return (
+            " With at least as many features as samples, the regression on all features is the "
+            "minimum-norm solution."
+        )
+    return ""
+
+
+# Scores along a path
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scores of one strategy at several numbers of groups; errors are NaN where unknown."""
+
+    strategy: str
+    n_groups: FloatArray
+    score: FloatArray
+    error: FloatArray
+
+
+@dataclass(frozen=True)
+class ScorePath:
+    """Scores against the number of groups."""
+
+    curves: tuple[Curve, ...]
+    chosen: tuple[float, float]  # number of groups and score; of a search, means over its folds
+    chosen_name: str  # label of that point
+    score_name: str  # larger is better
+    how: str  # what was done, in a sentence or two
+
+
+def score_path(
+    model: Any, reducer: Any, train: Observations | None, test: Observations | None
+) -> ScorePath | None:
+    """Return the scores of a search, or along the path of merges, if there is either."""
+    if hasattr(model, "cv_results_"):
+        return _search_path(model)
+    if train is None or test is None or not hasattr(reducer, "merge_path_"):
+        return None
+    return _merge_path(reducer, train, test)
+
+
+def _search_path(model: Any) -> ScorePath:
+    results = model.cv_results_
+    columns = (results["mean_n_groups"], results["mean_test_score"], standard_errors(results))
+    curves = []
+    for strategy in dict.fromkeys(results["strategy"]):
+        rows = np.flatnonzero(results["strategy"] == strategy)
+        rows = rows[np.argsort(results["mean_n_groups"][rows], kind="stable")]
+        curves.append(Curve(str(strategy), *(column[rows] for column in columns)))
+    best = model.best_index_
+    name = model.scoring if isinstance(model.scoring, str) else "score"
+    return ScorePath(
+        tuple(curves),
+        (float(columns[0][best]), float(columns[1][best])),
+        f"chosen ({model.n_groups_} groups on all data)",
+        name.replace("neg_", "negative ").replace("_", " "),
+        "Means over the cross-validation folds of the training data; bars: one standard error. "
+        "The marked combination was chosen.",
+    )
+
+
+def _merge_path(reducer: Any, train: Observations, test: Observations) -> ScorePath:
+    merges = reducer.merge_path_
+    most = int((reducer.labels_ >= 0).sum())
+    fewest = most - merges.size
+    finest = max(fewest, min(most, _MOST_GROUPS, max(len(train.y) - 2, 1)))
+    finest = max(finest, reducer.n_groups_)
+    numbers = np.geomspace(fewest, finest, _PATH_STEPS).round().astype(int)
+    numbers = np.unique(np.append(numbers, reducer.n_groups_))
+    # The mean of a group is the mean of its parts' means, weighted by size: X is read only once.
+    fine = reducer.cut(n_groups=finest)
+    parts = [samples.reduced(fine) for samples in (train, test)]
+    sizes = np.array([len(group) for group in fine.groups_], dtype=np.float64)
+    firsts = np.array([group[0] for group in fine.groups_])
+    scores = []
+    for number in numbers.tolist():
+        membership = np.zeros((sizes.size, number))
+        labels = reducer.cut(n_groups=number).labels_[firsts]
+        membership[np.arange(sizes.size), labels] = sizes
+        X, X_test = (np.asarray(part @ (membership / membership.sum(axis=0))) for part in parts)
+        scores.append(r2_score(test.y, fit_linear(None, X, train.y, train.weights).predict(X_test)))
+    r2 = np.array(scores)
+    return ScorePath(
+        (Curve(reducer.strategy, numbers.astype(float), r2, np.full(len(r2), np.nan)),),
+        (float(reducer.n_groups_), float(r2[numbers == reducer.n_groups_][0])),
+        "this model",
+        "R²",
+        f"Linear regressions fitted to {len(train.y)} samples and scored on {len(test.y)} others, "
+        "for different cuts of the merge path. The marked model was not chosen by these scores.",
+    )

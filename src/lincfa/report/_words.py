@@ -1,0 +1,269 @@
+"""The sentences of the page."""
+
+from math import isnan
+
+import numpy as np
+
+from .._data._names import shown
+from .._model._display import decimals, digits, distinguishable
+from ._findings import Findings
+from ._groups import LONGEST_NAME, PairTable
+from ._maps import CONSTANT, LEFT_OUT, Map
+from ._scores import HeldOutScores
+
+GROUPS_NUMBERED = 9  # on a map, the largest
+_NEAREST_SHOWN = 10
+_WORSE = "predict worse than the mean of the target: R² is below 0"
+
+
+def describe_reduction(findings: Findings) -> str:
+    """Explain the headline in plain words."""
+    varying = findings.n_features - findings.n_constant
+    standardized = findings.settings.get("units") == "standardized"
+    if findings.n_groups < varying:
+        text = (
+            "Each group is replaced by one reduced feature, the plain mean of its members: "
+            f"{findings.n_groups} instead of {_count(varying, 'feature')}."
+        )
+    elif varying == 1:
+        text = "There is only one feature, so nothing can merge."
+    else:
+        text = "No features merged: each reduced feature is a single feature"
+        text += ", standardized." if standardized else "."
+    if varying > 1:
+        text += f" {_describe_rule(findings)}"
+    if findings.n_constant:
+        text += (
+            f" {_count(findings.n_constant, 'feature')} {_are(findings.n_constant)} constant in "
+            f"the training data and {'belongs' if findings.n_constant == 1 else 'belong'} to no "
+            "group."
+        )
+    return text
+
+
+def _describe_rule(findings: Findings) -> str:
+    """Explain when features merge, with the settings of the model."""
+    settings, pairs = findings.settings, findings.pairs
+    rule = "Features merge if sharing one coefficient in a linear regression of the target"
+    if settings.get("n_groups") is not None:
+        text = (
+            "Merges that add the least bias for the variance they save come first, until "
+            f"{_count(settings['n_groups'], 'group')} {_are(settings['n_groups'])} left."
+        )
+    elif pairs.tolerance == 1:
+        text = f"{rule} saves at least as much variance as it adds squared bias."
+    else:
+        text = f"{rule} adds at most {pairs.tolerance:g} times as much squared bias as it saves "
+        text += "variance."
+    if pairs.min_correlation is not None:
+        text += f" Pairs with a correlation below {pairs.min_correlation:g} never merge."
+    if settings.get("connectivity") is not None:
+        text += " Groups are connected: only neighbours merge."
+    if settings.get("blocks") is not None:
+        text += f" No group spans several blocks ({settings['blocks']})."
+    return text
+
+
+def compare_scores(scores: HeldOutScores) -> str:
+    """State whether the reduced features predict better, as far as the test set shows."""
+    difference = scores.r2_difference
+    useless = all(row.r2.value < 0 for row in scores.rows)
+    if difference is None:
+        text = "Only the reduced features were scored: the full data were not in memory."
+        return f"{text} They {_WORSE}." if useless else text
+    reduced_better, all_better = difference.low > 0, difference.high < 0
+    if useless:
+        text = f"Both {_WORSE}."
+        if reduced_better or all_better:
+            text += f" {'The reduced' if reduced_better else 'All'} features are less far off."
+        return text
+    if isnan(difference.low):
+        return "The test set is too small to tell which predicts better."
+    if difference.low == difference.high == 0:
+        return "Both predict equally well."
+    if reduced_better or all_better:
+        verdict = "better" if reduced_better else "worse"
+        return f"On this test set, the reduced features predict {verdict} than all features."
+    return "The difference is not clear: another test set could reverse it."
+
+
+def describe_omissions(findings: Findings) -> list[str]:
+    """State what the table of groups leaves out; usually nothing."""
+    notes = []
+    listed = len(findings.groups)
+    if listed < findings.n_groups:
+        notes.append(
+            f"The table lists the {listed} largest of {findings.n_groups} groups, and the search "
+            "covers only these; model.groups_by_name() returns all."
+        )
+    others = sum(len(group.others) for group in findings.groups)
+    unnamed = sum(group.n_unnamed for group in findings.groups)
+    if others:
+        notes.append(
+            f"{_count(others, 'feature')} of large groups {_are(others)} listed by name only; "
+            "model.evidence_frame() has the evidence for all."
+        )
+    if unnamed:
+        notes.append(
+            f"{_count(unnamed, 'feature')} of large groups {_are(unnamed)} not listed and not "
+            "searchable; model.groups_by_name() returns all."
+        )
+    return notes
+
+
+def list_nearest(table: PairTable, tolerance: float) -> list[tuple[str, str, str]]:
+    """Return the pairs that came closest to merging: two names, and why they did not merge."""
+    rows = zip(table.first, table.second, table.correlation, table.threshold, table.f, strict=True)
+    result = []
+    for first, second, rho, threshold, f in list(rows)[:_NEAREST_SHOWN]:
+        ours, needed = distinguishable(decimals, float(rho), float(threshold))
+        if rho >= threshold:
+            written, limit = distinguishable(digits, float(f), tolerance)
+            words = f"correlation {ours}; as a pair they would pass (F = {written} ≤ {limit})"
+        else:
+            words = f"correlation {ours}, required {needed} (F = {digits(float(f))})"
+        result.append((shown(first, LONGEST_NAME), shown(second, LONGEST_NAME), words))
+    return result
+
+
+def captions(findings: Findings) -> dict[str, str]:
+    """Explain how to read each figure, and what it leaves out."""
+    pairs, matrix, coefficients = findings.pairs, findings.matrix, findings.coefficients
+    text = (
+        "Each point is a pair. x: correlation required to merge, y: actual correlation. Pairs on "
+        f"or above the diagonal pass (F ≤ {pairs.tolerance:g}); pairs below it do not."
+    )
+    for table, kind in ((pairs.merged, "merged"), (pairs.near, "unmerged")):
+        if table is not None and len(table.first) < table.total:
+            text += f" {len(table.first)} of {table.total} {kind} pairs are shown."
+    result = {"thresholds": f"{text} {pairs.note}"}
+    if matrix is not None:
+        text = (
+            "Correlations of all pairs of features, ordered by group, largest group first: groups "
+            f"are squares along the diagonal. Computed from {findings.matrix_source}."
+        )
+        if len(matrix.names) < matrix.n_features:
+            text += (
+                f" {len(matrix.names)} of {matrix.n_features} features are shown, evenly spaced in "
+                "that order."
+            )
+        result["correlations"] = text
+    if findings.path is not None:
+        name = findings.path.score_name
+        result["path"] = (
+            f"{name[0].upper()}{name[1:]} against the number of groups; higher is better. "
+            f"{findings.path.how}"
+        )
+    shared = "one coefficient"
+    if findings.settings.get("units") == "original":
+        shared += " per original unit"
+    if coefficients is not None:
+        text = (
+            "Coefficients of the regression on the reduced features, expanded to all features in "
+            "column order: the change in the prediction per standard deviation of the feature. "
+            f"Members of a group share {shared}."
+        )
+        if len(coefficients.names) < coefficients.n_features:
+            text += (
+                f" The first {len(coefficients.names)} of {coefficients.n_features} features are "
+                "shown."
+            )
+        result["coefficients"] = text
+    elsewhere = "The same colour elsewhere may be a different group."
+    for k, map in enumerate(findings.maps):
+        title = f"{map.title}: " if map.title else ""
+        cut = _describe_thinning(findings, map, last=k == len(findings.maps) - 1)
+        result[f"map-{k}"] = (
+            f"{title}Each colour is a group of cells; neighbouring groups have different colours. "
+            f"{elsewhere} Single cells are grey.{_describe_numbers(map)}{cut}"
+        )
+        result[f"weights-{k}"] = (
+            f"{title}Coefficients of the regression on the reduced features, expanded to the "
+            "cells: how much the prediction rises (red) or falls (blue) per standard deviation of "
+            f"the cell. Cells of a group share {shared}.{cut}"
+        )
+    if findings.spectrum is not None:
+        result["spectrum"] = (
+            "The line shows the mean of each feature, the bands show the groups; adjacent groups "
+            f"have different colours. {elsewhere} Single features are grey."
+        )
+    return result
+
+
+def _describe_numbers(map: Map) -> str:
+    several = np.setdiff1d(map.groups[map.groups >= 0], map.single).size
+    if several == 0:
+        return ""
+    which = "the groups" if several <= GROUPS_NUMBERED else f"the {GROUPS_NUMBERED} largest groups"
+    return f" Numbers mark {which}, as in the table."
+
+
+def _describe_thinning(findings: Findings, map: Map, last: bool) -> str:
+    text = ""
+    if map.every > 1:
+        part = "points" if map.places.kind == "points" else "rows and columns"
+        text = f" Only one in {map.every} {part} is shown; plot_map draws all."
+    more = findings.n_maps - len(findings.maps)
+    if last and more:
+        text += f" {_count(more, 'more map')} {_are(more)} not shown."
+    return text
+
+
+def alternatives(findings: Findings) -> dict[str, str]:
+    """Describe each figure to readers who cannot see it."""
+    pairs = findings.pairs
+    near = 0 if pairs.near is None else len(pairs.near.first)
+    result = {
+        "thresholds": "Actual against required correlation: "
+        f"{_count(len(pairs.merged.first), 'merged pair')} on or above the diagonal, "
+        f"{_count(near, 'unmerged pair')}."
+    }
+    if findings.matrix is not None:
+        result["correlations"] = (
+            f"Correlation matrix of {_count(len(findings.matrix.names), 'feature')}, by group."
+        )
+    if findings.path is not None:
+        number, score = findings.path.chosen
+        result["path"] = (
+            f"{findings.path.score_name} against the number of groups; marked: {number:g} groups "
+            f"with {decimals(score)}, {findings.path.chosen_name}."
+        )
+    if findings.coefficients is not None:
+        values = findings.coefficients.values
+        result["coefficients"] = (
+            f"Coefficients of {_count(values.size, 'feature')}, from {values.min():.3g} to "
+            f"{values.max():.3g}."
+        )
+    for k, map in enumerate(findings.maps):
+        name = f"Map of {map.title}" if map.title else "Map"
+        counts = {
+            "group{} of several cells": np.unique(map.groups[map.groups >= 0]).size
+            - map.single.size,
+            "single cell{}": int(np.isin(map.groups, map.single).sum()),
+            "constant cell{}": int((map.groups == CONSTANT).sum()),
+            "cell{} left out": int((map.groups == LEFT_OUT).sum()),
+        }
+        parts = [f"{n} {noun.format('s' * (n != 1))}" for noun, n in counts.items() if n]
+        result[f"map-{k}"] = f"{name}: {', '.join(parts) or 'no cells'}."
+        if map.values is not None:
+            known = map.values[(map.groups >= 0) & np.isfinite(map.values)]
+            ends = f", from {known.min():.3g} to {known.max():.3g}" if known.size else ""
+            result[f"weights-{k}"] = f"{name}: coefficients of {_count(known.size, 'cell')}{ends}."
+    spectrum = findings.spectrum
+    if spectrum is not None:
+        _, sizes = np.unique(spectrum.groups[spectrum.groups >= 0], return_counts=True)
+        single = int((sizes == 1).sum())
+        result["spectrum"] = (
+            f"Means of {spectrum.x.size} features from {spectrum.x.min():g} to "
+            f"{spectrum.x.max():g}, with bands for {_count(sizes.size - single, 'group')} and "
+            f"{_count(single, 'single feature')}."
+        )
+    return result
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"

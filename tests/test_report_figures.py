@@ -1,0 +1,361 @@
+"""Figures of reports on models of every kind, with maps and spectra: which there are, and what the
+page and its JSON say of them."""
+
+import json
+import re
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+
+import lincfa
+from label_maps import map_of_labels
+from lincfa import LinCFA, LinCFACV
+from lincfa.datasets import make_spectra
+from report_pages import NASTY, Page
+
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+xr = pytest.importorskip("xarray")
+
+from lincfa.report import _maps
+from lincfa.report._findings import collect_findings
+from lincfa.report._page import render
+
+ALWAYS = ["correlations", "thresholds", "coefficients"]
+WITH_PATH = ["correlations", "thresholds", "path", "coefficients"]
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    """Names of the pictures in the report on a model."""
+
+    def of(model, **given):
+        model.report(tmp_path / "report.html", **given)
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        return re.findall(r'<figure id="picture-(\w+)"', page)
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({}, ALWAYS),
+        ({"min_correlation": np.float64(0.5)}, ALWAYS),
+        ({"tolerance": "unbiased", "noise": 3.0}, ALWAYS),
+        ({"units": "original", "noise": "full"}, ALWAYS),
+        ({"strategy": "centroid"}, ALWAYS),
+        ({"strategy": "agglomerative", "n_groups": 1}, WITH_PATH),
+        ({"strategy": "agglomerative", "n_groups": 30}, WITH_PATH),
+        ({"strategy": "joint"}, ["correlations", "path", "coefficients"]),
+    ],
+)
+def test_settings(pictures, halves, parameters, expected):
+    model = LinCFA(**parameters).fit(halves["X"], halves["y"])
+    assert pictures(model, **halves) == expected
+
+
+def test_a_search(pictures, halves):
+    model = LinCFACV(estimator=Ridge(), cv=3, strategies=["centroid"]).fit(halves["X"], halves["y"])
+    assert pictures(model, **halves) == WITH_PATH
+    assert pictures(model) == ["thresholds", "path", "coefficients"]
+
+
+def test_a_loaded_model(pictures, halves, tmp_path):
+    LinCFA().fit(halves["X"], halves["y"]).save(tmp_path / "groups.json")
+    model = lincfa.load(tmp_path / "groups.json")
+    assert pictures(model, **halves) == ALWAYS
+    assert pictures(model) == ["thresholds"]
+
+
+def test_a_model_fitted_in_chunks(pictures, halves):
+    model = LinCFA()
+    for rows in (slice(50), slice(50, None)):
+        model.partial_fit(halves["X"][rows], halves["y"][rows])
+    assert pictures(model, **halves) == ALWAYS
+
+
+def test_one_feature(pictures, halves):
+    one = halves | {name: halves[name][:, :1] for name in ("X", "X_test")}
+    model = LinCFA().fit(one["X"], one["y"])
+    assert pictures(model, **one) == ["correlations", "coefficients"]
+
+
+def test_more_features_than_samples(pictures, halves):
+    few = halves | {name: halves[name][:20] for name in ("X", "y")}
+    model = LinCFA().fit(few["X"], few["y"])
+    assert pictures(model, **few, ordered=True) == ALWAYS
+
+
+def test_single_precision(pictures, halves):
+    single = halves | {name: halves[name].astype(np.float32) for name in ("X", "X_test")}
+    model = LinCFA().fit(single["X"], single["y"])
+    assert pictures(model, **single) == ALWAYS
+
+
+def test_an_explained_target(pictures, halves):
+    exact = halves | {f"y{k}": halves[f"X{k}"][:, :2].sum(axis=1) for k in ("", "_test")}
+    model = LinCFA().fit(exact["X"], exact["y"])
+    assert pictures(model, **exact) == ALWAYS
+
+
+def test_copies(pictures, halves):
+    X = np.repeat(halves["X"][:, :3], 4, axis=1)
+    model = LinCFA().fit(X, halves["y"])
+    assert pictures(model, X=X, y=halves["y"]) == ALWAYS
+
+
+# Maps and spectra
+
+N = 60
+
+
+def scene(ny=5, nx=6, levels=(), name="t2m"):
+    """A field in which the west and the east each share a signal, and the target of both."""
+    rng = np.random.default_rng(0)
+    halves = rng.normal(size=(N, 2))
+    shape = (N, *(1 for _ in levels), ny, nx)
+    west = np.arange(nx) < nx // 2
+    values = np.where(west, *(half.reshape(N, *[1] * (len(shape) - 1)) for half in halves.T))
+    values = values + 0.1 * rng.normal(size=(N, *map(len, levels), ny, nx))
+    values[..., 0, 0] = np.nan
+    values[..., 1, 1] = 3
+    dims = ("time", *(f"level{k}" for k in range(len(levels))), "lat", "lon")
+    coords = {"lat": np.linspace(50, 40, ny), "lon": np.arange(nx) * 1.0}
+    coords |= {f"level{k}": list(level) for k, level in enumerate(levels)}
+    y = halves @ [1.0, -2.0] + rng.normal(size=N)
+    return xr.DataArray(values, dims=dims, coords=coords, name=name), y
+
+
+def fit_field(X, y, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of constant cells
+        return LinCFA(sample_dim="time", tolerance=20.0, **options).fit(X, y)
+
+
+def figures(page):
+    return [a["id"].removeprefix("picture-") for a in page.all("figure")]
+
+
+def test_a_field_has_maps_of_groups_and_of_weights():
+    X, y = scene()
+    model = fit_field(X, y)
+    findings = collect_findings(model, X=X, y=y)
+    (map,) = findings.maps
+    assert findings.n_maps == 1
+    assert findings.spectrum is None
+    np.testing.assert_array_equal(
+        np.where(map.groups == -2, np.nan, map.groups)[::-1], model.label_map()
+    )
+    weights = map.values[::-1].copy()
+    expected = model.to_map(findings.coefficients.values).values
+    np.testing.assert_allclose(weights, expected, rtol=1e-4)  # it has five digits
+    page = Page(render(findings))
+    assert figures(page) == ["map-0", "correlations", "thresholds", "weights-0"]
+    assert "Coefficients of the features" not in page.text  # which the map shows
+    assert "t2m: Each colour is a group of cells;" in page.text
+    assert "Map of t2m: 2 groups of several cells, 1 constant cell, 1 cell left out." in page.text
+    assert f"from {map.values[map.groups >= 0].min():.3g} to" in page.text
+    assert "is shown" not in page.text[page.text.index("Groups on the map") :][:500]
+    assert len(page.all("figcaption")) == len(figures(page))
+
+
+def test_numbers_on_the_map_are_those_of_the_table():
+    X, y = scene()
+    model = fit_field(X, y)
+    page = Page(render(collect_findings(model, X=X, y=y)))
+    numbers = [int(cells[0].split()[0]) for cells in page.tables[0][1:]]
+    assert sorted(numbers) == list(range(model.n_groups_))
+    sizes = [int(cells[1]) for cells in page.tables[0][1:]]
+    assert sizes == [model.groups_[number].size for number in numbers]
+    assert "Numbers mark the groups, as in the table" in page.text
+    picture = render(collect_findings(model))
+    picture = picture[picture.index('id="picture-map-0"') :]
+    picture = picture[: picture.index("</figure>")]
+    assert re.findall(r"fill: #1b2127[^>]*>(\d+)</text>", picture) == [
+        "1",
+        "0",
+    ]  # the largest first
+
+
+def test_nine_groups_of_a_map_have_numbers():
+    labels = np.repeat(np.arange(12.0), 2).reshape(4, 6)
+    map = map_of_labels(xr.DataArray(labels, dims=("y", "x")))
+    X, y = scene()
+    text = render(replace(collect_findings(fit_field(X, y)), maps=(map,)))
+    assert "Numbers mark the 9 largest groups, as in the table" in text
+    assert len(re.findall(r"fill: #1b2127[^>]*>\d+</text>", text)) == 9
+
+
+def test_without_coefficients_there_are_no_weights():
+    X, y = scene()
+    page = Page(render(collect_findings(fit_field(X, y))))
+    assert figures(page) == ["map-0", "thresholds"]
+    assert "Coefficients on the map" not in page.text
+
+
+def test_a_table_has_no_maps():
+    rng = np.random.default_rng(0)
+    findings = collect_findings(LinCFA().fit(rng.normal(size=(N, 30)), rng.normal(size=N)))
+    assert (findings.maps, findings.n_maps, findings.spectrum) == ((), 0, None)
+
+
+def test_at_most_four_maps():
+    """Variables one after the other, and places along dimensions beyond two."""
+    X, y = scene(levels=[(500, 850), "ab"], name="z")
+    data = xr.Dataset({"index": X[:, 0, 0, 2, 2], "z": X, "t": X[:, 0, 0]})
+    findings = collect_findings(
+        fit_field(data.drop_vars(["level0", "level1", "lat", "lon"], errors="ignore"), y)
+    )
+    assert findings.n_maps == 5
+    assert [map.title for map in findings.maps] == [
+        f"z, level0={a}, level1={b}" for a in (0, 1) for b in (0, 1)
+    ]
+    findings = collect_findings(fit_field(X, y))
+    titles = ["z, level0=500, level1=a", "z, level0=500, level1=b"]
+    assert [map.title for map in findings.maps][:2] == titles
+    page = Page(render(collect_findings(fit_field(data[["z", "t"]], y))))
+    assert figures(page)[:4] == [f"map-{k}" for k in range(4)]
+    assert page.text.count("1 more map is not shown") == 1
+
+
+def test_places_are_named_in_titles_and_may_be_alike():
+    X, y = scene(levels=[(1, 1)])
+    days = xr.concat([X.isel(level0=0)] * 2, dim="day").assign_coords(
+        day=np.array(["2001-01-01", "2001-01-02"], dtype="M8[ns]")
+    )
+    for field, titles in (
+        (X, ["t2m, level0=1"] * 2),
+        (days, ["t2m, day=2001-01-01", "t2m, day=2001-01-02"]),
+        (X.isel(level0=0).rename(None), [""]),
+    ):
+        assert [map.title for map in collect_findings(fit_field(field, y)).maps] == titles
+
+
+def test_a_long_name_is_in_the_caption():
+    X, y = scene()
+    long = {"long_name": "2 metre temperature"}
+    for name, attrs, title in (
+        ("t2m", long, "2 metre temperature (t2m)"),
+        (None, long, "2 metre temperature"),
+        ("t2m", {"long_name": "t2m"}, "t2m"),
+        ("t2m", {"long_name": ""}, "t2m"),
+        ("t2m", {"long_name": 3}, "t2m"),
+    ):
+        (map,) = collect_findings(fit_field(X.rename(name).assign_attrs(attrs), y)).maps
+        assert map.title == title
+    data = xr.Dataset({"t2m": X.assign_attrs(long), "psl": X})
+    text = Page(render(collect_findings(fit_field(data, y)))).text
+    assert "2 metre temperature (t2m): Each colour is a group" in text
+    assert "psl: Each colour is a group" in text
+
+
+def test_large_maps_are_thinned_and_it_is_said(monkeypatch):
+    monkeypatch.setattr(_maps, "_CELLS", 20)
+    X, y = scene(9, 10)
+    findings = collect_findings(fit_field(X, y), X=X, y=y)
+    (map,) = findings.maps
+    assert map.every == 3  # 90 cells are more than 4 times 20
+    assert map.groups.shape == map.values.shape == (3, 4)
+    assert map.places.x.tolist() == [0, 3, 6, 9]
+    assert "Only one in 3 rows and columns is shown; plot_map draws all." in render(findings)
+
+
+def test_places_along_a_dimension_are_thinned_too(monkeypatch):
+    monkeypatch.setattr(_maps, "_CELLS", 10)
+    X, y = scene()
+    stations = X.stack(station=("lat", "lon")).reset_index("station")
+    model = fit_field(stations, y)
+    (map,), total = _maps.report_maps(model, None)
+    assert (map.every, total) == (3, 1)
+    assert map.groups.shape == map.places.x.shape == map.places.y.shape == (10,)
+    assert "Only one in 3 points is shown" in render(collect_findings(model))
+
+
+def test_places_with_numbers_are_a_map_and_no_spectrum():
+    X, y = scene()
+    stations = X.stack(station=("lat", "lon")).reset_index("station")
+    stations = stations.assign_coords(station=100 + 3 * np.arange(30))
+    findings = collect_findings(fit_field(stations, y))
+    assert len(findings.maps) == 1
+    assert findings.spectrum is None
+
+
+def test_cells_in_a_row_have_a_spectrum():
+    X, y = make_spectra(n_features=50, random_state=0)
+    names = 400 + 2.0 * np.arange(50)
+    field = xr.DataArray(X, dims=("time", "nm"), coords={"nm": names})
+    table = pd.DataFrame(X, columns=names)
+    for model in (LinCFA(sample_dim="time").fit(field, y), LinCFA().fit(table, y)):
+        findings = collect_findings(model)
+        assert findings.maps == ()
+        row = findings.spectrum
+        np.testing.assert_array_equal(row.x, names)
+        np.testing.assert_array_equal(row.values, model.mean_)
+        np.testing.assert_array_equal(row.groups, model.labels_)
+        page = Page(render(findings))
+        assert figures(page)[0] == "spectrum"
+        assert "Groups along the spectrum" in page.text
+        assert "Means of 50 features from 400 to 498, with bands for" in page.text
+
+
+@pytest.mark.parametrize(
+    "names", [range(50), range(1, 51), [f"c{k}" for k in range(50)], [*range(25), *range(25)]]
+)
+def test_columns_that_are_only_counted_are_no_spectrum(names):
+    X, y = make_spectra(n_features=50, random_state=0)
+    if len(set(names)) == 50:
+        assert (
+            collect_findings(LinCFA().fit(pd.DataFrame(X, columns=list(names)), y)).spectrum is None
+        )
+    few = pd.DataFrame(X[:, :19], columns=400 + 2.0 * np.arange(19))
+    assert collect_findings(LinCFA().fit(few, y)).spectrum is None
+
+
+def test_json_is_valid_and_small(tmp_path):
+    X, y = scene(40, 50)
+    model = fit_field(X, y)
+    model.report(tmp_path / "report.json", X=X, y=y)
+    told = json.loads((tmp_path / "report.json").read_text())
+    (map,) = told["maps"]
+    assert map["title"] == "t2m"
+    assert map["groups"][-1][0] == -2
+    assert map["values"][-1][0] is None
+    assert np.array(map["groups"]).shape == (40, 50)
+    numbers = [value for row in map["values"] for value in row if value is not None]
+    assert all(value == float(f"{value:.5g}") for value in numbers)
+    assert map["places"]["kind"] == "grid"
+    assert len(map["places"]["x"]) == 50
+    assert len(json.dumps(told["maps"])) < 15 * 2 * 2000  # some characters for each of two numbers
+
+
+def test_names_of_the_user_are_text():
+    X, y = scene()
+    nasty = NASTY[0] + NASTY[6] + "$x$"
+    field = X.rename(lat=nasty, lon="x").rename(nasty)
+    field["x"].attrs["units"] = "</text><script>"
+    text = render(collect_findings(fit_field(field, y), X=field, y=y))
+    page = Page(text)
+    assert len(page.all("script")) == 3
+    assert "\u202e" not in text
+
+
+def test_without_xarray_a_report_has_no_maps(monkeypatch):
+    X, y = scene()
+    model = fit_field(X, y)
+    monkeypatch.setattr(_maps, "find_spec", lambda name: None)
+    assert collect_findings(model).maps == ()
+
+
+def test_a_map_of_nothing_is_drawn():
+    """All cells constant but those left out: no group has a colour."""
+    from lincfa.plotting import draw_groups, draw_weights, new_figure, weights_on
+
+    labels = xr.DataArray([[-1.0, np.nan], [-1.0, -1.0]], dims=("y", "x"))
+    map = map_of_labels(labels, xr.zeros_like(labels))
+    draw_groups(map, new_figure(3, 3).subplots())
+    draw_weights(map, new_figure(3, 3).subplots(), weights=weights_on(map))
