@@ -452,8 +452,11 @@ def _in_chunks(data: xr.Dataset, dim: str) -> xr.Dataset:
 
     What is along the samples alone is read at once, and text, which writing would search anyway.
     """
-    small = [n for n, v in data.variables.items() if v.ndim < 2 or v.dtype.kind in _TEXT]
-    large = [data[name] for name in data.data_vars if name not in small and dim in data[name].dims]
+    large = [
+        array
+        for array in data.data_vars.values()
+        if dim in array.dims and array.ndim > 1 and array.dtype.kind not in _TEXT
+    ]
     n_rows = max(data.sizes[dim], 1)
     row = sum(array.nbytes for array in large) // n_rows
     length, stored = max(1, CHUNK_BYTES // max(row, 1)), 1
@@ -463,12 +466,8 @@ def _in_chunks(data: xr.Dataset, dim: str) -> xr.Dataset:
             stored = max(stored, int(chunks[array.dims.index(dim)]))
     if stored <= _LONGEST * length:
         length = max(stored, length - length % stored)
-    read = data[[name for name in small if name not in data.coords]].load()
-    coords = data.coords.to_dataset().load().coords
-    lazy = data[[array.name for array in large]].chunk({dim: min(length, n_rows)})
-    others = data.drop_vars([*small, *(array.name for array in large)], errors="ignore").load()
-    whole = lazy.assign_coords(coords).assign(read).assign(others.data_vars)
-    return whole[list(data.data_vars)]
+    lazy = {array.name: array.variable.chunk({dim: min(length, n_rows)}) for array in large}
+    return data.drop_vars(lazy).load().assign(lazy)[list(data.data_vars)]
 
 
 def with_reduced(data: xr.Dataset, reduced: xr.DataArray, model: Any) -> xr.Dataset:
