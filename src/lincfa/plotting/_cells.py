@@ -4,6 +4,7 @@ import colorsys
 
 import numpy as np
 import numpy.typing as npt
+from scipy.interpolate import make_interp_spline
 from scipy.spatial import KDTree
 
 from ..report._maps import Map, Places
@@ -81,20 +82,10 @@ def _filled(values: FloatArray) -> FloatArray:
         for line in lines:
             known = np.flatnonzero(np.isfinite(line))
             if _FEWEST <= known.size < line.size:
-                line[:] = _extrapolated(known, line)
+                line[:] = make_interp_spline(known, line[known], k=1)(np.arange(line.size))
     # What no line reaches is not drawn, but must be a number.
     finite = np.isfinite(result)
     return np.where(finite, result, float(result[finite].mean()) if finite.any() else 0.0)
-
-
-def _extrapolated(known: _Indices, line: FloatArray) -> FloatArray:
-    """Interpolate a line where it is unknown, and extend it linearly beyond its ends."""
-    at = np.arange(line.size, dtype=np.float64)
-    result = np.interp(at, known, line[known])
-    for ends, side in ((known[:2], at < known[0]), (known[-2:], at > known[-1])):
-        slope = (line[ends[1]] - line[ends[0]]) / (ends[1] - ends[0])
-        result[side] = line[ends[0]] + slope * (at[side] - ends[0])
-    return result
 
 
 # Colours
@@ -190,20 +181,20 @@ def distinct_colors(
 
 def _hues(count: int) -> list[str]:
     """Return so many colours: those of the palette first, then others around the colour wheel."""
+    from matplotlib.colors import to_hex
+
     more = (
         colorsys.hls_to_rgb(k * _GOLDEN % 1, (0.4, 0.55, 0.7)[k % 3], 0.45)
         for k in range(count - len(_PALETTE))
     )
-    return [*_PALETTE[:count], *map(_hex, more)]
+    return [*_PALETTE[:count], *map(to_hex, more)]
 
 
 def _greys(count: int) -> list[str]:
+    from matplotlib.colors import to_hex
+
     tones = np.linspace(_LIGHT, _DARK, max(count, _TONES))
-    return [_hex((tone, tone, tone)) for tone in tones[:count].tolist()]
-
-
-def _hex(color: tuple[float, float, float]) -> str:
-    return "#" + "".join(f"{round(255 * part):02x}" for part in color)
+    return [to_hex((tone, tone, tone)) for tone in tones[:count].tolist()]
 
 
 # Labels
