@@ -1,7 +1,6 @@
 """How much the groups depend on the samples and on the order of the columns."""
 
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -279,21 +278,17 @@ def _labels(model: LinCFA, constraint: Constraint, resample: Training) -> npt.ND
 
 
 def _together(
-    model: LinCFA, resampled: Iterable[npt.NDArray[np.int32]]
+    model: LinCFA, resampled: npt.NDArray[np.int32]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the co-membership of features and of groups, and the shares of intact groups.
-
-    In a resample, a feature is together with the other features that share both its label in the
-    fit and its label in the resample.
-    """
+    """Return the co-membership of features and of groups, and the shares of intact groups."""
     labels = model.labels_
     sizes = np.bincount(labels[labels >= 0])
     total = np.zeros(labels.size)
     intact = np.zeros(sizes.size)
-    count = 0
+    count = len(resampled)
     for row in resampled:
-        count += 1
         known = np.flatnonzero((labels >= 0) & (row >= 0))
+        # Together are those that share both their label in the fit and in the resample.
         cells = labels[known] * (np.int64(row.max()) + 1) + row[known]
         _, cell, inside = np.unique(cells, return_inverse=True, return_counts=True)
         companions = inside[cell] - 1

@@ -92,10 +92,7 @@ def _filled(values: FloatArray) -> FloatArray:
 
 
 def grid_neighbors(groups: _Indices, wraps: bool) -> _Indices:
-    """Return pairs of groups that touch on a grid, by a side or a corner; shape (n, 2).
-
-    Negative numbers are not groups.
-    """
+    """Return pairs of groups that touch on a grid, by a side or a corner; shape (n, 2)."""
     if wraps:
         groups = np.concatenate([groups, groups[:, :1]], axis=1)
     touching = (
@@ -132,11 +129,8 @@ def _distinct(pairs: _Indices) -> _Indices:
 
 
 def color_groups(order: _Indices, pairs: _Indices, colors: int) -> dict[int, int]:
-    """Assign each group a colour that no neighbour has, out of so many, or more if necessary.
-
-    Greedy in the given order, with the least used colour each time, so that few groups all have
-    colours of their own.
-    """
+    """Assign each group a colour that no neighbour has, out of so many, or more if necessary."""
+    # Greedy, with the least used colour each time: few groups all have colours of their own.
     neighbors: dict[int, list[int]] = {int(group): [] for group in order}
     for one, other in pairs.tolist():
         if one in neighbors and other in neighbors:
@@ -159,42 +153,33 @@ def color_groups(order: _Indices, pairs: _Indices, colors: int) -> dict[int, int
 def distinct_colors(
     groups: _Indices, single: _Indices, pairs: _Indices
 ) -> tuple[_Indices, list[str]]:
-    """Return the index of each cell's colour, −1 without a group, and the list of colours.
-
-    Groups listed in ``single`` are grey; ``pairs`` of neighbours have different colours.
-    """
+    """Return the index of each cell's colour, −1 without a group, and the list of colours."""
     numbers, sizes = np.unique(groups[groups >= 0], return_counts=True)
     order = numbers[np.argsort(-sizes, kind="stable")]
     alone = np.isin(order, single)
     colored = color_groups(order[~alone], pairs, len(_PALETTE))
     grey = color_groups(order[alone], pairs, _TONES)
-    colors = _hues(1 + max(colored.values(), default=-1))
+    n_hues, n_greys = (1 + max(each.values(), default=-1) for each in (colored, grey))
     index = np.full(1 + numbers.max(initial=-1), -1, dtype=np.intp)
     for group, color in colored.items():
         index[group] = color
     for group, tone in grey.items():
-        index[group] = len(colors) + tone
+        index[group] = n_hues + tone
     result = np.full(groups.shape, -1, dtype=np.intp)
     result[groups >= 0] = index[groups[groups >= 0]]
-    return result, colors + _greys(1 + max(grey.values(), default=-1))
+    return result, _colors(n_hues, n_greys)
 
 
-def _hues(count: int) -> list[str]:
-    """Return so many colours: those of the palette first, then others around the colour wheel."""
+def _colors(hues: int, greys: int) -> list[str]:
+    """Return hues, those of the palette first, then others around the colour wheel, and greys."""
     from matplotlib.colors import to_hex
 
     more = (
         colorsys.hls_to_rgb(k * _GOLDEN % 1, (0.4, 0.55, 0.7)[k % 3], 0.45)
-        for k in range(count - len(_PALETTE))
+        for k in range(hues - len(_PALETTE))
     )
-    return [*_PALETTE[:count], *map(to_hex, more)]
-
-
-def _greys(count: int) -> list[str]:
-    from matplotlib.colors import to_hex
-
-    tones = np.linspace(_LIGHT, _DARK, max(count, _TONES))
-    return [to_hex((tone, tone, tone)) for tone in tones[:count].tolist()]
+    tones = np.linspace(_LIGHT, _DARK, max(greys, _TONES))[:greys].tolist()
+    return [*_PALETTE[:hues], *map(to_hex, more), *(to_hex((tone,) * 3) for tone in tones)]
 
 
 # Labels

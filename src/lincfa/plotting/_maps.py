@@ -255,10 +255,7 @@ def weights_on(map: Map) -> FloatArray:
 
 
 def draw_weights(map: Map, ax: "Axes", *, weights: FloatArray, **kwargs: Any) -> None:
-    """Draw the coefficient of each cell in colours that are white at zero.
-
-    ``weights`` are those of all maps that share a scale.
-    """
+    """Draw the coefficient of each cell, white at zero; ``weights`` of all maps set the scale."""
     values = np.ma.masked_where(map.groups < 0, np.asarray(map.values))
     style = {"cmap": "RdBu_r"} | _diverging(weights, kwargs)
     image = _paint(ax, map, values, style | kwargs)
