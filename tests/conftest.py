@@ -63,7 +63,7 @@ def planned(monkeypatch):
         )
         return _compare.FoldScore(1.0, 1.0, 1.0, 1.0)
 
-    monkeypatch.setattr(_compare, "_score_or_failure", record)
+    monkeypatch.setattr(_compare, "_score", record)
     return seen
 
 

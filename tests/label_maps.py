@@ -13,6 +13,15 @@ def map_of_labels(labels, values=None, title=""):
     return make_map(labels, values, sizes=sizes, title=title)
 
 
+def drawn(draw, findings, **kwargs):
+    """Axes of a new figure on which findings are drawn."""
+    from lincfa.plotting import new_figure
+
+    ax = new_figure(5, 4).subplots()
+    draw(findings, ax, **kwargs)
+    return ax
+
+
 def cell_colors(ax):
     """Colour of each cell of a mesh, as text; None for a blank one. The lowest row is first."""
     mesh = ax.collections[0]

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from label_maps import assert_raises
 from lincfa import LinCFA, explain_pair, theory
 from lincfa._model._display import decimals, digits, distinguishable
 from lincfa.datasets import make_correlated, make_spectra
@@ -246,8 +247,8 @@ def test_names_that_are_numbers(data):
     assert said.f == pytest.approx(explain_pair(X, y, 3, 8).f, rel=1e-12)
     for a, b in [("1552.0", "1554.5"), (3, 8), (np.float64(1552), 1554.5)]:  # or as displayed
         assert explain_pair(wavelengths, y, a, b) == said
-    with pytest.raises(ValueError, match=r"no column 1552.25; did you mean 1552.0 or"):
-        explain_pair(wavelengths, y, 1552.25, 0)
+    message = r"no column 1552.25; did you mean 1552.0 or"
+    assert_raises(message, explain_pair, wavelengths, y, 1552.25, 0)
     assert explain_pair(X, y, "x0", "x3") == explain_pair(X, y, 0, 3)
     backwards = pd.DataFrame(X, columns=range(11, -1, -1))
     assert explain_pair(backwards, y, 2, 0).names == ("2", "0")
@@ -312,16 +313,13 @@ def test_wrong_columns(data):
         (True, 0, "no column True"),
         (1.5, 0, "no column 1.5"),
     ]:
-        with pytest.raises(ValueError, match=message):
-            explain_pair(table(X), y, a, b)
-    with pytest.raises(ValueError, match=r"X has no column names; give the position .* 't1'"):
-        explain_pair(X, y, 0, "t1")
+        assert_raises(message, explain_pair, table(X), y, a, b)
+    assert_raises("X has no column names; give the position .* 't1'", explain_pair, X, y, 0, "t1")
     with pytest.raises(TypeError, match=r"lazy frame.*collect\(\)"):
         explain_pair(pl.DataFrame(table(X)).lazy(), y, "t1", "t2")
-    with pytest.raises(ValueError, match=r"repeats 't1' \(2 times\)"):
-        explain_pair(table(X).rename(columns={"t3": "t1"}), y, "t1", "t2")
-    with pytest.raises(ValueError, match="by its name or its position"):
-        explain_pair(table(X), y, np.array([0, 1]), 1)
+    twice = table(X).rename(columns={"t3": "t1"})
+    assert_raises(r"repeats 't1' \(2 times\)", explain_pair, twice, y, "t1", "t2")
+    assert_raises("by its name or its position", explain_pair, table(X), y, np.array([0, 1]), 1)
 
 
 @pytest.mark.parametrize("noise", ["pair", "full", 0.9])
@@ -329,8 +327,7 @@ def test_a_constant_column_merges_with_none(data, noise):
     X, y = data
     X[:, 4] = 7.0
     for pair in [("t4", "t1"), ("t1", "t4")]:
-        with pytest.raises(ValueError, match="Column 't4' is constant"):
-            explain_pair(table(X), y, *pair, noise=noise)
+        assert_raises("Column 't4' is constant", explain_pair, table(X), y, *pair, noise=noise)
     assert explain_pair(table(X), y, "t5", "t1", noise=noise).names == ("t5", "t1")
 
 
@@ -340,25 +337,17 @@ def test_only_missing_values_of_the_two_columns_matter(data):
     X[5, 4] = np.nan
     X[6, 7] = np.inf
     assert explain_pair(X, y, 1, 2) == expected
-    with pytest.raises(ValueError, match=r"NaN in column 't4' \(row 5\)"):
-        explain_pair(table(X), y, "t1", "t4")
-    with pytest.raises(ValueError, match=r"NaN in column 4 \(row 5\)"):
-        explain_pair(X, y, 4, 1)
-    with pytest.raises(ValueError, match="infinity in column 7"):
-        explain_pair(X, y, 1, 7)
+    assert_raises(r"NaN in column 't4' \(row 5\)", explain_pair, table(X), y, "t1", "t4")
+    assert_raises(r"NaN in column 4 \(row 5\)", explain_pair, X, y, 4, 1)
+    assert_raises("infinity in column 7", explain_pair, X, y, 1, 7)
 
 
 def test_bad_samples_and_parameters(data):
     X, y = data
     light = np.full(100, 0.03)
-    for rows, target, options, message in (
-        (3, y[:3], {}, "minimum of 4 is required"),
-        (100, y, {"sample_weight": light}, "adds up to 3 of them"),
-        (13, y[:13], {"noise": "full"}, "more than 13 samples"),
-        (100, np.ones(100), {}, "constant"),
-        (100, y, {"tolerance": 0}, "tolerance must be"),
-        (100, y, {"noise": "none"}, "noise must be"),
-        (100, y, {"min_correlation": 1.5}, "min_correlation must be"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            explain_pair(X[:rows], target, 0, 1, **options)
+    assert_raises("minimum of 4 is required", explain_pair, X[:3], y[:3], 0, 1)
+    assert_raises("adds up to 3 of them", explain_pair, X, y, 0, 1, sample_weight=light)
+    assert_raises("more than 13 samples", explain_pair, X[:13], y[:13], 0, 1, noise="full")
+    assert_raises("constant", explain_pair, X, np.ones(100), 0, 1)
+    for name, value in {"tolerance": 0, "noise": "none", "min_correlation": 1.5}.items():
+        assert_raises(f"{name} must be", explain_pair, X, y, 0, 1, **{name: value})

@@ -19,6 +19,14 @@ from lincfa.structure import grid_connectivity
 pd = pytest.importorskip("pandas")
 
 
+def pairs_of(model, data):
+    return collect_pairs(model, open_training(model, data["X"], data["y"]))
+
+
+def explain(data, first, second, noise):
+    return explain_pair(data["X"], data["y"], int(first[1:]), int(second[1:]), noise=noise)
+
+
 def test_groups_hold_every_feature_once(model, halves):
     found = collect_findings(model, **halves)
     sizes = [group.size for group in found.groups]
@@ -78,18 +86,16 @@ def test_matrix_of_many_features_shows_every_few(sequential, halves):
 @pytest.mark.parametrize("noise", ["pair", "full", 50.0])
 def test_nearly_merged_pairs_are_those_that_the_rule_keeps_apart(halves, noise):
     model = LinCFA(noise=noise).fit(halves["X"], halves["y"])
-    train = open_training(model, halves["X"], halves["y"])
-    near = collect_pairs(model, train).near
+    near = pairs_of(model, halves).near
     seeds = [group[0] for group in model.groups_]
     assert near.total == len(seeds) * (len(seeds) - 1) / 2  # every two of them were tried
     assert (np.diff(near.f) >= 0).all()
-    for first, second, rho, threshold, f in list(
-        zip(near.first, near.second, near.correlation, near.threshold, near.f, strict=True)
-    )[:5]:
-        told = explain_pair(halves["X"], halves["y"], int(first[1:]), int(second[1:]), noise=noise)
+    for k in range(5):
+        told = explain(halves, near.first[k], near.second[k], noise)
         assert not told.merges
-        assert (rho, f) == (pytest.approx(told.correlation), pytest.approx(told.f))
-        assert threshold == pytest.approx(told.threshold)
+        assert near.correlation[k] == pytest.approx(told.correlation)
+        assert near.threshold[k] == pytest.approx(told.threshold)
+        assert near.f[k] == pytest.approx(told.f)
 
 
 @pytest.mark.parametrize("strategy", ["centroid", "agglomerative"])
@@ -103,7 +109,7 @@ def test_nearly_merged_means_are_of_standardised_features(strategy):
     near = []
     for units in ("standardized", "original"):
         model = LinCFA(strategy=strategy, tolerance=3.0, units=units).fit(X, y)
-        near.append(collect_pairs(model, open_training(model, X, y)).near)
+        near.append(pairs_of(model, {"X": X, "y": y}).near)
     np.testing.assert_allclose(near[1].f, near[0].f)
     if strategy == "agglomerative":
         assert (near[1].f > 3).all()
@@ -111,7 +117,7 @@ def test_nearly_merged_means_are_of_standardised_features(strategy):
 
 def test_pairs_below_the_smallest_correlation_stay_apart(halves):
     model = LinCFA(min_correlation=0.95).fit(halves["X"], halves["y"])
-    near = collect_pairs(model, open_training(model, halves["X"], halves["y"])).near
+    near = pairs_of(model, halves).near
     blocked = near.f <= 1
     assert blocked.any()
     assert (near.correlation[blocked] < 0.95).all()
@@ -120,8 +126,7 @@ def test_pairs_below_the_smallest_correlation_stay_apart(halves):
 
 
 def test_merged_pairs_are_those_of_the_evidence(model, halves):
-    train = open_training(model, halves["X"], halves["y"])
-    pairs = collect_pairs(model, train)
+    pairs = pairs_of(model, halves)
     if model.strategy == "joint":
         assert pairs.near is None
         assert "not pair by pair" in pairs.note
@@ -138,7 +143,8 @@ def test_merged_pairs_are_those_of_the_evidence(model, halves):
 @pytest.mark.parametrize("strategy", ["agglomerative", "joint"])
 def test_path_scores_are_those_of_fits_with_so_many_groups(halves, strategy):
     model = LinCFA(strategy=strategy).fit(halves["X"], halves["y"])
-    path = collect_findings(model, **halves).path
+    found = collect_findings(model, **halves)
+    path = found.path
     (curve,) = path.curves
     assert curve.n_groups[0] == 1
     assert curve.n_groups[-1] == 30
@@ -148,9 +154,7 @@ def test_path_scores_are_those_of_fits_with_so_many_groups(halves, strategy):
         predicted = LinearRegression().fit(X, halves["y"]).predict(X_test)
         assert score == pytest.approx(r2_score(halves["y_test"], predicted))
     assert path.chosen[0] == model.n_groups_
-    assert path.chosen[1] == pytest.approx(
-        collect_findings(model, **halves).scores.rows[1].r2.value
-    )
+    assert path.chosen[1] == pytest.approx(found.scores.rows[1].r2.value)
 
 
 def test_path_of_a_search_is_its_own(fitted):
@@ -215,9 +219,8 @@ def test_constant_features_are_named(halves):
 def test_noise_of_the_full_regression_without_any_merge(halves):
     model = LinCFA(noise="full", tolerance=1e-9).fit(halves["X"], halves["y"])
     assert model.n_groups_ == 30
-    near = collect_pairs(model, open_training(model, halves["X"], halves["y"])).near
-    first, second = (int(name[0][1:]) for name in (near.first, near.second))
-    told = explain_pair(halves["X"], halves["y"], first, second, noise="full")
+    near = pairs_of(model, halves).near
+    told = explain(halves, near.first[0], near.second[0], "full")
     assert near.f[0] == pytest.approx(told.f)
 
 
@@ -225,7 +228,7 @@ def test_known_noise_of_a_tiny_target(halves):
     """Its ratio to the target's variance is infinite, so that any pair would pass."""
     y = halves["y"] * 1e-170
     model = LinCFA(noise=1.0, min_correlation=0.9).fit(halves["X"], y)
-    near = collect_pairs(model, open_training(model, halves["X"], y)).near
+    near = pairs_of(model, halves | {"y": y}).near
     assert (near.f == 0).all()
     assert (near.threshold == 0.9).all()
     assert (near.correlation < 0.9).all()
@@ -277,9 +280,8 @@ def test_without_data_of_the_fit_scores_are_cross_validated(sequential, halves, 
     test = {name: halves[name] for name in ("X_test", "y_test")}
     scores = collect_findings(sequential, **test, ordered=ordered).scores
     folds = KFold(5) if ordered else KFold(5, shuffle=True, random_state=0)
-    for row, X in zip(
-        scores.rows, (halves["X_test"], sequential.transform(halves["X_test"])), strict=True
-    ):
+    for row, reduce in zip(scores.rows, (np.asarray, sequential.transform), strict=True):
+        X = reduce(halves["X_test"])
         predicted = cross_val_predict(LinearRegression(), X, halves["y_test"], cv=folds)
         assert row.r2.value == pytest.approx(r2_score(halves["y_test"], predicted), abs=1e-9)
     assert "cross-validated" in scores.how
@@ -294,9 +296,8 @@ def test_intervals_have_the_width_of_the_normal_law(sequential, halves, rng):
     """
     X = rng.normal(size=(4000, 30))
     y = X @ rng.normal(size=30) + rng.normal(size=4000)
-    row = collect_findings(
-        sequential, X=halves["X"], y=halves["y"], X_test=X, y_test=y
-    ).scores.rows[0]
+    given = halves | {"X_test": X, "y_test": y}
+    row = collect_findings(sequential, **given).scores.rows[0]
     scale = halves["X"].std(axis=0, ddof=1)
     fitted = LinearRegression().fit(halves["X"] / scale, halves["y"])
     squared = (y - fitted.predict(X / scale)) ** 2
@@ -308,11 +309,10 @@ def test_intervals_of_dependent_errors_are_wider_in_order(sequential, halves, rn
     """Errors in runs of ten: runs drawn together show that there are fewer independent ones."""
     X = np.repeat(rng.normal(size=(60, 30)), 10, axis=0)
     y = np.repeat(rng.normal(size=60), 10)
+    given = halves | {"X_test": X, "y_test": y}
     width = {}
     for ordered in (False, True):
-        found = collect_findings(
-            sequential, X=halves["X"], y=halves["y"], X_test=X, y_test=y, ordered=ordered
-        ).scores
+        found = collect_findings(sequential, **given, ordered=ordered).scores
         interval = found.rows[1].rmse
         width[ordered] = interval.high - interval.low
         assert ("consecutive" in found.how) == ordered
@@ -350,14 +350,11 @@ def test_weights_are_repetitions(halves):
     """A row that counts twice is a row given twice, in every figure of the report."""
     weights = np.tile([1.0, 2.0, 3.0], 40)
     again = {name: np.repeat(halves[name], weights.astype(int), axis=0) for name in ("X", "y")}
-    test = {name: halves[name] for name in ("X_test", "y_test")}
     for strategy in ("sequential", "agglomerative"):
         weighted = LinCFA(strategy=strategy).fit(halves["X"], halves["y"], weights)
         repeated = LinCFA(strategy=strategy).fit(again["X"], again["y"])
-        one = collect_findings(
-            weighted, X=halves["X"], y=halves["y"], sample_weight=weights, **test
-        )
-        other = collect_findings(repeated, **again, **test)
+        one = collect_findings(weighted, **halves, sample_weight=weights)
+        other = collect_findings(repeated, **(halves | again))
         for part in ("matrix", "coefficients", "pairs", "scores", "path"):
             for a, b in zip(leaves(getattr(one, part)), leaves(getattr(other, part)), strict=True):
                 assert a == pytest.approx(b, rel=1e-6, abs=1e-9, nan_ok=True)
@@ -455,9 +452,6 @@ def test_words_are_told_as_they_are(few_samples):
     assert told["blocks"] is None
     assert told["connected components"] == 1
     assert "LinCFA(connectivity='chain')" in collect_findings(model).recipe
-
-
-def test_nothing_is_told_without_such_a_rule(few_samples):
     told = settings_of(LinCFA().fit(*few_samples))
     assert told["connectivity"] is told["blocks"] is None
     assert "connected components" not in told
@@ -467,10 +461,9 @@ def test_the_page_states_constraints(few_samples, tmp_path):
     pytest.importorskip("jinja2")
     model = LinCFA(connectivity=GRAPH, blocks=BLOCKS).fit(*few_samples)
     model.report(tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    LinCFA().fit(*few_samples).report(tmp_path / "plain.html")
+    page, plain = ((tmp_path / f"{n}.html").read_text("utf-8") for n in ("report", "plain"))
     assert "only neighbours merge" in page
     assert "No group spans several blocks (2 blocks)." in page
-    LinCFA().fit(*few_samples).report(tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "neighbours merge" not in page
-    assert "several blocks" not in page
+    assert "neighbours merge" not in plain
+    assert "several blocks" not in plain

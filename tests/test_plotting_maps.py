@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from label_maps import assert_raises, cell_colors, hex_of, is_grey, legend_texts, map_of_labels
+from label_maps import (
+    assert_raises,
+    cell_colors,
+    drawn,
+    hex_of,
+    is_grey,
+    legend_texts,
+    map_of_labels,
+)
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("xarray")
@@ -49,15 +57,7 @@ LAT, LON = np.array([50.0, 48.0, 46.0]), np.array([5.0, 8.0, 11.0, 14.0])
 
 
 def field_of(values, dims=("lat", "lon"), lat=LAT, lon=LON):
-    return xr.DataArray(values, dims=("lat", "lon"), coords={"lat": lat, "lon": lon}).transpose(
-        *dims
-    )
-
-
-def drawn(draw, map, **kwargs):
-    ax = new_figure(5, 4).subplots()
-    draw(map, ax, **kwargs)
-    return ax
+    return xr.DataArray(values, {"lat": lat, "lon": lon}, ("lat", "lon")).transpose(*dims)
 
 
 def draw_own_weights(map, ax, **kwargs):
@@ -154,6 +154,7 @@ def test_cells_left_out_do_not_look_like_weights_of_zero():
     labels, zeros = field_of(LABELS), field_of(np.zeros((3, 4)))
     ax = drawn(draw_own_weights, map_of_labels(labels, zeros))
     weights, outside = (each for each in ax.collections if isinstance(each, QuadMesh))
+    assert weights.get_clim() == (-1, 1)
     grey = hex_of(outside, 1)
     assert (~outside.get_array().mask)[::-1].tolist() == np.isnan(LABELS).tolist()
     assert is_grey(grey)
@@ -178,16 +179,10 @@ def test_few_large_weights_do_not_hide_the_others():
     assert "logarithmic" in bar.get_ylabel()
     ticks = [label.get_text() for label in bar.get_yticklabels()]
     assert ticks == ["−1", "−0.1", "0", "0.1", "1"]  # linear up to 0.02
-    plain = drawn(
-        draw_own_weights, map_of_labels(field_of(LABELS), field_of(values)), vmin=-1, vmax=1
-    )
+    map = map_of_labels(field_of(LABELS), field_of(values))
+    plain = drawn(draw_own_weights, map, vmin=-1, vmax=1)
     assert not isinstance(plain.collections[0].norm, SymLogNorm)
     assert "logarithmic" not in plain.figure.axes[1].get_ylabel()
-
-
-def test_weights_that_are_all_zero():
-    ax = drawn(draw_own_weights, map_of_labels(field_of(LABELS), field_of(np.zeros((3, 4)))))
-    assert ax.collections[0].get_clim() == (-1, 1)
 
 
 def test_stability_goes_from_0_to_1_and_single_cells_are_grey():
@@ -210,15 +205,10 @@ def test_longitudes_that_jump_go_on_in_one_piece():
     assert cell_colors(ax)[2][0] != cell_colors(ax)[2][3]
 
 
-def test_cells_end_at_the_poles():
-    places = Places(
-        "grid", np.arange(0, 360, 90.0), np.array([-90, 0, 90.0]), "", "", True, alike=True
-    )
-    _, y = corners(places)
+def test_edges_are_midway_and_cells_end_at_the_poles():
+    lon, lat = np.arange(0, 360, 90.0), np.array([-90, 0, 90.0])
+    _, y = corners(Places("grid", lon, lat, "", "", True, True))
     assert y[:, 0].tolist() == [-90, -45, 45, 90]
-
-
-def test_edges_are_midway():
     places = Places("grid", np.array([0, 1, 3.0]), np.array([5.0]), "", "", False, True)
     x, y = corners(places)
     assert x[0].tolist() == [-0.5, 0.5, 2, 4]
@@ -344,8 +334,7 @@ def test_what_is_given_is_passed_on():
     map = map_of_labels(field_of(LABELS), values)
     for draw in (draw_groups, draw_own_weights, draw_stability):
         ax = new_figure(5, 4).subplots()
-        shifted = ax.transData
-        draw(map, ax, zorder=7, alpha=0.5, transform=shifted, rasterized=False)
+        draw(map, ax, zorder=7, alpha=0.5, transform=ax.transData, rasterized=False)
         meshes = [each for each in ax.collections if isinstance(each, QuadMesh)]
         own = meshes[1 if draw is draw_stability else 0]  # besides single cells, or those left out
         assert own.get_alpha() == 0.5
@@ -364,14 +353,10 @@ def test_axes_of_a_projection_are_left_alone():
 
 
 def test_a_map_has_two_dimensions():
-    assert_raises(
-        r"plot_spectrum draws them", map_of_labels, xr.DataArray([0.0, 0.0], dims="wavelength")
-    )
-    assert_raises(
-        r"got a \(1\), b \(2\), c \(3\)",
-        map_of_labels,
-        xr.DataArray(np.zeros((1, 2, 3)), dims=("a", "b", "c")),
-    )
+    row = xr.DataArray([0.0, 0.0], dims="wavelength")
+    assert_raises("plot_spectrum draws them", map_of_labels, row)
+    cube = xr.DataArray(np.zeros((1, 2, 3)), dims=("a", "b", "c"))
+    assert_raises(r"got a \(1\), b \(2\), c \(3\)", map_of_labels, cube)
 
 
 # Colours
@@ -431,22 +416,17 @@ def test_neighbours_across_the_date_line(span):
     labels = np.repeat(np.arange(10.0), 2)[None].repeat(4, axis=0)
     lon = -180 + np.arange(20) * span / 20
     field = xr.DataArray(labels, dims=("lat", "lon"), coords={"lat": range(4), "lon": lon})
-    places = map_of_labels(field).places
-    assert places.wraps == (span == 360)
-    ax = new_figure(4, 3).subplots()
-    draw_groups(map_of_labels(field), ax)
-    colors = cell_colors(ax)[0]
+    map = map_of_labels(field)
+    assert map.places.wraps == (span == 360)
+    colors = cell_colors(drawn(draw_groups, map))[0]
     assert len(set(colors)) == 9  # of ten groups two share one
     assert (colors[0] != colors[-1]) == (span == 360)
 
 
-def test_few_groups_have_colours_of_their_own():
+def test_as_many_colours_as_it_takes():
+    """Few groups have colours of their own, and so have thirty that all touch each other."""
     chosen = color_groups(np.arange(9), np.empty((0, 2), dtype=int), 9)
     assert sorted(chosen.values()) == list(range(9))
-
-
-def test_as_many_colours_as_it_takes():
-    """Thirty groups, each a neighbour of all others."""
     pairs = np.array([(a, b) for a in range(30) for b in range(a)])
     labels = np.arange(30).repeat(2)
     places, colors = distinct_colors(labels, np.empty(0, dtype=int), pairs)
@@ -472,8 +452,7 @@ def test_neighbours_among_places():
     places = Places("points", lon, lat, "", "", True, True)
     assert point_neighbors(groups, places).tolist() == [[0, 1], [2, 3]]
 
-
-def test_places_of_no_group_do_not_come_between():
+    # Places of no group do not come between.
     places = Places("points", np.arange(30.0), np.zeros(30), "", "", True, True)
     groups = np.full(30, -1)
     groups[[0, 1, 28, 29]] = 0, 0, 1, 1
@@ -509,8 +488,7 @@ def patches():
 
 
 def numbers_on(map, count, **kwargs):
-    ax = new_figure(5, 4).subplots()
-    draw_groups(map, ax, numbers=count, **kwargs)
+    ax = drawn(draw_groups, map, numbers=count, **kwargs)
     return {int(text.get_text()): text.get_position() for text in ax.texts}
 
 
@@ -550,9 +528,7 @@ def test_numbers_of_a_curved_grid_and_of_places():
 
 def test_numbers_can_be_read_on_any_page():
     """Black would become the colour of the page's text, which is white on dark pages."""
-    ax = new_figure(5, 4).subplots()
-    draw_groups(map_of_labels(patches()), ax, numbers=1, zorder=7)
-    (text,) = ax.texts
+    (text,) = drawn(draw_groups, map_of_labels(patches()), numbers=1, zorder=7).texts
     assert text.get_color() not in ("black", "#000000")
     assert text.get_bbox_patch().get_facecolor() == (1, 1, 1, 1)
     assert text.get_zorder() == 7
@@ -667,12 +643,8 @@ def test_a_place_along_a_third_dimension(scene):
     assert blank == [False, True]
     assert_raises(r"select={'level': …}; available: 500, 850", plot_map, model)
     assert_raises("no level 700; available: 500, 850", plot_map, model, select={"level": 700})
-    assert_raises(
-        "no dimension 'height'; the cells have 'level', 'lat'",
-        plot_map,
-        model,
-        select={"height": 2},
-    )
+    message = "no dimension 'height'; the cells have 'level', 'lat'"
+    assert_raises(message, plot_map, model, select={"height": 2})
     assert_raises(r"single level, got \[500, 850\]", plot_map, model, select={"level": [500, 850]})
     assert_raises(r'such as {"level": 500}, got 500', plot_map, model, select=500)
     values = np.arange(float(model.n_features_in_))
@@ -695,11 +667,8 @@ def test_a_place_along_a_third_dimension(scene):
 
 
 def test_a_day_is_named_as_one_writes_it(scene):
-    days = xr.concat([scene.array] * 12, dim="day")
-    days = days.assign_coords(
-        day=np.arange("2001-01-01", "2001-01-13", dtype="M8[D]").astype("M8[ns]")
-    )
-    model = scene.fit(days)
+    days = pd.date_range("2001-01-01", periods=12, name="day")
+    model = scene.fit(xr.concat([scene.array] * 12, dim=days))
     assert_raises(r"available: 2001-01-01, .*, 2001-01-10, …\.", plot_map, model)
     assert plot_map(model, select={"day": "2001-01-02"}).get_xlabel() == "longitude (°E)"
 
@@ -724,9 +693,8 @@ def test_cells_in_a_row(scene):
 
 def test_a_map_is_no_spectrum(scene):
     for field in (scene.array, xr.Dataset({"t2m": scene.array})):
-        assert_raises(
-            r"lat \(3\), lon \(4\)\. plot_map draws them", plot_spectrum, scene.fit(field)
-        )
+        model = scene.fit(field)
+        assert_raises(r"lat \(3\), lon \(4\)\. plot_map draws them", plot_spectrum, model)
     row = scene.array.isel(lat=[1])  # one dimension has but one place
     model = LinCFA(sample_dim="time", tolerance=20.0).fit(row, scene.target)
     assert plot_spectrum(model).lines[0].get_xdata().size == 4
@@ -734,31 +702,23 @@ def test_a_map_is_no_spectrum(scene):
 
 def test_what_has_no_map(scene):
     table = LinCFA().fit(np.random.default_rng(0).normal(size=(N, 3)), scene.target)
-    assert_raises(r"plot_map needs .* fitted to a table", plot_map, table)
-    assert_raises(
-        r"plot_coefficient_map needs .* fitted to a table",
-        plot_coefficient_map,
-        table,
-        np.zeros(table.n_groups_),
-    )
-    assert_raises(
-        r"plot_stability_map needs .* fitted to a table",
-        plot_stability_map,
-        SimpleNamespace(field=None, features=None),
-    )
+    found = SimpleNamespace(field=None, features=None)
+    for plot, *arguments in (
+        (plot_map, table),
+        (plot_coefficient_map, table, np.zeros(table.n_groups_)),
+        (plot_stability_map, found),
+    ):
+        assert_raises(f"{plot.__name__} needs .* fitted to a table", plot, *arguments)
     model = scene.fit()
     for other in (model, model.label_map(), None):
-        with pytest.raises(
-            TypeError, match=r"result of lincfa\.stability\(field, y, model=model\)"
-        ):
+        with pytest.raises(TypeError, match=r"result of lincfa\.stability\(field, y, model=model"):
             plot_stability_map(other)
     assert_raises(r"shape \(2,\), got \(3,\)", plot_coefficient_map, model, np.zeros(3))
     assert_raises("coef is required", plot_coefficient_map, model)
     assert_raises("no variable 'z'; the field is 't2m'", plot_map, model, variable="z")
     alone = xr.Dataset({"t2m": scene.array, "index": scene.array[:, 1, 1]})
-    assert_raises(
-        "got none", plot_map, scene.fit(alone.drop_vars(["lat", "lon"])), variable="index"
-    )
+    model = scene.fit(alone.drop_vars(["lat", "lon"]))
+    assert_raises("got none", plot_map, model, variable="index")
 
 
 # Spectra
@@ -769,16 +729,13 @@ GROUPS = np.array([0, 0, 1, 1, -1, 2, 0, 3, 3])
 def draw_line(groups=GROUPS, x=None, **kwargs):
     groups = np.asarray(groups)
     x = np.arange(groups.size) * 2.0 if x is None else np.asarray(x)
-    ax = new_figure(5, 3).subplots()
     row = Spectrum(x, "wavelength (nm)", True, groups, np.arange(groups.size) * 3.0 + 7)
-    draw_spectrum(row, ax, label="reflectance", **kwargs)
-    return ax
+    return drawn(draw_spectrum, row, label="reflectance", **kwargs)
 
 
 @pytest.fixture(scope="module")
 def spectra():
-    X, y = make_spectra(n_features=60, random_state=0)
-    return X, y
+    return make_spectra(n_features=60, random_state=0)
 
 
 def test_bands_and_line():
@@ -810,16 +767,9 @@ def test_descending_numbers():
     assert ax.get_xlim() == (-1, 17)
 
 
-def test_no_legend_where_every_feature_has_its_group():
-    assert draw_line([0, 0, 1, 1]).get_legend() is None
-
-
-def test_one_feature():
-    ax = draw_line([0])
-    assert ax.get_xlim() == (-0.5, 0.5)
-
-
-def test_the_line_is_as_asked_for():
+def test_other_lines():
+    assert draw_line([0, 0, 1, 1]).get_legend() is None  # every feature has its group
+    assert draw_line([0]).get_xlim() == (-0.5, 0.5)
     (line,) = draw_line(color="crimson", linestyle="--").lines
     assert (line.get_color(), line.get_linestyle()) == ("crimson", "--")
 
@@ -866,7 +816,5 @@ def test_a_spectrum_of_ones_own(spectra):
 def test_what_cannot_be_drawn(spectra):
     X, y = spectra
     model = LinCFA().fit(X, y)
-    assert_raises(
-        r"one value per feature, shape \(60,\), got \(59,\)", plot_spectrum, model, X[0, 1:]
-    )
+    assert_raises(r"per feature, shape \(60,\), got \(59,\)", plot_spectrum, model, X[0, 1:])
     assert_raises("spectrum", plot_spectrum, model, ["a"] * 60)

@@ -53,12 +53,17 @@ def bare():
     return collect_findings(LinCFA().fit(X, y))
 
 
+def text_of(findings):
+    return Page(render(findings)).text
+
+
 def test_says_first_what_came_out(findings, page):
     assert page.text.count(findings.headline) == 2  # also the title of the window
     assert f"{findings.n_groups} instead of {findings.n_features} features" in page.text
     assert "Runoff" in page.text
     assert "Two columns were skipped." in page.text
     assert page.all("time") == [{"datetime": findings.created}]
+    assert not page.all("p", **{"class": "cut"})  # nothing is
 
 
 def test_scores_are_those_of_the_findings(findings, page):
@@ -89,7 +94,7 @@ def test_scores_are_those_of_the_findings(findings, page):
 def test_verdict_follows_the_interval(findings, low, high, said):
     difference = replace(findings.scores.r2_difference, low=low, high=high)
     changed = replace(findings, scores=replace(findings.scores, r2_difference=difference))
-    assert said in Page(render(changed)).text
+    assert said in text_of(changed)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +124,7 @@ def test_what_predicts_nothing_is_no_success(findings, low, high, said):
     assert "the mean of the target" not in compare_scores(replace(scores, rows=(rows[0], good)))
 
 
-def test_groups_are_those_of_the_findings(findings, page):
+def test_groups_and_their_members_are_those_of_the_findings(findings, page):
     rows = page.tables[1][1:]
     assert len(rows) == findings.n_groups
     for group, cells in zip(findings.groups, rows, strict=True):
@@ -134,9 +139,9 @@ def test_groups_are_those_of_the_findings(findings, page):
             assert group.members[0].words in cells[0]
         assert cells[4] == decimals(group.target_correlation)
         assert cells[5] == digits(group.weight)
-
-
-def test_members_have_their_evidence(findings, page):
+    groups = tuple(replace(group, min_is_exact=False) for group in findings.groups)
+    rows = Page(render(replace(findings, groups=groups))).tables[1][1:]
+    assert [cells[3].startswith("≤") for cells in rows] == [group.size > 1 for group in groups]
     tables = page.tables[2:]
     several = [group for group in findings.groups if group.size > 1]
     for group, table in zip(several, tables, strict=False):
@@ -154,17 +159,11 @@ def test_numbers_to_sort_by(findings):
     assert None not in target
 
 
-def test_bound_is_marked(findings):
-    groups = tuple(replace(group, min_is_exact=False) for group in findings.groups)
-    rows = Page(render(replace(findings, groups=groups))).tables[1][1:]
-    assert [cells[3].startswith("≤") for cells in rows] == [group.size > 1 for group in groups]
-
-
 def test_cuts_are_said(monkeypatch):
     monkeypatch.setattr(_groups, "GROUPS_SHOWN", 3)
     monkeypatch.setattr(_groups, "MEMBERS_SHOWN", 2)
     found = make_findings()
-    text = Page(render(found)).text
+    text = text_of(found)
     others = sum(len(group.others) for group in found.groups)
     assert f"the 3 largest of {found.n_groups} groups" in text
     assert f"{others} features of large groups are listed by name only" in text
@@ -177,7 +176,7 @@ def test_texts_have_a_limit(monkeypatch):
     monkeypatch.setattr(_groups, "TEXT_SHOWN", 1000)
     monkeypatch.setattr(_groups, "MEMBERS_SHOWN", 1)
     found = make_findings()
-    text = Page(render(found)).text
+    text = text_of(found)
     unnamed = sum(group.n_unnamed for group in found.groups)
     assert unnamed
     assert len(found.groups) < found.n_groups
@@ -194,25 +193,20 @@ def test_the_limit_is_that_of_the_page(monkeypatch, rng, letter):
     factors = rng.normal(size=(30, 500))
     X = np.repeat(factors, 3, axis=1) + 0.01 * rng.normal(size=(30, 1500))
     names = [f"{letter * 100}{i}" for i in range(1500)]
-    model = LinCFA(tolerance=1e6, min_correlation=0.9).fit(
-        pd.DataFrame(X, columns=names), factors[:, 0]
-    )
+    frame = pd.DataFrame(X, columns=names)
+    model = LinCFA(tolerance=1e6, min_correlation=0.9).fit(frame, factors[:, 0])
     monkeypatch.setattr(_groups, "TEXT_SHOWN", 300_000)
     groups = render(collect_findings(model)).split('id="group-table"')[1].split("</section>")[0]
     assert 200_000 < len(groups.encode()) < 330_000
 
 
-def test_nothing_is_said_to_be_cut_where_nothing_is(page):
-    assert not page.all("p", **{"class": "cut"})
-
-
 def test_constant_features_are_listed():
     found = nasty_findings()
     assert found.n_constant == len(NASTY)
-    text = Page(render(found)).text
+    text = text_of(found)
     assert "These belong to no group: <script>alert(1)</script> still , " in text
     cut = replace(found, constant=found.constant[:2])
-    assert f"… and {len(NASTY) - 2} more" in Page(render(cut)).text
+    assert f"… and {len(NASTY) - 2} more" in text_of(cut)
 
 
 def test_pairs_that_stay_apart(findings, page):
@@ -291,7 +285,7 @@ def test_asks_for_nothing_from_outside(page, findings, drawn):
 def test_no_group_merges_and_a_search(drawn):
     X, y = make_correlated(n_samples=60, n_features=12, random_state=1)
     alone = LinCFA(min_correlation=1.0).fit(X, y)
-    assert "No features merged" in Page(render(collect_findings(alone))).text
+    assert "No features merged" in text_of(collect_findings(alone))
     search = LinCFACV(**QUICK).fit(X, y)
     assert "picture-path" in render(collect_findings(search))
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from ._model._summary import Summary
     from .diagnostics._compare import Comparison, compare
     from .diagnostics._explain import PairExplanation, explain_pair
-    from .diagnostics._order import OrderSensitivity, order_sensitivity
-    from .diagnostics._stability import Stability, stability
+    from .diagnostics._stability import OrderSensitivity, Stability, order_sensitivity, stability
 
 __version__ = "0.1.0"
 
@@ -45,14 +44,14 @@ _LAZY = {
     "LinCFA": "_lincfa",
     "Comparison": "diagnostics._compare",
     "LinCFACV": "_lincfa_cv",
-    "OrderSensitivity": "diagnostics._order",
+    "OrderSensitivity": "diagnostics._stability",
     "PairExplanation": "diagnostics._explain",
     "Stability": "diagnostics._stability",
     "Summary": "_model._summary",
     "explain_pair": "diagnostics._explain",
     "load": "_model._loading",
     "compare": "diagnostics._compare",
-    "order_sensitivity": "diagnostics._order",
+    "order_sensitivity": "diagnostics._stability",
     "stability": "diagnostics._stability",
 }
 _MODULES = ("baselines", "datasets", "plotting", "structure", "theory")

@@ -161,15 +161,7 @@ class FoldScore:
 def corrected_errors(
     scores: FloatArray, n_train: npt.NDArray[np.intp], n_test: npt.NDArray[np.intp]
 ) -> FloatArray:
-    """Return standard errors of means over folds, shape (..., n_folds), by Nadeau and Bengio.
-
-    The training sets of two folds overlap, so that scores of folds are not independent, and their
-    variance over the number of folds is too small. The square of the corrected error is
-
-        s² (1/J + n_test/n_train)
-
-    with s² the variance of the J scores. NaN for a single fold.
-    """
+    """Return standard errors of means over folds, see :class:`Comparison`; NaN for a single one."""
     J = scores.shape[-1]
     if J < 2:
         return np.full(scores.shape[:-1], np.nan)
@@ -234,66 +226,19 @@ class Comparison:
     n_test: npt.NDArray[np.intp]
     failures: tuple[str, ...]
     notes: tuple[str, ...]
-
-    @property
-    def r2(self) -> FloatArray:
-        """Mean R²."""
-        return np.asarray(self.fold_r2.mean(axis=1))
-
-    @property
-    def r2_se(self) -> FloatArray:
-        """Its standard error."""
-        return corrected_errors(self.fold_r2, self.n_train, self.n_test)
-
-    @property
-    def rmse(self) -> FloatArray:
-        """Mean root mean squared error, in the target's unit."""
-        return np.asarray(self.fold_rmse.mean(axis=1))
-
-    @property
-    def rmse_se(self) -> FloatArray:
-        """Its standard error."""
-        return corrected_errors(self.fold_rmse, self.n_train, self.n_test)
-
-    @property
-    def n_features(self) -> FloatArray:
-        """Mean number of features of the regression."""
-        return np.asarray(self.fold_n_features.mean(axis=1))
-
-    @property
-    def seconds(self) -> FloatArray:
-        """Mean time of a fit."""
-        return np.asarray(self.fold_seconds.mean(axis=1))
-
-    @property
-    def difference(self) -> FloatArray:
-        """Mean difference in R² to all features by least squares."""
-        return np.asarray(self._differences.mean(axis=1))
-
-    @property
-    def difference_se(self) -> FloatArray:
-        """Its standard error."""
-        return corrected_errors(self._differences, self.n_train, self.n_test)
-
-    @property
-    def _differences(self) -> FloatArray:
-        if ALL not in self.methods:
-            return np.full_like(self.fold_r2, np.nan)
-        return np.asarray(self.fold_r2 - self.fold_r2[self.methods.index(ALL)])
+    r2: FloatArray
+    r2_se: FloatArray
+    rmse: FloatArray
+    rmse_se: FloatArray
+    n_features: FloatArray
+    seconds: FloatArray
+    difference: FloatArray
+    difference_se: FloatArray
 
     def _columns(self) -> dict[str, Any]:
-        return {
-            "method": list(self.methods),
-            "n_features": self.n_features,
-            "r2": self.r2,
-            "r2_se": self.r2_se,
-            "rmse": self.rmse,
-            "rmse_se": self.rmse_se,
-            "difference": self.difference,
-            "difference_se": self.difference_se,
-            "seconds": self.seconds,
-            "failure": list(self.failures),
-        }
+        figures = ("n_features", "r2", "r2_se", "rmse", "rmse_se", "difference", "difference_se")
+        columns = {name: getattr(self, name) for name in (*figures, "seconds")}
+        return {"method": list(self.methods), **columns, "failure": list(self.failures)}
 
     def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
         """Return the figures of the methods as a data frame, one row each.
@@ -307,12 +252,8 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists for JSON; None for NaN."""
         columns = {name: _plain(values) for name, values in self._columns().items()}
-        folds = {
-            "r2": _plain(self.fold_r2),
-            "rmse": _plain(self.fold_rmse),
-            "n_features": _plain(self.fold_n_features),
-            "seconds": _plain(self.fold_seconds),
-        }
+        figures = ("r2", "rmse", "n_features", "seconds")
+        folds = {name: _plain(getattr(self, f"fold_{name}")) for name in figures}
         return {
             "n_samples": self.n_samples,
             "n_features": self.n_features_in,
@@ -330,7 +271,7 @@ class Comparison:
     def table(self) -> Table:
         """Return the figures as a table, with notes on what failed or was left out."""
         reference = self.methods.index(ALL) if ALL in self.methods else None
-        rows = []
+        rows, failed = [], []
         for k, (name, failure) in enumerate(zip(self.methods, self.failures, strict=True)):
             figures = [
                 f"{self.n_features[k]:.1f}",
@@ -342,12 +283,10 @@ class Comparison:
             ]
             if k == reference:
                 figures[5:7] = "", ""
-            rows.append([name, *(["failed"] + [""] * 7 if failure else figures)])
-        failed = [
-            f"{name} failed {failure}"
-            for name, failure in zip(self.methods, self.failures, strict=True)
-            if failure
-        ]
+            if failure:
+                figures = ["failed"] + [""] * 7
+                failed.append(f"{name} failed {failure}")
+            rows.append([name, *figures])
         order = " in time order" if self.ordered else ""
         return Table(
             f"{self.n_samples} samples{order}, {self.n_features_in} features; means over "
@@ -458,7 +397,7 @@ def compare(
         notes.append(f"{n_constant} constant {features} left out.")
     # Fold by fold, so that the first ones tell how much time is left.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_score_or_failure)(name, values, target, fold, ordered, tried)
+        delayed(_score)(name, values, target, fold, ordered, tried)
         for fold in folds
         for name in names
     )
@@ -469,19 +408,33 @@ def compare(
         if progress is not None:
             progress(len(scores), total)
     by_method = [scores[k :: len(names)] for k in range(len(names))]
+    r2, rmse, sizes, seconds = (
+        np.array([[getattr(one, figure) for one in row] for row in by_method], dtype=np.float64)
+        for figure in ("r2", "rmse", "n_features", "seconds")
+    )
+    difference = r2 - (r2[names.index(ALL)] if ALL in names else np.nan)
+    parts = tuple(np.array([len(part) for part in side]) for side in zip(*folds, strict=True))
     return Comparison(
         methods=tuple(names),
         n_samples=len(target),
         n_features_in=D,
         ordered=ordered,
-        fold_r2=_gather(by_method, "r2"),
-        fold_rmse=_gather(by_method, "rmse"),
-        fold_n_features=_gather(by_method, "n_features"),
-        fold_seconds=_gather(by_method, "seconds"),
-        n_train=np.array([len(train) for train, _ in folds]),
-        n_test=np.array([len(test) for _, test in folds]),
+        fold_r2=r2,
+        fold_rmse=rmse,
+        fold_n_features=sizes,
+        fold_seconds=seconds,
+        n_train=parts[0],
+        n_test=parts[1],
         failures=tuple(_first([score.failure for score in row]) for row in by_method),
         notes=(*notes, *_warnings(names, by_method)),
+        r2=r2.mean(axis=1),
+        r2_se=corrected_errors(r2, *parts),
+        rmse=rmse.mean(axis=1),
+        rmse_se=corrected_errors(rmse, *parts),
+        n_features=sizes.mean(axis=1),
+        seconds=seconds.mean(axis=1),
+        difference=difference.mean(axis=1),
+        difference_se=corrected_errors(difference, *parts),
     )
 
 
@@ -529,7 +482,7 @@ def _folds(
     return folds
 
 
-def _score_or_failure(
+def _score(
     name: str,
     X: npt.NDArray[Any],
     y: FloatArray,
@@ -543,40 +496,21 @@ def _score_or_failure(
         # Features that happen to be constant in a fold are not worth a note.
         warnings.simplefilter("ignore", ConstantFeaturesWarning)
         try:
-            score = _score(name, X, y, fold, ordered, strategies)
+            # In float64 for all methods: LinCFA computes in it anyway, least squares would not.
+            X_train, X_test = (X[part].astype(np.float64, copy=False) for part in fold)
+            y_train, y_test = (y[part] for part in fold)
+            n, D = X_train.shape
+            n_groups = LinCFA().fit(X_train, y_train).n_groups_ if name == AGGLOMERATION else 1
+            model = METHODS[name](TrainingPart(n, D, n_groups, ordered, strategies))
+            start = time.perf_counter()
+            model.fit(X_train, y_train)
+            seconds = time.perf_counter() - start
+            predicted = np.ravel(model.predict(X_test))
+            r2, rmse = r2_score(y_test, predicted), root_mean_squared_error(y_test, predicted)
+            score = FoldScore(float(r2), float(rmse), n_features(model), seconds)
         except _FAILURES as error:
             score = FoldScore(failure=f"{error}" or type(error).__name__)
     return replace(score, warning=str(caught[0].message)) if caught else score
-
-
-def _score(
-    name: str,
-    X: npt.NDArray[Any],
-    y: FloatArray,
-    fold: Fold,
-    ordered: bool,
-    strategies: tuple[str, ...],
-) -> FoldScore:
-    # In float64 for all methods: LinCFA computes in it anyway, least squares would not.
-    X_train, X_test = (X[part].astype(np.float64, copy=False) for part in fold)
-    y_train, y_test = (y[part] for part in fold)
-    n_groups = LinCFA().fit(X_train, y_train).n_groups_ if name == AGGLOMERATION else 1
-    n, D = X_train.shape
-    model = METHODS[name](TrainingPart(n, D, n_groups, ordered, strategies))
-    start = time.perf_counter()
-    model.fit(X_train, y_train)
-    seconds = time.perf_counter() - start
-    predicted = np.ravel(model.predict(X_test))
-    return FoldScore(
-        r2=float(r2_score(y_test, predicted)),
-        rmse=float(root_mean_squared_error(y_test, predicted)),
-        n_features=n_features(model),
-        seconds=seconds,
-    )
-
-
-def _gather(by_method: list[list[FoldScore]], figure: str) -> FloatArray:
-    return np.array([[getattr(one, figure) for one in row] for row in by_method], dtype=np.float64)
 
 
 def _first(messages: Sequence[str]) -> str:

@@ -17,10 +17,7 @@ _KNOWN = 5
 def with_progress(
     items: Iterable[T], total: int, what: str, verbose: bool, each: float
 ) -> Iterator[T]:
-    """Yield the items, reporting progress if it takes longer than a few seconds.
-
-    ``each`` is the time that one takes, as far as known, to report a long wait at once.
-    """
+    """Yield the items; report progress if they take long, at once if ``each`` item is known to."""
     start = time.monotonic()
     next_line = start + _SILENCE
     reported = verbose and each * total > _SILENCE

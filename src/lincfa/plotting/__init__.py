@@ -1,23 +1,20 @@
 """Figures of fitted models; they need matplotlib."""
 
-from ._coefficients import draw_coefficients as draw_coefficients
-from ._coefficients import plot_coefficients
+from ._charts import draw_coefficients as draw_coefficients
+from ._charts import draw_correlation as draw_correlation
+from ._charts import draw_path as draw_path
+from ._charts import draw_thresholds as draw_thresholds
+from ._charts import plot_coefficients, plot_correlation, plot_path, plot_search, plot_thresholds
 from ._figures import NAMES_SHOWN as NAMES_SHOWN
 from ._figures import default_style as default_style
 from ._figures import new_figure as new_figure
 from ._maps import draw_groups as draw_groups
+from ._maps import draw_spectrum as draw_spectrum
 from ._maps import draw_stability as draw_stability
 from ._maps import draw_weights as draw_weights
 from ._maps import figure_size as figure_size
-from ._maps import plot_coefficient_map, plot_map, plot_stability_map
+from ._maps import plot_coefficient_map, plot_map, plot_spectrum, plot_stability_map
 from ._maps import weights_on as weights_on
-from ._pairs import draw_correlation as draw_correlation
-from ._pairs import draw_thresholds as draw_thresholds
-from ._pairs import plot_correlation, plot_thresholds
-from ._scores import draw_path as draw_path
-from ._scores import plot_path, plot_search
-from ._spectrum import draw_spectrum as draw_spectrum
-from ._spectrum import plot_spectrum
 from ._svg import svg as svg
 
 # The others draw findings, for a report.

@@ -4,6 +4,7 @@ import colorsys
 
 import numpy as np
 import numpy.typing as npt
+from scipy.interpolate import make_interp_spline
 from scipy.spatial import KDTree
 
 from ..report._maps import Map, Places
@@ -81,30 +82,17 @@ def _filled(values: FloatArray) -> FloatArray:
         for line in lines:
             known = np.flatnonzero(np.isfinite(line))
             if _FEWEST <= known.size < line.size:
-                line[:] = _extrapolated(known, line)
+                line[:] = make_interp_spline(known, line[known], k=1)(np.arange(line.size))
     # What no line reaches is not drawn, but must be a number.
     finite = np.isfinite(result)
     return np.where(finite, result, float(result[finite].mean()) if finite.any() else 0.0)
-
-
-def _extrapolated(known: _Indices, line: FloatArray) -> FloatArray:
-    """Interpolate a line where it is unknown, and extend it linearly beyond its ends."""
-    at = np.arange(line.size, dtype=np.float64)
-    result = np.interp(at, known, line[known])
-    for ends, side in ((known[:2], at < known[0]), (known[-2:], at > known[-1])):
-        slope = (line[ends[1]] - line[ends[0]]) / (ends[1] - ends[0])
-        result[side] = line[ends[0]] + slope * (at[side] - ends[0])
-    return result
 
 
 # Colours
 
 
 def grid_neighbors(groups: _Indices, wraps: bool) -> _Indices:
-    """Return pairs of groups that touch on a grid, by a side or a corner; shape (n, 2).
-
-    Negative numbers are not groups.
-    """
+    """Return pairs of groups that touch on a grid, by a side or a corner; shape (n, 2)."""
     if wraps:
         groups = np.concatenate([groups, groups[:, :1]], axis=1)
     touching = (
@@ -141,11 +129,8 @@ def _distinct(pairs: _Indices) -> _Indices:
 
 
 def color_groups(order: _Indices, pairs: _Indices, colors: int) -> dict[int, int]:
-    """Assign each group a colour that no neighbour has, out of so many, or more if necessary.
-
-    Greedy in the given order, with the least used colour each time, so that few groups all have
-    colours of their own.
-    """
+    """Assign each group a colour that no neighbour has, out of so many, or more if necessary."""
+    # Greedy, with the least used colour each time: few groups all have colours of their own.
     neighbors: dict[int, list[int]] = {int(group): [] for group in order}
     for one, other in pairs.tolist():
         if one in neighbors and other in neighbors:
@@ -168,42 +153,33 @@ def color_groups(order: _Indices, pairs: _Indices, colors: int) -> dict[int, int
 def distinct_colors(
     groups: _Indices, single: _Indices, pairs: _Indices
 ) -> tuple[_Indices, list[str]]:
-    """Return the index of each cell's colour, −1 without a group, and the list of colours.
-
-    Groups listed in ``single`` are grey; ``pairs`` of neighbours have different colours.
-    """
+    """Return the index of each cell's colour, −1 without a group, and the list of colours."""
     numbers, sizes = np.unique(groups[groups >= 0], return_counts=True)
     order = numbers[np.argsort(-sizes, kind="stable")]
     alone = np.isin(order, single)
     colored = color_groups(order[~alone], pairs, len(_PALETTE))
     grey = color_groups(order[alone], pairs, _TONES)
-    colors = _hues(1 + max(colored.values(), default=-1))
+    n_hues, n_greys = (1 + max(each.values(), default=-1) for each in (colored, grey))
     index = np.full(1 + numbers.max(initial=-1), -1, dtype=np.intp)
     for group, color in colored.items():
         index[group] = color
     for group, tone in grey.items():
-        index[group] = len(colors) + tone
+        index[group] = n_hues + tone
     result = np.full(groups.shape, -1, dtype=np.intp)
     result[groups >= 0] = index[groups[groups >= 0]]
-    return result, colors + _greys(1 + max(grey.values(), default=-1))
+    return result, _colors(n_hues, n_greys)
 
 
-def _hues(count: int) -> list[str]:
-    """Return so many colours: those of the palette first, then others around the colour wheel."""
+def _colors(hues: int, greys: int) -> list[str]:
+    """Return hues, those of the palette first, then others around the colour wheel, and greys."""
+    from matplotlib.colors import to_hex
+
     more = (
         colorsys.hls_to_rgb(k * _GOLDEN % 1, (0.4, 0.55, 0.7)[k % 3], 0.45)
-        for k in range(count - len(_PALETTE))
+        for k in range(hues - len(_PALETTE))
     )
-    return [*_PALETTE[:count], *map(_hex, more)]
-
-
-def _greys(count: int) -> list[str]:
-    tones = np.linspace(_LIGHT, _DARK, max(count, _TONES))
-    return [_hex((tone, tone, tone)) for tone in tones[:count].tolist()]
-
-
-def _hex(color: tuple[float, float, float]) -> str:
-    return "#" + "".join(f"{round(255 * part):02x}" for part in color)
+    tones = np.linspace(_LIGHT, _DARK, max(greys, _TONES))[:greys].tolist()
+    return [*_PALETTE[:hues], *map(to_hex, more), *(to_hex((tone,) * 3) for tone in tones)]
 
 
 # Labels

@@ -56,10 +56,7 @@ def axes_or_new(ax: "Axes | None", width: float, height: float, *, square: bool 
 
 
 def default_style() -> "AbstractContextManager[None]":
-    """Draw in matplotlib's default style, in black ink, whatever style the user has set.
-
-    For figures that become SVG, where black becomes the colour of the page's text.
-    """
+    """Use matplotlib's default style for SVG, where black becomes the colour of the page's text."""
     from matplotlib import style
 
     return style.context("default")

@@ -13,36 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from .._data._names import shown
-from ._groups import (
-    LONGEST_NAME,
-    CorrelationMatrix,
-    Group,
-    Pairs,
-    collect_pairs,
-    correlate_by_group,
-    describe_groups,
-)
-from ._inputs import (
-    Observations,
-    feature_names,
-    field_of,
-    fitted_reducer,
-    open_test,
-    open_training,
-)
+from . import _groups, _scores
+from ._inputs import Observations, feature_names, field_of, fitted_reducer, open_test, open_training
 from ._maps import Map, Spectrum, report_maps, report_spectrum
-from ._scores import (
-    Coefficients,
-    HeldOutScores,
-    ScorePath,
-    effect_of_features,
-    effect_of_groups,
-    expand_coefficients,
-    fit_regression,
-    linear_coefficients,
-    score,
-    score_path,
-)
 
 _CONSTANT_SHOWN = 1000
 _WITHOUT_INFLUENCE = ("n_jobs", "verbose")
@@ -61,14 +34,14 @@ class Findings:
     n_features: int
     n_groups: int
     n_constant: int  # constant features, which belong to no group
-    scores: HeldOutScores | None  # None without test samples
-    groups: tuple[Group, ...]  # the largest first; if there are very many, not all
+    scores: _scores.HeldOutScores | None  # None without test samples
+    groups: tuple[_groups.Group, ...]  # the largest first; if there are very many, not all
     constant: tuple[str, ...]  # names of constant features, the first thousand
-    matrix: CorrelationMatrix | None  # None without data
+    matrix: _groups.CorrelationMatrix | None  # None without data
     matrix_source: str  # which data
-    pairs: Pairs
-    path: ScorePath | None  # None without a path, or without data to score it on
-    coefficients: Coefficients | None  # None without a linear regression on the reduced features
+    pairs: _groups.Pairs
+    path: _scores.ScorePath | None  # None without a path, or without data to score it on
+    coefficients: _scores.Coefficients | None  # None without a linear regression
     maps: tuple[Map, ...]  # of a field, with coefficients if there are any; the first ones
     n_maps: int  # how many there could be
     spectrum: Spectrum | None  # means of numbered features
@@ -98,44 +71,31 @@ def collect_findings(
     y_test: Any = None,
     ordered: bool = False,
     regression: Any = None,
-    scores: HeldOutScores | None = None,
+    scores: _scores.HeldOutScores | None = None,
     title: str | None = None,
     data: Mapping[str, Any] | None = None,
     recipe: str | None = None,
     notes: Sequence[str] = (),
 ) -> Findings:
-    """Collect the findings on a fitted model.
+    """Collect the findings on a fitted LinCFA or LinCFACV.
 
-    Parameters
-    ----------
-    model : LinCFA or LinCFACV
-        Fitted.
-    X, y, sample_weight
-        The training data, which the model does not keep.
-    X_test, y_test
-        Samples not used for fitting, to score on.
-    ordered : bool
-        Whether the test samples are in time order, so that neighbours are dependent.
-    regression, scores
-        A regression on the reduced features, and its scores, where the data do not fit in memory;
-        instead of X, y, X_test and y_test.
-    title, data, recipe, notes
-        See :class:`Findings`.
+    Data are as for ``report``. A regression on the reduced features and its scores replace them
+    where they do not fit in memory.
     """
     reducer = fitted_reducer(model)
     train = open_training(model, X, y, sample_weight)
     test = open_test(model, X_test, y_test)
     known = train if train is not None else test
     if regression is None:
-        regression = fit_regression(model, reducer, train)
+        regression = _scores.fit_regression(model, reducer, train)
     if scores is None:
-        scores = score(model, reducer, regression, train, test, ordered)
-    coef = linear_coefficients(regression, reducer.n_groups_)
+        scores = _scores.score(model, reducer, regression, train, test, ordered)
+    coef = _scores.linear_coefficients(regression, reducer.n_groups_)
     coefficients, effects, weights = None, None, None
     if coef is not None:
-        coefficients = expand_coefficients(reducer, coef)
-        effects = effect_of_features(reducer, coef)
-        weights = effect_of_groups(reducer, coef, train)
+        coefficients = _scores.expand_coefficients(reducer, coef)
+        effects = _scores.effect_of_features(reducer, coef)
+        weights = _scores.effect_of_groups(reducer, coef, train)
     maps, n_maps = report_maps(reducer, effects)
     names = feature_names(reducer)
     constant = np.flatnonzero(reducer.labels_ < 0)
@@ -150,12 +110,12 @@ def collect_findings(
         n_groups=int(reducer.n_groups_),
         n_constant=int(constant.size),
         scores=scores,
-        groups=describe_groups(reducer, weights),
-        constant=tuple(shown(names[i], LONGEST_NAME) for i in constant[:_CONSTANT_SHOWN]),
-        matrix=None if known is None else correlate_by_group(reducer, known),
+        groups=_groups.describe_groups(reducer, weights),
+        constant=tuple(shown(names[i], _groups.LONGEST_NAME) for i in constant[:_CONSTANT_SHOWN]),
+        matrix=None if known is None else _groups.correlate_by_group(reducer, known),
         matrix_source="the training data" if train is not None else "the test samples",
-        pairs=collect_pairs(reducer, train),
-        path=score_path(model, reducer, train, test),
+        pairs=_groups.collect_pairs(reducer, train),
+        path=_scores.score_path(model, reducer, train, test),
         coefficients=coefficients,
         maps=maps,
         n_maps=n_maps,

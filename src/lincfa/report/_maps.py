@@ -66,13 +66,9 @@ class Places:
 
 
 def locate_cells(array: "xr.DataArray") -> tuple[Places, npt.NDArray[Any]]:
-    """Return the places of the cells of an array, and its values in their order.
-
-    Rows of a grid run from south to north and columns from west to east, or by ascending
-    coordinates of any other kind.
-    """
+    """Return the places of the cells of an array, by ascending coordinates, and its values."""
+    lat, lon = (_coordinate(array, kind) for kind in ("lat", "lon"))
     if array.ndim == 1:
-        lat, lon = (_coordinate(array, kind, ndim=1) for kind in ("lat", "lon"))
         if lat is None or lon is None:
             raise ValueError(
                 f"The cells are in a sequence along {str(array.dims[0])!r}, without latitudes and "
@@ -83,7 +79,6 @@ def locate_cells(array: "xr.DataArray") -> tuple[Places, npt.NDArray[Any]]:
     if array.ndim != _MAP_DIMS:
         dims = _sizes_of(array) or "none"
         raise ValueError(f"A map has two dimensions, or points along one; got {dims}.")
-    lat, lon = (_coordinate(array, kind, ndim=_MAP_DIMS) for kind in ("lat", "lon"))
     across = _x_dimension(array)
     (down,) = (name for name in array.dims if name != across)
     values = array.transpose(down, across).values
@@ -114,7 +109,7 @@ def _sizes_of(array: "xr.DataArray") -> str:
 
 def _has_map(array: "xr.DataArray") -> bool:
     if array.ndim == 1:
-        return all(_coordinate(array, kind, ndim=1) is not None for kind in ("lat", "lon"))
+        return all(_coordinate(array, kind) is not None for kind in ("lat", "lon"))
     return array.ndim == _MAP_DIMS
 
 
@@ -138,10 +133,10 @@ def _kind(array: "xr.DataArray", name: Hashable) -> str | None:
     return axis_of(name, array.coords[name].attrs) if name in array.coords else None
 
 
-def _coordinate(array: "xr.DataArray", kind: str, ndim: int) -> "xr.DataArray | None":
-    """Return the latitudes or longitudes if they have so many dimensions."""
+def _coordinate(array: "xr.DataArray", kind: str) -> "xr.DataArray | None":
+    """Return the latitudes or longitudes if there is one for each cell."""
     for name, coordinate in array.coords.items():
-        if coordinate.ndim == ndim and _kind(array, name) == kind:
+        if coordinate.ndim == array.ndim and _kind(array, name) == kind:
             found: xr.DataArray = coordinate
             return found
     return None
@@ -216,11 +211,7 @@ def select_map(
 
 
 def report_maps(reducer: Any, effects: FloatArray | None) -> tuple[tuple[Map, ...], int]:
-    """Return the first maps of a model, thinned if they are large, and how many there are.
-
-    One for each variable, or for each position along the dimensions beyond two. Variables whose
-    cells are not on a map have none; a table has none.
-    """
+    """Return the first maps of a model, thinned if they are large, and how many there are."""
     field = field_of(reducer)
     # A model that was loaded from a file can be reported on without xarray.
     if field is None or find_spec("xarray") is None:
@@ -358,10 +349,7 @@ class Spectrum:
 
 
 def make_spectrum(reducer: Any, values: FloatArray) -> Spectrum:
-    """Order the features by the numbers in their names, or by the coordinate of a 1-D field.
-
-    By position if these are not monotonic numbers.
-    """
+    """Order features by name or by the coordinate of a 1-D field; by position if not monotonic."""
     field = field_of(reducer)
     x: FloatArray | None = None
     label = "feature name"
@@ -373,7 +361,8 @@ def make_spectrum(reducer: Any, values: FloatArray) -> Spectrum:
         except ValueError:
             x = None
     positions = np.arange(reducer.n_features_in_, dtype=np.float64)
-    if x is None or not _is_monotonic(x):
+    steps = np.zeros(1) if x is None else np.diff(x)
+    if x is None or not np.isfinite(x).all() or not ((steps > 0).all() or (steps < 0).all()):
         x, label = positions, "feature index"
     numbered = not any(np.array_equal(x, positions + start) for start in (0, 1))
     return Spectrum(x, label, numbered, reducer.labels_, values)
@@ -400,8 +389,3 @@ def _field_coordinate(field: Field) -> tuple[FloatArray | None, str]:
             label = f"{dimension} ({units})" if units else str(dimension)
             return np.asarray(coordinate.values, dtype=np.float64)[variable.present], label
     return None, ""
-
-
-def _is_monotonic(x: FloatArray) -> bool:
-    steps = np.diff(x)
-    return bool(np.isfinite(x).all() and ((steps > 0).all() or (steps < 0).all()))

@@ -59,9 +59,7 @@ def _environment() -> Any:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    filters: dict[str, Callable[..., str]]
-    filters = {"number": _number, "setting": _setting, "visible": visible}
-    environment.filters |= filters
+    environment.filters.update(number=_number, setting=_setting, visible=visible)
     return environment
 
 
@@ -151,13 +149,7 @@ def _setting(value: Any) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Escape invisible characters, such as those that change the direction of text.
-
-    Examples
-    --------
-    >>> print(visible("a\u202eb"))
-    a\u202eb
-    """
+    """Escape invisible characters, such as those that change the direction of text."""
     return "".join(
         letter
         if letter.isprintable() or letter == "\n"

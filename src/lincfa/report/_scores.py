@@ -39,14 +39,11 @@ _COEFFICIENTS_SHOWN = 20_000
 def fit_linear(
     estimator: Any, X: npt.NDArray[Any], y: FloatArray, weights: FloatArray | None = None
 ) -> Any:
-    """Fit a clone of an estimator, by default least squares, which overwrites X.
-
-    Where least squares would take minutes, a negligible penalty is used instead.
-    """
+    """Fit a clone of an estimator; by default least squares, or almost, which overwrites X."""
     options = {} if weights is None else {"sample_weight": weights}
     if estimator is not None:
         return clone(estimator).fit(X, y, **options)
-    if not _is_penalized(*X.shape):
+    if not _is_penalized(*X.shape):  # else it would take minutes
         return LinearRegression(copy_X=False).fit(X, y, **options)
     scale = X.std(axis=0)
     scale[scale == 0] = 1
@@ -118,10 +115,7 @@ def effect_of_features(reducer: Any, coef: FloatArray) -> FloatArray:
 def effect_of_groups(
     reducer: Any, coef: FloatArray, train: Observations | None
 ) -> FloatArray | None:
-    """Return the change in the prediction per standard deviation of each reduced feature.
-
-    None for original units without training data, which that standard deviation requires.
-    """
+    """Return the change per standard deviation of each reduced feature; None if that is unknown."""
     if reducer.units != "standardized":
         if train is None:
             return None
@@ -186,11 +180,7 @@ def score(
     test: Observations | None,
     ordered: bool,
 ) -> HeldOutScores | None:
-    """Score on the test samples; None if there are none.
-
-    ``regression`` on the reduced features was fitted to the training samples. Without these,
-    regressions are cross-validated within the test samples, which the groups have not seen either.
-    """
+    """Score on the test samples, by cross-validation without training data; None without any."""
     if test is None:
         return None
     n_test = len(test.y)
@@ -251,10 +241,7 @@ def _cross_predict(estimator: Any, X: npt.NDArray[Any], y: FloatArray, ordered: 
 def _score_predictions(
     y: FloatArray, predictions: list[FloatArray], sizes: list[int], ordered: bool
 ) -> tuple[tuple[RegressionScore, ...], Interval | None]:
-    """Return R² and RMSE of predictions, the last from reduced features, and R²'s difference.
-
-    All predictions are scored on the same bootstrap samples, so that differences have intervals.
-    """
+    """Return R² and RMSE of predictions on the same bootstrap samples, and R²'s difference."""
     unit = float(np.abs(y - y.mean()).max())  # squares of extreme numbers would be 0 or infinite
     centered = (y - y.mean()) / unit
     errors = [(y - each) / unit for each in predictions]

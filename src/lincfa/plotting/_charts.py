@@ -1,0 +1,522 @@
+"""Figures of coefficients, correlations, thresholds and scores."""
+
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data._checks import real_numbers
+from .._data._names import shown
+from .._lincfa_cv import LinCFACV
+from .._model._parameters import is_count
+from .._search._choice import standard_errors
+from ..report._groups import CorrelationMatrix, Pairs, collect_pairs, correlate_by_group
+from ..report._inputs import (
+    Observations,
+    fitted_reducer,
+    open_features,
+    open_test,
+    open_training,
+)
+from ..report._scores import (
+    Coefficients,
+    ScorePath,
+    expand_coefficients,
+    linear_coefficients,
+    score_path,
+)
+from ..theory._arrays import FloatArray
+from ._figures import (
+    BLUE,
+    EFFECT,
+    GREY,
+    MARKS_DRAWN,
+    NAMES_SHOWN,
+    SERIES,
+    STRATEGY_COLORS,
+    SYMLOG,
+    VERMILION,
+    axes_or_new,
+    focus,
+    ink,
+    legend_above,
+    linear_threshold,
+    mark_size,
+    name_ticks,
+    new_figure,
+    short_number,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_STEMS = 60  # most features that are joined to zero by a stem
+_FLAT = 50  # largest value over the median, beyond which half of the values look like zero
+_LONGEST_NAME = 20
+_FEWEST = 2  # samples and features with correlations
+_LINES = 50  # across the matrix, at most
+_STRIP = 0.1  # width of the strip for pairs that need no correlation, as a share of the rest
+_NARROWEST = 1e-6
+_FEWEST_TICKS = 3
+_MARGIN = 1.15
+_RING: dict[str, Any] = {"marker": "o", "markersize": 14, "markerfacecolor": "none"}
+
+
+# Coefficients
+
+
+def plot_coefficients(model: Any, coef: Any = None, *, ax: "Axes | None" = None) -> "Axes":
+    """Draw the coefficients of the reduced features, expanded to all features.
+
+    In column order, coloured by group for the largest groups. A coefficient is the change in the
+    prediction per standard deviation of the feature.
+
+    Parameters
+    ----------
+    model : LinCFA or LinCFACV
+        Fitted.
+    coef : array of shape (n_groups_,), default=None
+        Coefficients of a linear model on the reduced features; None for those of the ``estimator_``
+        of a LinCFACV.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None for a new figure, without a window.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    reducer, coef = check_coefficients(model, coef)
+    ax = axes_or_new(ax, 9, 4.4)
+    draw_coefficients(expand_coefficients(reducer, coef), ax)
+    return ax
+
+
+def check_coefficients(model: Any, coef: Any) -> tuple[Any, FloatArray]:
+    """Return the fitted LinCFA and the checked coefficients of its reduced features."""
+    reducer = fitted_reducer(model)
+    if coef is None:
+        own = linear_coefficients(getattr(model, "estimator_", None), reducer.n_groups_)
+        if own is None:
+            raise ValueError(
+                "coef is required: the coefficients of a linear model on the reduced features. "
+                "Only a LinCFACV with a linear estimator has its own."
+            )
+        return reducer, own
+    given = real_numbers(coef, "coef")
+    if given.shape == (1, reducer.n_groups_):  # the target was a matrix of one column
+        given = given[0]
+    if given.shape != (reducer.n_groups_,):
+        raise ValueError(
+            f"coef must have one coefficient per reduced feature, shape ({reducer.n_groups_},), "
+            f"got {given.shape}."
+        )
+    return reducer, given
+
+
+def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
+    """Draw a mark for each feature, and a stem if there is room."""
+    values, groups = coefficients.values, coefficients.groups
+    size = len(values)
+    ax.axhline(0, color=ink(), linewidth=0.8)
+    largest = _largest(groups)
+    handles, labels = [], []
+    others = np.flatnonzero(~np.isin(groups, largest))
+    series = [(others, GREY if largest else BLUE, "o", "other features")]
+    for group, (color, marker) in zip(largest, SERIES, strict=False):
+        members = np.flatnonzero(groups == group)
+        series.append((members, color, marker, _label(coefficients, members)))
+    for members, color, marker, label in series:
+        if members.size == 0:
+            continue
+        if size <= _STEMS:
+            ax.vlines(members, 0, values[members], colors=color, linewidth=1.5, alpha=0.7)
+        marks = ax.scatter(
+            members,
+            values[members],
+            s=mark_size(size) * (0.5 if color == GREY else 1.0),
+            color=color,
+            marker=marker,
+            linewidths=0,
+            rasterized=size > MARKS_DRAWN,
+            zorder=2.5,
+        )
+        handles.append(marks)
+        labels.append(label)
+    if largest:
+        turn = int(others.size > 0)  # the grey ones are drawn first and listed last
+        legend_above(ax, handles[turn:] + handles[:turn], labels[turn:] + labels[:turn])
+    if size <= NAMES_SHOWN:
+        name_ticks(ax.xaxis, coefficients.names)
+    part = f"first {size} of " if size < coefficients.n_features else ""
+    ax.set(
+        xlim=(-0.02 * size - 0.5, 1.02 * size - 0.5),
+        xlabel=f"{part}{coefficients.n_features} features, in column order",
+        ylabel=EFFECT.format("feature"),
+    )
+    _scale(ax, values)
+    ax.grid(alpha=0.3, axis="y")
+
+
+def _scale(ax: "Axes", values: FloatArray) -> None:
+    """Use a logarithmic axis if a few large values would flatten the small ones."""
+    linear = linear_threshold(values, _FLAT)
+    if linear is None:
+        return
+    ax.set_yscale("symlog", linthresh=linear)
+    ax.set_ylim(2 * min(values.min(), -linear), 2 * max(values.max(), linear))
+    ax.yaxis.set_major_formatter(lambda value, _: short_number(value))
+    ax.set_ylabel(ax.get_ylabel() + SYMLOG)
+
+
+def _largest(groups: Any) -> list[int]:
+    """Return the largest groups of at least two features, as many as there are colours."""
+    numbers, sizes = np.unique(groups[groups >= 0], return_counts=True)
+    order = np.argsort(-sizes, kind="stable")[: len(SERIES)]
+    return [int(numbers[k]) for k in order if sizes[k] > 1]
+
+
+def _label(coefficients: Coefficients, members: Any) -> str:
+    name = shown(coefficients.names[members[0]], _LONGEST_NAME)
+    if len(coefficients.names) < coefficients.n_features:
+        return f"group of {name}"  # it may have more features than are shown
+    return f"group of {name} ({members.size} features)"
+
+
+# Correlations and thresholds
+
+
+def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" = None) -> "Axes":
+    """Draw the correlations of the features, ordered by group, the largest group first.
+
+    Lines mark the ends of groups that are large enough to be seen.
+
+    Parameters
+    ----------
+    model : LinCFA or LinCFACV
+        Fitted.
+    X : array, data frame or field of shape (n_samples, n_features)
+        Samples to correlate: the training data, or others.
+    limit : int, default=240
+        Most features shown; of more, every k-th.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None for a new figure, without a window.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    reducer = fitted_reducer(model)
+    if not is_count(limit) or limit < _FEWEST:
+        raise ValueError(f"limit must be an integer of at least {_FEWEST}, got {limit!r}")
+    values, *_ = open_features(model, X)
+    if len(values) < _FEWEST:
+        raise ValueError(f"X has {len(values)} sample; correlations need at least {_FEWEST}.")
+    samples = Observations(values, np.zeros(len(values)))
+    ax = axes_or_new(ax, 6.2, 5.2, square=True)
+    draw_correlation(correlate_by_group(reducer, samples, limit), ax)
+    return ax
+
+
+def draw_correlation(matrix: CorrelationMatrix, ax: "Axes") -> None:
+    """Draw a correlation matrix."""
+    size = len(matrix.names)
+    # Without interpolation, SVG stores one pixel per pair and stays sharp.
+    image = ax.imshow(matrix.values, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="none")
+    bar = ax.figure.colorbar(image, ax=ax, label="correlation", shrink=0.9)
+    bar.outline.set_visible(False)
+    ends = _group_ends(matrix.groups)
+    # Dark on a dark page too: the lines are on the matrix, not on the page.
+    line = {"color": "#333333", "linewidth": 0.7}
+    ax.hlines(ends, -0.5, size - 0.5, **line)  # type: ignore[arg-type]
+    ax.vlines(ends, -0.5, size - 0.5, **line)  # type: ignore[arg-type]
+    ax.spines[:].set_visible(False)
+    if size <= NAMES_SHOWN:
+        name_ticks(ax.xaxis, matrix.names)
+        name_ticks(ax.yaxis, matrix.names)
+        ax.tick_params(length=0)
+    else:
+        ax.set(xticks=[], yticks=[])
+    groups = len(np.unique(matrix.groups))
+    if size < matrix.n_features:
+        label = f"{size} of {matrix.n_features} features, largest group first"
+    else:
+        label = f"{size} feature{'s' * (size != 1)} in {groups} group{'s' * (groups != 1)}"
+        label += ", largest first" if groups > 1 else ""
+    ax.set(xlabel=label, ylabel="the same features")
+
+
+def _group_ends(groups: npt.NDArray[np.intp]) -> FloatArray:
+    """Return the positions between features where a group ends that is large enough to be seen."""
+    if groups.size == 0:
+        return np.empty(0)
+    starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
+    sizes = np.diff(starts, append=groups.size)
+    # Lines between single features would mean nothing, and many lines would hide the matrix.
+    ends = (starts + sizes)[sizes >= max(2, groups.size / _LINES)]
+    return np.asarray(ends[ends < groups.size] - 0.5)
+
+
+def plot_thresholds(
+    model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw the actual correlation of pairs against the correlation required to merge.
+
+    Pairs on or above the diagonal pass, unless their correlation is below ``min_correlation``.
+    Pairs that pass at any correlation are in the strip at the left.
+
+    Parameters
+    ----------
+    model : LinCFA or LinCFACV
+        Fitted, with a strategy other than ``"joint"``.
+    X, y : arrays or data frames, default=None
+        The training data, for pairs that nearly merged; None for merged pairs only.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None for a new figure, without a window.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    reducer = fitted_reducer(model)
+    if reducer.strategy == "joint":
+        raise ValueError(
+            "The joint strategy has no thresholds to draw: it decides by a regression on all "
+            "groups, not pair by pair."
+        )
+    pairs = collect_pairs(reducer, open_training(model, X, y))
+    ax = axes_or_new(ax, 6.4, 5)
+    draw_thresholds(pairs, ax)
+    return ax
+
+
+def draw_thresholds(pairs: Pairs, ax: "Axes") -> None:
+    """Draw merged pairs, and those that nearly merged."""
+    min_correlation = pairs.min_correlation
+    tables = [("merged", pairs.merged, BLUE, "o")]
+    if pairs.near is not None:
+        tables.append(("not merged, closest", pairs.near, VERMILION, "D"))
+    threshold = np.concatenate([table.threshold for _, table, _, _ in tables])
+    correlation = np.concatenate([table.correlation for _, table, _, _ in tables])
+    low = _axis_start(threshold[threshold >= -1])
+    reached = correlation if min_correlation is None else np.append(correlation, min_correlation)
+    bottom = _axis_start(reached)
+    strip = low - _STRIP * (1 - low)
+    handles: list[Any] = []
+    labels = []
+    for what, table, color, marker in tables:
+        handles.append(
+            ax.scatter(
+                _x_positions(table.threshold, strip, low),
+                table.correlation,
+                s=mark_size(correlation.size),
+                color=color,
+                marker=marker,
+                alpha=0.8,
+                linewidths=0,
+                rasterized=correlation.size > MARKS_DRAWN,
+                zorder=2.5,
+            )
+        )
+        size = len(table.first)
+        count = f"{size} of {table.total}" if size < table.total else f"{size}"
+        labels.append(f"{what} ({count})")
+    (diagonal,) = ax.plot([low, 1], [low, 1], "--", color=ink(), linewidth=0.9)
+    handles.append(diagonal)
+    labels.append("threshold: pairs on or above it pass")
+    if min_correlation is not None:
+        handles.append(ax.axhline(min_correlation, color=ink(), linestyle=":", linewidth=0.9))
+        labels.append("min_correlation: no merges below")
+    left, ticks = low, _correlation_ticks(low)
+    tick_labels = _tick_labels(ticks)
+    if (threshold < -1).any():
+        left = strip
+        ax.axvspan(strip, low, color=GREY, alpha=0.15, linewidth=0)
+        ticks, tick_labels = np.append(ticks, (strip + low) / 2), [*tick_labels, "any"]
+    ax.set_xticks(ticks, tick_labels)
+    heights = _correlation_ticks(bottom)
+    ax.set_yticks(heights, _tick_labels(heights))
+    ax.set(
+        xlim=(left, 1 + 0.02 * (1 - low)),
+        ylim=(bottom, 1 + 0.02 * (1 - bottom)),
+        xlabel="correlation required to merge",
+        ylabel="actual correlation",
+    )
+    ax.grid(alpha=0.3)
+    legend_above(ax, handles, labels)
+
+
+def _axis_start(values: FloatArray) -> float:
+    """Return where an axis that ends at 1 begins: a little below all values."""
+    reach = max(_NARROWEST, 1 - values.min()) if values.size else 1.0
+    return float(1 - 1.06 * reach)
+
+
+def _x_positions(threshold: FloatArray, strip: float, low: float) -> FloatArray:
+    """Return the thresholds, or positions within the strip if any correlation would do."""
+    # Spread by the golden ratio, so that pairs in the strip do not hide each other.
+    spread = np.arange(threshold.size) * 0.6180339887498949 % 1
+    within = strip + (low - strip) * (0.15 + 0.7 * spread)
+    return np.asarray(np.where(threshold < -1, within, threshold))
+
+
+def _correlation_ticks(low: float) -> FloatArray:
+    from matplotlib.ticker import MaxNLocator
+
+    ticks = np.asarray(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]).tick_values(low, 1))
+    return np.asarray(ticks[(ticks >= low) & (ticks <= 1 + 1e-12)])
+
+
+def _tick_labels(ticks: FloatArray) -> list[str]:
+    """Format ticks with enough decimals to distinguish them, and without an offset."""
+    step = float(np.diff(ticks).min()) if ticks.size > 1 else 1.0
+    count = max(1, -floor(log10(step) + 1e-6))
+    return [f"{tick:.{count}f}".replace("-", "−") for tick in ticks]
+
+
+# Scores
+
+
+def plot_path(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    X_test: Any = None,
+    y_test: Any = None,
+    *,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw scores against the number of groups; a ring marks the model.
+
+    For :class:`LinCFACV`, the scores of its search, one line per strategy, with bars of one
+    standard error. For :class:`LinCFA` with a merge path (``"agglomerative"`` and ``"joint"``), R²
+    of linear regressions on the groups at different cuts of the path.
+
+    Parameters
+    ----------
+    model : LinCFA or LinCFACV
+        Fitted.
+    X, y : arrays or data frames, default=None
+        The training data; not needed for LinCFACV.
+    X_test, y_test : arrays or data frames, default=None
+        Samples to score on; not needed for LinCFACV.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None for a new figure, without a window.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    reducer = fitted_reducer(model)
+    train, test = open_training(model, X, y), open_test(model, X_test, y_test)
+    path = score_path(model, reducer, train, test)
+    if path is None and not hasattr(reducer, "merge_path_"):
+        raise ValueError(
+            f"strategy={reducer.strategy!r} has no path to draw; use LinCFA with "
+            "strategy='agglomerative' or 'joint', or LinCFACV."
+        )
+    if path is None:
+        raise ValueError("To score the path of a LinCFA, pass X, y, X_test and y_test.")
+    ax = axes_or_new(ax, 7, 4.4)
+    draw_path(path, ax)
+    return ax
+
+
+def draw_path(path: ScorePath, ax: "Axes") -> None:
+    """Draw the scores of each strategy, and a ring around the choice."""
+    handles, labels = [], []
+    for curve in path.curves:
+        color = STRATEGY_COLORS.get(curve.strategy, GREY)
+        (line,) = ax.plot(
+            curve.n_groups, curve.score, "o-", color=color, linewidth=1.2, markersize=4
+        )
+        known = np.isfinite(curve.error)
+        if known.any():
+            ax.errorbar(
+                curve.n_groups[known],
+                curve.score[known],
+                curve.error[known],
+                fmt="none",
+                ecolor=color,
+                elinewidth=0.7,
+            )
+        handles.append(line)
+        labels.append(curve.strategy)
+    if len(handles) == 1:
+        handles, labels = [], []  # nothing to distinguish
+    (ring,) = ax.plot(*path.chosen, linestyle="none", markeredgecolor=ink(), **_RING)
+    legend_above(ax, [*handles, ring], [*labels, path.chosen_name])
+    numbers = np.concatenate([curve.n_groups for curve in path.curves])
+    focus(ax, np.concatenate([curve.score for curve in path.curves]), path.chosen[1])
+    low, high = float(numbers.min()) / _MARGIN, float(numbers.max()) * _MARGIN
+    ax.set_xscale("log")
+    ticks = _count_ticks(low, high)
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
+    ax.set(xlim=(low, high), xlabel="number of groups", ylabel=path.score_name)
+    ax.grid(alpha=0.3)
+
+
+def _count_ticks(low: float, high: float) -> FloatArray:
+    """Return round numbers within the limits: 1, 2, 5, 10, …, or others if these are too few."""
+    from matplotlib.ticker import MaxNLocator
+
+    tens = 10.0 ** np.arange(0, np.ceil(np.log10(high)) + 1)
+    round_numbers = np.sort(np.concatenate([tens, 2 * tens, 5 * tens]))
+    within = round_numbers[(round_numbers >= low) & (round_numbers <= high)]
+    if within.size < _FEWEST_TICKS:
+        even = np.asarray(MaxNLocator(nbins=6, integer=True).tick_values(low, high))
+        even = even[(even >= low) & (even <= high)]
+        whole = even == even.round()
+        within = even[whole] if whole.any() else even  # means over folds may be fractions
+    return np.asarray(within)
+
+
+def plot_search(search: LinCFACV) -> "Figure":
+    """Draw the scores of a fitted :class:`LinCFACV` against tolerance and number of groups.
+
+    One line per strategy, with bars of one standard error. A ring marks the choice; hollow points
+    have too many groups to be chosen.
+
+    Parameters
+    ----------
+    search : LinCFACV
+        Fitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        To show or save; it has no window.
+    """
+    if not isinstance(search, LinCFACV):
+        raise TypeError(f"plot_search draws a LinCFACV, got {type(search).__name__}")
+    fitted_reducer(search)
+    figure = new_figure(10, 4.2)
+    panels = figure.subplots(1, 2, sharey=True)
+    results, best = search.cv_results_, search.best_index_
+    score, eligible = results["mean_test_score"], results["eligible"]
+    errors = standard_errors(results)
+    for panel, column in zip(panels, ("tolerance", "mean_n_groups"), strict=True):
+        x = results[column]
+        for strategy in dict.fromkeys(results["strategy"]):
+            color = STRATEGY_COLORS.get(str(strategy))
+            rows = np.flatnonzero(results["strategy"] == strategy)
+            rows = rows[np.argsort(x[rows], kind="stable")]
+            line = {"linewidth": 1.2, "elinewidth": 0.6, "label": str(strategy)}
+            panel.errorbar(x[rows], score[rows], errors[rows], color=color, **line)
+            for chosen, face in ((rows[eligible[rows]], color), (rows[~eligible[rows]], "white")):
+                points = {"markersize": 4, "markerfacecolor": face, "markeredgecolor": color}
+                panel.plot(x[chosen], score[chosen], "o", **points)
+        ring = _RING | {"markeredgecolor": ink(), "label": "chosen"}
+        panel.plot(x[best], score[best], linestyle="none", **ring)
+        panel.set_xscale("log")
+        panel.grid(alpha=0.3)
+    focus(panels[0], score, score[best])
+    scoring = search.scoring if isinstance(search.scoring, str) else "score"
+    panels[0].set(xlabel="tolerance", ylabel=f"{scoring}, mean over folds")
+    panels[1].set(xlabel="mean number of groups")
+    if not eligible.all():
+        panels[1].plot([], [], "o", mfc="white", mec="gray", label="too many groups")
+    panels[1].legend(frameon=False)
+    return figure
