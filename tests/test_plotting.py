@@ -843,7 +843,7 @@ def test_labels_that_start_with_an_underscore_are_shown():
     """matplotlib 3.9 would leave them out, with a warning."""
     figure = new_figure(3, 3)
     ax = figure.subplots()
-    _figures.legend_above(ax, ax.plot([1, 2]), ["_hidden"])
+    _figures.legend_above(ax, [(*ax.plot([1, 2]), "_hidden")])
     assert "_hidden" in texts(svg(figure, title="", salt="a"))
 
 
