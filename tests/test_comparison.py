@@ -45,10 +45,9 @@ def literal(name, X, y):
         return lambda T: model.predict(step.transform(T)), step.n_groups_
     if name == "PLS":
         most = min(20, X.shape[1], n - -(-n // 5) - 1)
-        grid, error = {"n_components": range(1, most + 1)}, "neg_mean_squared_error"
-        search = GridSearchCV(
-            PLSRegression(scale=False), grid, cv=default_folds(n), scoring=scoring
-        )
+        grid = {"n_components": range(1, most + 1)}
+        options = {"cv": default_folds(n), "scoring": "neg_mean_squared_error"}
+        search = GridSearchCV(PLSRegression(scale=False), grid, **options)
         search.fit(Z, y)
         return lambda T: search.predict(scaler.transform(T)), search.best_params_["n_components"]
     if name in ("all features", "ridge"):
