@@ -8,8 +8,7 @@ from ._agglomerative import path_agglomerative
 from ._centroid import group_centroid, group_centroid_connected
 from ._constraint import Constraint
 from ._joint import path_joint
-from ._partition import Partition, group_within_blocks
-from ._path import MERGES, MergePath
+from ._partition import MERGES, MergePath, Partition, group_within_blocks
 from ._sequential import group_sequential, group_sequential_connected
 
 _IN_ORDER = {

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from .._statistics import RESOLUTION, IndexArray, Statistics
 from ..theory._arrays import FloatArray
-from ._partition import Partition
-from ._path import MergePath
+from ._partition import MergePath, Partition
 
 COHESION = np.dtype(
     [
@@ -258,7 +257,10 @@ class _SomePairs:
         self._squares[first] = max(squares.sum() + 2 * plain, 0.0)
         cross = plain
         if not self._alike:
-            sums = [self._sums.pop(group, self._column(group)) for group in (first, second)]
+            sums = [
+                self._sums.pop(group, self._columns[self._place[group]])
+                for group in (first, second)
+            ]
             sums = [sums[0] * one, sums[1] * other]
             cross = float(sums[0] @ sums[1])
             self._sums[first] = sums[0] + sums[1]
@@ -275,6 +277,3 @@ class _SomePairs:
             members = members[np.argpartition(nearness, COMPARED - 1)[:COMPARED]]
         self._compared[first] = members
         return float(block.min())
-
-    def _column(self, group: int) -> FloatArray:
-        return np.asarray(self._columns[self._place[group]])

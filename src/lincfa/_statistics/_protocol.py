@@ -4,12 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import theory
+from .._data._columns import Columns
 from ..theory._arrays import FloatArray
 
 IndexArray: TypeAlias = npt.NDArray[np.intp]
@@ -97,6 +98,7 @@ class Features:
         degrees = n_samples - 1
         scale = np.sqrt(np.where(varying, squares / degrees, 1.0))
         correlation = np.where(varying, products / (degrees * scale[-1] * scale), 0.0)
+        of_data = ROUNDING * precision * (1 + np.abs(mean) / scale)
         return Features(
             n_samples=n_samples,
             mean=mean[:-1],
@@ -104,7 +106,7 @@ class Features:
             varying=varying[:-1],
             target_correlation=correlation[:-1],
             target_scale=float(scale[-1]),
-            rounding=rounding_of_sums(precision[:-1], mean[:-1], scale[:-1]),
+            rounding=np.maximum(of_data, np.sqrt(RESOLUTION) / 2)[:-1],
         )
 
     def moments(self) -> dict[str, Any]:
@@ -162,16 +164,6 @@ class PairCorrelations:
     unexplained: FloatArray
 
 
-class Sums(Protocol):
-    """Correlations of candidates with the sum of a group that grows."""
-
-    def add(self, features: IndexArray) -> None:
-        """Add features to the group."""
-
-    def of(self, candidates: IndexArray) -> FloatArray:
-        """Sum of the correlations of each candidate with the members of the group."""
-
-
 class RowSums:
     """The sums of all features, kept up to date by the sum of the correlations of new members."""
 
@@ -199,12 +191,14 @@ class ColumnSum:
         self._total: FloatArray | float = 0.0
 
     def add(self, features: IndexArray) -> None:
-        """Add features to the group."""
         self._total = self._total + self._summed(features)
 
     def of(self, candidates: IndexArray) -> FloatArray:
-        """Sum of the correlations of each candidate with the members of the group."""
         return self._products(np.asarray(self._total), candidates)
+
+
+Sums: TypeAlias = RowSums | ColumnSum
+"""Correlations of candidates with the sum of a group that grows."""
 
 
 @dataclass(frozen=True)
@@ -233,9 +227,32 @@ class Statistics(Features, ABC):
     def sums(self) -> Sums:
         """Running sums for a group that is still empty."""
 
-    @abstractmethod
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
-        """Complete correlations of pairs of features, precise also where they nearly coincide."""
+        """Complete correlations of pairs of features, precise also where they nearly coincide.
+
+        Here from nothing but correlations, to the resolution of sums.
+        """
+        r = self.target_correlation
+        floor = (self.rounding[first] + self.rounding[second]) ** 2
+
+        def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
+            gap = 1 - sign * rho[near]
+            covariance = r[first[near]] - sign * r[second[near]]
+            distinct = gap > floor[near]
+            return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
+
+        def residual(
+            near: IndexArray, below_one: FloatArray, above_minus_one: FloatArray, total: FloatArray
+        ) -> tuple[FloatArray, FloatArray]:
+            difference = np.where(below_one > 0, r[first[near]] - r[second[near]], 0.0)
+            mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
+            unexplained = 1 - mean - share
+            return (
+                np.where(share > floor[near], share, 0.0),
+                np.where(unexplained > floor[near], unexplained, 0.0),
+            )
+
+        return complete_pairs(rho, r[first], r[second], contrast, residual)
 
     def matrix(self, features: IndexArray) -> FloatArray:
         """Full symmetric matrix of the correlations of the features."""
@@ -351,36 +368,9 @@ def is_constant(
     return np.asarray(peak <= ROUNDING * precision * np.abs(mean))
 
 
-def rounding_of_sums(precision: npt.ArrayLike, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    """Size below which a standardised value is rounding of the data, or of sums of products."""
-    of_data = ROUNDING * np.asarray(precision) * (1 + np.abs(mean) / scale)
-    return np.asarray(np.maximum(of_data, np.sqrt(RESOLUTION) / 2))
-
-
-def resolve_pairs(
-    r: FloatArray, rounding: FloatArray, first: IndexArray, second: IndexArray, rho: FloatArray
-) -> PairCorrelations:
-    """Complete correlations of pairs from nothing but correlations, to the resolution of sums.
-
-    ``r`` and ``rounding`` are those of all features, ``rho`` of the pairs.
-    """
-    floor = (rounding[first] + rounding[second]) ** 2
-
-    def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
-        gap = 1 - sign * rho[near]
-        covariance = r[first[near]] - sign * r[second[near]]
-        distinct = gap > floor[near]
-        return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
-
-    def residual(
-        near: IndexArray, below_one: FloatArray, above_minus_one: FloatArray, total: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        difference = np.where(below_one > 0, r[first[near]] - r[second[near]], 0.0)
-        mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
-        unexplained = 1 - mean - share
-        return (
-            np.where(share > floor[near], share, 0.0),
-            np.where(unexplained > floor[near], unexplained, 0.0),
-        )
-
-    return complete_pairs(rho, r[first], r[second], contrast, residual)
+def raise_if_any(kind: str, wrong: npt.NDArray[np.bool_], what: str, columns: Columns) -> None:
+    """Raise if values of columns are too large or small; behind the columns stands the target."""
+    places = np.flatnonzero(wrong).tolist()
+    if places:
+        where = "the target y" if places[0] == columns.size else columns.describe(places)
+        raise ValueError(f"Values too {kind} for {what} in {where}; rescale first.")
