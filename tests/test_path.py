@@ -239,7 +239,7 @@ def test_strategies_without_a_path(name):
     for call in [lambda: model.cut(tolerance=2.0), model.to_linkage]:
         with pytest.raises(ValueError, match=f"'{name}' has no path.*'agglomerative' or 'joint'"):
             call()
-    with pytest.raises(ValueError, match=f"agglomerative or joint.*'{name}'"):
+    with pytest.raises(ValueError, match=f"'agglomerative' or 'joint'.*'{name}'"):
         LinCFA(strategy=name, n_groups=3).fit(X, y)
     # Nor is there one left of an earlier fit.
     model = LinCFA(strategy="agglomerative").fit(X, y).set_params(strategy=name).fit(X, y)

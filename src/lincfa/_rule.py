@@ -107,25 +107,14 @@ def merge_threshold(
 
 @dataclass(frozen=True)
 class Rule:
-    """The rule F ≤ tolerance.
+    """The rule F ≤ tolerance."""
 
-    Attributes
-    ----------
-    n_samples : float
-        Number of samples; with weights, their sum.
-    tolerance : float
-        c in F ≤ c; 1 is the paper's rule.
-    noise_ratio : float or None
-        Variance of the noise over the variance of the target; None for the residual variance of
-        each pair's own regression.
-    min_correlation : float
-        Pairs with a lower correlation never merge; −1 for the rule alone.
-    """
-
-    n_samples: float
-    tolerance: float = 1.0
+    n_samples: float  # with weights, their sum
+    tolerance: float = 1.0  # c in F ≤ c; 1 is the paper's rule
+    # Variance of the noise over the variance of the target; None for the residual variance of each
+    # pair's own regression.
     noise_ratio: float | None = None
-    min_correlation: float = -1.0
+    min_correlation: float = -1.0  # pairs with a lower one never merge; −1 for the rule alone
 
     @classmethod
     def of(
@@ -279,11 +268,6 @@ def full_noise_ratio(statistics: Statistics) -> float:
 
     Directions in which the features do not vary count as no features: they neither explain nor
     cost a degree of freedom.
-
-    Raises
-    ------
-    ValueError
-        Where there are not more samples than weights to estimate.
     """
     features = np.flatnonzero(statistics.varying)
     n = statistics.n_samples

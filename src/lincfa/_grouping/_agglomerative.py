@@ -1,6 +1,7 @@
 """Merging the two groups with the smallest F, again and again, from correlations alone."""
 
 from abc import ABC, abstractmethod
+from copy import deepcopy
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -46,27 +47,13 @@ def path_agglomerative(statistics: Statistics, rule: Rule, constraint: Constrain
 
 @dataclass(frozen=True)
 class CurrentGroups:
-    """Groups at some point of the merging.
+    """Groups at some point of the merging."""
 
-    Attributes
-    ----------
-    sums : array of shape (d, d)
-        Sums of the correlations between the members of two groups.
-    r : array of shape (d,)
-        Sums of the members' correlations with the target.
-    names : array of shape (d,)
-        First member of each group.
-    sizes : array of shape (d,)
-        Number of members of each group.
-    allowed : array of shape (d, d), or None
-        Which groups may merge; None where all may.
-    """
-
-    sums: FloatArray
-    r: FloatArray
-    names: IndexArray
+    sums: FloatArray  # of the correlations between the members of two groups
+    r: FloatArray  # sums of the members' correlations with the target
+    names: IndexArray  # first member of each group
     sizes: IndexArray
-    allowed: npt.NDArray[np.bool_] | None
+    allowed: npt.NDArray[np.bool_] | None  # which groups may merge; None where all may
 
 
 class Merging(ABC):
@@ -150,10 +137,7 @@ class Merging(ABC):
         self._merges.append((*names, int(self._sizes[first]), rho, r_first, r_second))
 
     def _first_of_ties(self, first: IndexArray, second: IndexArray, products: FloatArray) -> int:
-        """Choose among pairs with the same F.
-
-        The most correlated, then the one with the fewest features, then the one that comes first.
-        """
+        """Choose the most correlated pair, then that with the fewest features, then the first."""
         rho = products / (self._norms[first] * self._norms[second])
         sizes = self._sizes[first] + self._sizes[second]
         return int(np.lexsort((second, first, sizes, -np.round(rho, 9)))[0])
@@ -364,10 +348,6 @@ class _ColumnSums:
         columns = self._columns[groups]
         return np.asarray(columns @ columns.T)
 
-    def copy(self) -> "_ColumnSums":
-        """Copy the sums."""
-        return _ColumnSums(self._columns.copy())
-
 
 class _CorrelationSums:
     """The products of these sums: sums of the correlations between the members of two groups."""
@@ -387,9 +367,6 @@ class _CorrelationSums:
 
     def square(self, groups: IndexArray) -> FloatArray:
         return np.asarray(self._sums[np.ix_(groups, groups)])
-
-    def copy(self) -> "_CorrelationSums":
-        return _CorrelationSums(self._sums.copy())
 
 
 _Sums: TypeAlias = _ColumnSums | _CorrelationSums
@@ -436,7 +413,7 @@ class _NeighbourPairs(Merging):
 
     def _copy(self) -> Self:
         near = [dict(near) for near in self._near]
-        return type(self)(self._rule, self._r.copy(), self._names, self._sums.copy(), near)
+        return type(self)(self._rule, self._r.copy(), self._names, deepcopy(self._sums), near)
 
     def current(self) -> CurrentGroups:
         alive = np.flatnonzero(self._alive)

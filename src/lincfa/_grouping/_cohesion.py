@@ -214,7 +214,8 @@ class _AllPairs:
     ) -> tuple[float, float, float]:
         """Return the sum and the minimum of the correlations, and the sum with factors.
 
-        The factors are relative to a unit.
+        The factors are relative to a unit, those of a group so far to its own, of which ``one`` and
+        ``other`` are the ratios.
         """
         first, second = int(merge["first"]), int(merge["second"])
         top, left = int(self._place[first]), int(self._place[second])
@@ -246,11 +247,6 @@ class _SomePairs:
     def join(
         self, merge: np.void, unit: float, one: float, other: float
     ) -> tuple[float, float, float]:
-        """Return the sum and the minimum of the correlations, and the sum with factors.
-
-        The factors are relative to a unit, those of a group so far to its own, of which ``one`` and
-        ``other`` are the ratios.
-        """
         first, second = int(merge["first"]), int(merge["second"])
         squares = self._squares[[first, second]]
         plain = float(merge["correlation"]) * sqrt(squares.prod())

@@ -13,21 +13,11 @@ from ..theory._arrays import FloatArray
 
 @dataclass(frozen=True)
 class Partition:
-    """Disjoint groups of features, and the record of the merges that made them.
+    """Disjoint groups of features, and the record of the merges that made them."""
 
-    Attributes
-    ----------
-    labels : array of shape (D,)
-        Group of each feature; −1 for a constant one, which belongs to none.
-    groups : list of arrays
-        Members of each group in increasing order; groups in the order of their first member.
-    evidence : structured array
-        One row per merged feature, by group and then in the order of the merges.
-    """
-
-    labels: IndexArray
-    groups: list[IndexArray]
-    evidence: EvidenceArray
+    labels: IndexArray  # group of each feature; −1 for a constant one, which belongs to none
+    groups: list[IndexArray]  # members in increasing order; groups by their first member
+    evidence: EvidenceArray  # a row per merged feature, by group and then in the order of merges
 
 
 def partition_of(varying: npt.NDArray[np.bool_], evidence: EvidenceArray) -> Partition:
@@ -100,18 +90,10 @@ def merge_record(size: int) -> npt.NDArray[np.void]:
 
 @dataclass(frozen=True)
 class MergePath:
-    """Merges in their order, from one group per feature on.
+    """Merges in their order, from one group per feature on."""
 
-    Attributes
-    ----------
-    varying : array of shape (D,)
-        Which features take part; constant ones do not.
-    merges : structured array
-        See ``MERGES``.
-    """
-
-    varying: npt.NDArray[np.bool_]
-    merges: npt.NDArray[np.void]
+    varying: npt.NDArray[np.bool_]  # which features take part; constant ones do not
+    merges: npt.NDArray[np.void]  # see ``MERGES``
 
     @property
     def most_groups(self) -> int:

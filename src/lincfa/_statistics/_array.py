@@ -77,14 +77,7 @@ class ArrayStatistics(Statistics):
 
     @classmethod
     def of(cls, training: Training) -> "ArrayStatistics":
-        """Compute means, scales and correlations with the target in one pass over X.
-
-        Raises
-        ------
-        ValueError
-            If X contains NaN or infinity, the target is constant, or the values of a column are
-            too large or too small for float64.
-        """
+        """Compute means, scales and correlations with the target in one pass over X."""
         X, weights = training.values, training.weights
         target, target_scale = standardize_target(training.y, weights)
         mean, scale, varying, correlation = column_moments(training, target)
@@ -392,13 +385,8 @@ def standardize(
     1, so that neither a mean much larger than the scale nor an extreme unit costs digits. With
     weights, a row counts as that many rows; values of rows without weight do not matter.
 
-    Returns
-    -------
-    columns : array of shape (n, D), float64, column-contiguous
-    mean, scale : arrays of shape (D,)
-        ``scale`` is 1 where the column is constant.
-    varying : array of shape (D,)
-        Whether the values differ by more than their rounding.
+    Returns the columns, contiguous; their means; their scales, 1 where a column is constant; and
+    whether the values of each differ by more than their rounding.
     """
     # Column by column in memory, whatever the order given: the sums do not depend on it.
     columns = np.array(values, dtype=np.float64, order="F")

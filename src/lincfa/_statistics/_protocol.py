@@ -55,31 +55,15 @@ def most_features() -> int:
 
 @dataclass(frozen=True)
 class Features:
-    """Moments of single features.
+    """Moments of single features."""
 
-    Attributes
-    ----------
-    n_samples : float
-        Number of samples; with weights, their sum.
-    mean, scale : array of shape (D,)
-        Means and standard deviations (n − 1); the scale of a constant feature is 1.
-    varying : array of shape (D,)
-        Which features are not constant.
-    target_correlation : array of shape (D,)
-        Correlation with the target; 0 for a constant feature.
-    target_scale : float
-        Standard deviation of the target.
-    rounding : array of shape (D,)
-        Size below which a standardised value of each feature is rounding of the data.
-    """
-
-    n_samples: float
+    n_samples: float  # with weights, their sum
     mean: FloatArray
-    scale: FloatArray
-    varying: npt.NDArray[np.bool_]
-    target_correlation: FloatArray
-    target_scale: float
-    rounding: FloatArray
+    scale: FloatArray  # standard deviations (n − 1); 1 for a constant feature
+    varying: npt.NDArray[np.bool_]  # which features are not constant
+    target_correlation: FloatArray  # 0 for a constant feature
+    target_scale: float  # standard deviation of the target
+    rounding: FloatArray  # size below which a standardised value is rounding of the data
 
     @classmethod
     def from_sums(
@@ -116,51 +100,28 @@ class Features:
 
 @dataclass(frozen=True)
 class Costs:
-    """How to ask a source for correlations so that they cost little. No result depends on it.
+    """How to ask a source for correlations so that they cost little. No result depends on it."""
 
-    Attributes
-    ----------
-    block_size : callable
-        How many of the remaining features to decide together by :meth:`Statistics.square`, given
-        their number and the share of seeds among the features decided last (0 at the start).
-    max_seeds : int
-        Number of seeds to ask :meth:`Statistics.rows` for at once, at most.
-    scattered : float
-        Cost of a candidate picked from anywhere, in correlations of one candidate.
-    candidates : int
-        Number of candidates to test together against a group that grows.
-    columns : int
-        Number of neighbouring columns that are best read together; 0 where there are no columns.
-    """
-
+    # How many of the remaining features to decide together by :meth:`Statistics.square`, given
+    # their number and the share of seeds among the features decided last (0 at the start).
     block_size: Callable[[int, float], int]
-    max_seeds: int
-    scattered: float = 0.0
-    candidates: int = 128
-    columns: int = 0
+    max_seeds: int  # to ask :meth:`Statistics.rows` for at once
+    scattered: float = 0.0  # cost of a candidate from anywhere, in correlations of one candidate
+    candidates: int = 128  # to test together against a group that grows
+    columns: int = 0  # neighbouring columns that are best read together; 0 where there are none
 
 
 @dataclass(frozen=True)
 class PairCorrelations:
-    """The correlations of pairs of features, in the form the rule needs.
-
-    Attributes
-    ----------
-    rho : array
-        Correlation ρ of the pair.
-    below_one : array
-        1 − ρ, precise also where the columns nearly coincide, and exactly 0 where they coincide up
-        to the rounding of the data.
-    share_difference : array
-        Share of the target's variance explained by the difference of the pair; 0 where there is no
-        difference.
-    unexplained : array
-        Share that the regression on the pair leaves, 1 − R²; precise also where it is small.
-    """
+    """The correlations of pairs of features, in the form the rule needs."""
 
     rho: FloatArray
+    # 1 − ρ, precise also where the columns nearly coincide, and exactly 0 where they coincide up to
+    # the rounding of the data.
     below_one: FloatArray
+    # Share of the target's variance explained by the difference; 0 where there is no difference.
     share_difference: FloatArray
+    # Share that the regression on the pair leaves, 1 − R²; precise also where it is small.
     unexplained: FloatArray
 
 

@@ -277,11 +277,6 @@ def chunk_statistics(chunks: Chunks, *, often: bool, neighbours: bool = False) -
 
     All correlations are computed at once, as long as they fit, for a caller who asks for them
     ``often``; and for one who asks for those of ``neighbours``, if columns would take more memory.
-
-    Raises
-    ------
-    ValueError
-        If values are not finite or too large, or the target is constant.
     """
     if not chunks.in_one_pass:
         statistics = ChunkStatistics.of(chunks)
