@@ -199,7 +199,6 @@ class _AllPairs(Merging):
         )
 
     def merge_coinciding(self) -> None:
-        """Merge features that differ by no more than rounding: the first of all ties."""
         step = max(1, _STRIP_VALUES // self._names.size)
         for top in range(0, self._names.size, step):
             rows = self._sums[top : top + step]
@@ -425,7 +424,6 @@ class _NeighbourPairs(Merging):
         return CurrentGroups(sums, self._r[alive], self._names[alive], self._sizes[alive], allowed)
 
     def merge_coinciding(self) -> None:
-        """Merge neighbours that differ by no more than rounding: the first of all ties."""
         self._merge(1, below=0.0)
 
     def merge_down(self, n_groups: int) -> None:

@@ -90,12 +90,8 @@ def _compare_in_full(
     lowest = max(float(matrix.min()), -1.0)
     mean = (float(matrix.sum()) - group.size) / (group.size * (group.size - 1))
     covariance, variance = weights @ target_correlation[group], weights @ matrix @ weights
-    return (
-        min(max(mean, lowest), 1.0),
-        lowest,
-        float(correlation_of_sum(covariance, variance)),
-        True,
-    )
+    with_target = float(correlation_of_sum(covariance, variance))
+    return min(max(mean, lowest), 1.0), lowest, with_target, True
 
 
 def _complete_large(

@@ -24,14 +24,7 @@ from ._protocol import (
     is_constant,
     raise_if_any,
 )
-from ._tiles import (
-    add_symmetric,
-    column_squares,
-    row_slices,
-    runs_along_rows,
-    take_columns,
-    tiles,
-)
+from ._tiles import add_symmetric, column_squares, row_slices, runs_along_rows, take_columns, tiles
 
 _MODERATE_MEAN, _MODERATE_SCALE = 1e3, 1e100
 """Mean over scale, and scale, up to which products with raw columns keep some thirteen digits."""

@@ -131,10 +131,8 @@ class Moments:
     @property
     def sufficient(self) -> bool:
         """Whether there are enough samples, and variation in the target and in some feature."""
-        if not are_enough(self.n_samples):
-            return False
         varying = self.varying
-        return bool(varying[-1] and varying[:-1].any())
+        return are_enough(self.n_samples) and bool(varying[-1] and varying[:-1].any())
 
 
 @dataclass(frozen=True)

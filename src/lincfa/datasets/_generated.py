@@ -342,20 +342,17 @@ def make_spectra(
 
 
 def _mixed(random: np.random.RandomState, feature: FloatArray, share: float) -> FloatArray:
-    mixed: FloatArray = share * feature + (1 - share) * random.uniform(size=len(feature))
-    return mixed
+    return np.asarray(share * feature + (1 - share) * random.uniform(size=len(feature)))
 
 
 def _standardized(X: FloatArray) -> FloatArray:
-    standardized: FloatArray = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-    return standardized
+    return np.asarray((X - X.mean(axis=0)) / X.std(axis=0, ddof=1))
 
 
 def _target(
     random: np.random.RandomState, X: FloatArray, weights: FloatArray, noise: float
 ) -> FloatArray:
-    y: FloatArray = X @ weights + noise * random.normal(size=len(X))
-    return y
+    return np.asarray(X @ weights + noise * random.normal(size=len(X)))
 
 
 def _check_counts(*, n_samples: int, **counts: int) -> None:
