@@ -35,12 +35,9 @@ ALL = "all features"
 AGGLOMERATION = "FeatureAgglomeration"
 SEARCH = "LinCFACV"
 
-MOST_SQUARE = 4000
-"""Features up to which methods are compared that need a D × D matrix: 128 MB each."""
-MOST_WORK = 2e10
-"""Largest n·D·min(n, D) of a fit by singular values: about ten seconds."""
-MOST_SEARCHED = 1000
-"""Features up to which LinCFACV tries all strategies; the first alone is several times faster."""
+MOST_SQUARE = 4000  # features, up to which methods may need a D × D matrix: 128 MB each
+MOST_WORK = 2e10  # largest n·D·min(n, D) of a fit by singular values: about ten seconds
+MOST_SEARCHED = 1000  # features, up to which LinCFACV tries all strategies: several times slower
 
 _FOLDS = 5
 _STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
@@ -52,8 +49,11 @@ _LEGEND = "±: standard error, corrected for the overlap of training sets."
 
 Fold = tuple[IndexArray, IndexArray]
 
-_FAILURES = (ValueError, ArithmeticError, MemoryError)
-"""Errors that data can cause; anything else is a bug."""
+_FAILURES = (
+    ValueError,
+    ArithmeticError,
+    MemoryError,
+)  # that data can cause; anything else is a bug
 
 
 @dataclass(frozen=True)

@@ -170,10 +170,16 @@ def explain_pair(
     y : array of shape (n_samples,)
     a, b : str or int
         The two columns: their names, or positions counted from 0. Names take precedence.
-    tolerance, noise, min_correlation, sample_dim
+    tolerance : float or "unbiased", default=1.0
+        As for :class:`LinCFA`.
+    noise : "pair", "full" or float, default="pair"
+        As for :class:`LinCFA`.
+    min_correlation : float, default=None
         As for :class:`LinCFA`.
     sample_weight : array of shape (n_samples,), default=None
         As for :meth:`LinCFA.fit`.
+    sample_dim : hashable, default=None
+        As for :class:`LinCFA`, where X is a field.
 
     Returns
     -------

@@ -7,11 +7,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_SILENCE, _PAUSE = 5.0, 5.0
-"""Seconds before the first line, and between two."""
+_SILENCE, _PAUSE = 5.0, 5.0  # seconds before the first line, and between two
 
-_KNOWN = 5
-"""Items after which the remaining time is estimated: the first may wait for workers to start."""
+_KNOWN = 5  # items before the time is estimated: the first may wait for workers to start
 
 
 def with_progress(

@@ -29,10 +29,8 @@ STRATEGY_COLORS |= {"agglomerative": BLUE, "joint": VERMILION}
 EFFECT = "change in the prediction per\nstandard deviation of the {}"
 SYMLOG = "\n(logarithmic away from zero)"
 
-NAMES_SHOWN = 25
-"""Most features whose names are written at the axis."""
-MARKS_DRAWN = 1500
-"""Most marks drawn one by one; more become an image, so that a page stays small."""
+NAMES_SHOWN = 25  # most features whose names are written at the axis
+MARKS_DRAWN = 1500  # most marks drawn one by one; more become an image, so that a page stays small
 _LONGEST_NAME = 24
 _LONGEST_LABEL = 50
 _LEGEND_MARK = 24  # square points

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from .._data._field import Field
 
 _FEWEST = 2
-_SAME_MEAN = 1e-6
-"""Relative to a feature's scale: how much the mean of the same data may differ."""
+_SAME_MEAN = 1e-6  # relative to a feature's scale: how much the mean of the same data may differ
 
 
 @dataclass(frozen=True)

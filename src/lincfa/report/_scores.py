@@ -15,8 +15,7 @@ from .._search._choice import standard_errors
 from ..theory._arrays import FloatArray
 from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
 
-_LARGEST_PROBLEM = 3e9
-"""n_samples × n_features × the smaller of the two, up to which least squares take seconds."""
+_LARGEST_PROBLEM = 3e9  # largest n·D·min(n, D) for which least squares take seconds
 _NEGLIGIBLE = {8: 1e-11, 4: 1e-5}
 """Penalty as a share of a feature's variance, just above rounding, by bytes per number."""
 
