@@ -129,7 +129,8 @@ class Rule:
         if noise == "full":
             ratio = full_noise_ratio(statistics)
         elif not isinstance(noise, str):
-            ratio = known_noise_ratio(noise, statistics.target_scale)
+            with np.errstate(over="ignore", under="ignore"):  # 0 and inf are its limits
+                ratio = float((np.sqrt(noise) / statistics.target_scale) ** 2)
         return cls(
             statistics.n_samples,
             tolerance_value(tolerance),
@@ -257,12 +258,6 @@ class Rule:
         return evidence
 
 
-def known_noise_ratio(noise: float, target_scale: float) -> float:
-    """Variance of the noise over the variance of the target; 0 and inf are its limits."""
-    with np.errstate(over="ignore", under="ignore"):
-        return float((np.sqrt(noise) / target_scale) ** 2)
-
-
 def full_noise_ratio(statistics: Statistics) -> float:
     """Residual variance of the regression on all features, over the variance of the target.
 
@@ -292,12 +287,7 @@ def complete(evidence: EvidenceArray, target_scale: float) -> EvidenceArray:
         result[name] = evidence[name]
     result["gain_share"] = result["variance_drop_share"] - result["bias_growth_share"]
     for name in ("variance_drop", "bias_growth", "gain"):
-        result[name] = in_target_units(result[f"{name}_share"], target_scale)
+        share = result[f"{name}_share"]
+        with np.errstate(over="ignore", under="ignore"):  # of extreme units: 0 and inf are limits
+            result[name] = np.sign(share) * (np.sqrt(np.abs(share)) * target_scale) ** 2
     return result
-
-
-def in_target_units(share: npt.ArrayLike, target_scale: float) -> FloatArray:
-    """Convert shares of the target's variance to the square of the target's unit."""
-    share = np.asarray(share, dtype=np.float64)
-    with np.errstate(over="ignore", under="ignore"):  # units may be extreme: 0 and inf are limits
-        return np.asarray(np.sign(share) * (np.sqrt(np.abs(share)) * target_scale) ** 2)

@@ -83,7 +83,7 @@ class Chunks(ChunkedTraining):
     def all_moments(self) -> Moments:
         """Comoments of all pairs of columns."""
         tasks = [
-            _task(kernels.all_moments)(list(row), y, weights, start, self.precision)
+            _node(kernels.all_moments)(list(row), y, weights, start, self.precision)
             for row, y, weights, start in self._rows(self.blocks)
         ]
         checked = compute(add_in_tree(tasks))
@@ -96,7 +96,7 @@ class Chunks(ChunkedTraining):
         trees = [
             add_in_tree(
                 [
-                    _task(kernels.column_moments)(row[j], y, weights, start, left)
+                    _node(kernels.column_moments)(row[j], y, weights, start, left)
                     for row, y, weights, start in self._rows(self.blocks)
                 ]
             )
@@ -124,12 +124,12 @@ class Chunks(ChunkedTraining):
         if len(self.widths) == 1:
             beside = [own[0][1]] * len(self.blocks)  # each chunk takes them itself
         else:
-            join = add_in_tree if summed else _task(kernels.side_by_side)
+            join = add_in_tree if summed else _node(kernels.side_by_side)
             beside = [join(some) for some in self._pieces(kernels.standardized, own, summed)]
         # First along the rows of chunks: then what stands beside them is not needed for long.
         tasks = [
-            _task(kernels.side_by_side)(
-                [_task(kernels.products)(some, summed, row[j], spec, weights) for j, spec in others]
+            _node(kernels.side_by_side)(
+                [_node(kernels.products)(some, summed, row[j], spec, weights) for j, spec in others]
             )
             for some, (row, _, weights, _) in zip(beside, self._rows(self.blocks), strict=True)
         ]
@@ -141,7 +141,7 @@ class Chunks(ChunkedTraining):
         """Sums of products of the standardised features of each group with each other."""
         features, place = np.unique(np.concatenate(groups), return_inverse=True)
         ends = np.cumsum([group.size for group in groups])
-        places = _task(np.split(place, ends[:-1]))
+        places = _node(np.split(place, ends[:-1]))
         specs = self._columns(features, mean, scale)
         if len(self.widths) == 1:
             total = self._total(kernels.products_within, self.blocks, specs[0][1], places)
@@ -161,7 +161,7 @@ class Chunks(ChunkedTraining):
         """
         specs = self._columns(features, mean, scale)
         rows = self._pieces(kernels.standardized, specs, False)
-        gathered = np.vstack(compute([_task(kernels.side_by_side)(pieces) for pieces in rows]))
+        gathered = np.vstack(compute([_node(kernels.side_by_side)(pieces) for pieces in rows]))
         if self.weights is not None:
             weights = np.concatenate(compute(self.weights))
             gathered *= np.sqrt(weights[weights > 0])[:, None]
@@ -172,7 +172,7 @@ class Chunks(ChunkedTraining):
     ) -> FloatArray:
         """Sum of the squares of the sum of each group's standardised features."""
         specs = [
-            (j, _task((labels[part], mean[part], scale[part])))
+            (j, _node((labels[part], mean[part], scale[part])))
             for j, part in enumerate(self._parts)
             if (labels[part] >= 0).any()
         ]
@@ -192,10 +192,10 @@ class Chunks(ChunkedTraining):
         specs = []
         for part in self._parts:
             standard = (None, None) if mean is None or scale is None else (mean[part], scale[part])
-            specs.append(_task([((labels[part], *standard), size) for labels, size in groupings]))
+            specs.append(_node([((labels[part], *standard), size) for labels, size in groupings]))
         sizes = np.concatenate([np.bincount(labels[labels >= 0]) for labels, _ in groupings])
         rows = [
-            add_in_tree([_task(kernels.many_sums)(*pair) for pair in zip(row, specs, strict=True)])
+            add_in_tree([_node(kernels.many_sums)(*pair) for pair in zip(row, specs, strict=True)])
             for row in self.blocks
         ]
         reduced = np.vstack(compute(rows))
@@ -211,7 +211,7 @@ class Chunks(ChunkedTraining):
         it is given what each of them contributes, and no specification.
         """
         tasks = [
-            _task(kernel)(list(pieces), spec, option, weights)
+            _node(kernel)(list(pieces), spec, option, weights)
             for pieces, (_, _, weights, _) in zip(rows, self._rows(self.blocks), strict=True)
         ]
         return np.asarray(compute(add_in_tree(tasks)))
@@ -221,7 +221,7 @@ class Chunks(ChunkedTraining):
     ) -> list[list[Any]]:
         """For each row of chunks, what those of some columns contribute."""
         return [
-            [_task(kernel)(row[j], spec, option, weights=weights) for j, spec in specs]
+            [_node(kernel)(row[j], spec, option, weights=weights) for j, spec in specs]
             for row, _, weights, _ in self._rows(self.again)
         ]
 
@@ -231,7 +231,7 @@ class Chunks(ChunkedTraining):
         """Where features in ascending order are: column chunks, and columns in them."""
         cuts = np.searchsorted(features, self._bounds)
         return [
-            (j, _task((own - self._bounds[j], mean[own], scale[own])))
+            (j, _node((own - self._bounds[j], mean[own], scale[own])))
             for j, own in enumerate(features[a:b] for a, b in pairwise(cuts.tolist()))
             if own.size
         ]
@@ -242,8 +242,7 @@ class Chunks(ChunkedTraining):
 
     @property
     def _parts(self) -> list[slice]:
-        bounds = self._bounds
-        return [slice(a, b) for a, b in pairwise(bounds)]
+        return [slice(a, b) for a, b in pairwise(self._bounds)]
 
     def _rows(self, blocks: npt.NDArray[np.object_]) -> Iterator[tuple[Any, Any, Any, int]]:
         """Rows of chunks with their target, their weights and their first row."""
@@ -256,7 +255,7 @@ class Chunks(ChunkedTraining):
             raise self.bad_value(fault.what, fault.value, fault.row, fault.column)
 
 
-def _task(value: Any) -> Any:
+def _node(value: Any) -> Any:
     """Put a function or value into the graph, once however many tasks need it."""
     from dask import delayed
 
@@ -267,7 +266,7 @@ def add_in_tree(tasks: list[Any]) -> Any:
     """Add up what tasks return, few at a time, so that few have to be in memory."""
     while len(tasks) > 1:
         tasks = [
-            _task(kernels.merged)(tasks[i : i + _FAN_IN]) for i in range(0, len(tasks), _FAN_IN)
+            _node(kernels.merged)(tasks[i : i + _FAN_IN]) for i in range(0, len(tasks), _FAN_IN)
         ]
     return tasks[0]
 
