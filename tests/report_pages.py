@@ -34,39 +34,23 @@ def make_findings(n_features=40, strategy="agglomerative", **given):
     return collect_findings(model, X=X[:100], y=y[:100], X_test=X[100:], y_test=y[100:], **given)
 
 
-class NastyFrame:
-    """Columns with the names above, each twice: one copy merges with it, one is constant."""
-
-    def __init__(self):
-        rng = np.random.default_rng(0)
-        base = rng.normal(size=(60, len(NASTY)))
-        values = np.hstack([base, base + 0.01 * rng.normal(size=base.shape), np.ones_like(base)])
-        self.values, self.y = values, base @ np.arange(len(NASTY)) + rng.normal(size=60)
-        self.names = [*NASTY, *(f"{name} copy" for name in NASTY), *(f"{n} still" for n in NASTY)]
-
-
 @cache
 def nasty_findings():
-    """Findings on a frame whose columns have names that a careless page would run."""
+    """Findings on columns with the names above, each with a copy that merges and a constant one."""
     import pandas as pd
 
-    frame = NastyFrame()
-    X = pd.DataFrame(frame.values, columns=frame.names)
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(60, len(NASTY)))
+    values = np.hstack([base, base + 0.01 * rng.normal(size=base.shape), np.ones_like(base)])
+    y = base @ np.arange(len(NASTY)) + rng.normal(size=60)
+    names = [f"{name}{end}" for end in ("", " copy", " still") for name in NASTY]
+    X = pd.DataFrame(values, columns=names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the constant features
-        model = LinCFA(min_correlation=0.9).fit(X[:30], frame.y[:30])
-    title = NASTY[0]
-    return collect_findings(
-        model,
-        X=X[:30],
-        y=frame.y[:30],
-        X_test=X[30:],
-        y_test=frame.y[30:],
-        title=title,
-        notes=NASTY,
-        data={title: title},
-        recipe=f"fit {title} {NASTY[6]}",
-    )
+        model = LinCFA(min_correlation=0.9).fit(X[:30], y[:30])
+    samples = {"X": X[:30], "y": y[:30], "X_test": X[30:], "y_test": y[30:]}
+    words = {"title": NASTY[0], "data": {NASTY[0]: NASTY[0]}, "notes": NASTY}
+    return collect_findings(model, **samples, **words, recipe=f"fit {NASTY[0]} {NASTY[6]}")
 
 
 class Page(HTMLParser):

@@ -18,7 +18,6 @@ from sklearn.model_selection import (
     ShuffleSplit,
     TimeSeriesSplit,
 )
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincfa import Comparison, LinCFA, LinCFACV, compare
@@ -37,35 +36,27 @@ def literal(name, X, y):
     n = len(y)
     scaler = StandardScaler().fit(X)
     Z = scaler.transform(X)
-    if name.startswith("LinCFA "):
-        step = LinCFA(strategy=name.split()[1])
-    elif name == "PLS":
-        most = min(20, X.shape[1], n - -(-n // 5) - 1)
-        search = GridSearchCV(
-            PLSRegression(scale=False),
-            {"n_components": range(1, most + 1)},
-            cv=default_folds(n),
-            scoring="neg_mean_squared_error",
-        ).fit(Z, y)
-        return lambda T: search.predict(scaler.transform(T)), search.best_params_["n_components"]
-    elif name == "LinCFACV":
+    if name == "LinCFACV":
         model = LinCFACV(strategies=["centroid"]).fit(X, y)
         return model.predict, model.n_groups_
-    elif name in ("all features", "ridge"):
+    if name.startswith("LinCFA"):
+        step = LinCFA(strategy=[*name.split(), "sequential"][1]).fit(X, y)
+        model = LinearRegression().fit(step.transform(X), y)
+        return lambda T: model.predict(step.transform(T)), step.n_groups_
+    if name == "PLS":
+        most = min(20, X.shape[1], n - -(-n // 5) - 1)
+        grid = {"n_components": range(1, most + 1)}
+        options = {"cv": default_folds(n), "scoring": "neg_mean_squared_error"}
+        search = GridSearchCV(PLSRegression(scale=False), grid, **options)
+        search.fit(Z, y)
+        return lambda T: search.predict(scaler.transform(T)), search.best_params_["n_components"]
+    if name in ("all features", "ridge"):
         model = (LinearRegression() if name == "all features" else RidgeCV(RIDGES)).fit(Z, y)
         return lambda T: model.predict(scaler.transform(T)), X.shape[1]
-    else:
-        groups = LinCFA().fit(X, y).n_groups_
-        step = {
-            "LinCFA": LinCFA(),
-            "PCA": PCA(0.95),
-            "FeatureAgglomeration": FeatureAgglomeration(groups),
-        }[name]
-    if "LinCFA" in name:
-        Z, scaler = X, make_pipeline("passthrough").fit(X)
-    reduced = step.fit(Z, y).transform(Z)
-    last = LinearRegression().fit(reduced, y)
-    return lambda T: last.predict(step.transform(scaler.transform(T))), reduced.shape[1]
+    groups = LinCFA().fit(X, y).n_groups_
+    step = (PCA(0.95) if name == "PCA" else FeatureAgglomeration(groups)).fit(Z)
+    model = LinearRegression().fit(step.transform(Z), y)
+    return lambda T: model.predict(step.transform(scaler.transform(T))), model.n_features_in_
 
 
 def drifting(seed=0):
@@ -81,9 +72,8 @@ def drifting(seed=0):
 @pytest.mark.parametrize("name", METHODS)
 def test_figures_by_a_loop_over_scikit_learns_folds(name):
     X, y = drifting()
-    found = compare(
-        X, y, methods=[name], cv=3, n_repeats=2, random_state=5, strategies=["centroid"]
-    )
+    options = {"cv": 3, "n_repeats": 2, "random_state": 5, "strategies": ["centroid"]}
+    found = compare(X, y, methods=[name], **options)
     folds = list(RepeatedKFold(n_splits=3, n_repeats=2, random_state=5).split(X))
     for k, (train, test) in enumerate(folds):
         predict, number = literal(name, X[train], y[train])
@@ -126,9 +116,8 @@ def test_ordered_folds_are_contiguous(planned):
     np.testing.assert_array_equal(np.concatenate([task.test for task in planned]), range(len(y)))
     for task in planned:
         assert task.ordered
-        np.testing.assert_array_equal(
-            np.sort(np.concatenate([task.train, task.test])), range(len(y))
-        )
+        both = np.sort(np.concatenate([task.train, task.test]))
+        np.testing.assert_array_equal(both, range(len(y)))
     compare(X, y, cv=4, methods=["LinCFA"])
     assert len(planned) == 4 + 12
     assert not planned[-1].ordered
@@ -137,11 +126,7 @@ def test_ordered_folds_are_contiguous(planned):
 
 def test_ordered_methods_choose_by_contiguous_folds():
     part = TrainingPart(53, 10, ordered=True)
-    for chosen in (
-        METHODS["LinCFACV"](part),
-        METHODS["PLS"](part)[-1],
-        METHODS["ridge"](part)[-1],
-    ):
+    for chosen in (METHODS["LinCFACV"](part), *(METHODS[k](part)[-1] for k in ("PLS", "ridge"))):
         assert isinstance(chosen.cv, KFold)
         assert not chosen.cv.shuffle
         assert chosen.cv.n_splits == 5

@@ -320,8 +320,7 @@ def test_a_strip_where_any_correlation_would_do():
     assert (within < right).all()
     assert len(set(within)) == 3  # beside each other
 
-
-def test_only_pairs_that_any_correlation_would_merge():
+    # Only such pairs:
     ax = draw_pairs(pairs_of([0.9, 0.8], [-np.inf, -np.inf]))
     (strip,) = ax.patches
     assert (pair_marks(ax)[0][:, 0] < strip.get_x() + strip.get_width()).all()
@@ -439,7 +438,8 @@ def test_plain_numbers_at_the_axis(numbers, expected):
     ax.figure.draw_without_rendering()  # where warnings are errors
 
 
-def test_means_over_folds_between_two_numbers():
+def test_ticks_between_two_numbers():
+    """Means over folds may be fractions."""
     ticks = tick_labels(draw_curves(curve("joint", [1.4], [0.1])).xaxis)
     assert len(ticks) > 1
     assert all(1.2 < float(text) < 1.7 for text in ticks)
@@ -726,7 +726,9 @@ def test_few_large_values_do_not_flatten_the_others():
     assert {"0", "0.01", "−0.001"} <= set(tick_labels(ax.yaxis))
 
 
-def test_a_model_with_coefficients(data):
+def test_coefficients_of_a_search_and_of_a_model(fitted, data):
+    expected = expand_coefficients(fitted.reducer_, fitted.estimator_.coef_).values
+    np.testing.assert_array_equal(values_drawn(plot_coefficients(fitted)), expected)
     X, y = data
     model = LinCFA().fit(X, y)
     coef = LinearRegression().fit(model.transform(X), y).coef_
@@ -735,11 +737,6 @@ def test_a_model_with_coefficients(data):
         np.testing.assert_array_equal(values_drawn(plot_coefficients(model, given)), expected)
     rise = model.transform(X + model.scale_ * np.eye(12)[4]) @ coef - model.transform(X) @ coef
     np.testing.assert_allclose(rise, expected[4])
-
-
-def test_a_search_has_its_own(fitted):
-    expected = expand_coefficients(fitted.reducer_, fitted.estimator_.coef_).values
-    np.testing.assert_array_equal(values_drawn(plot_coefficients(fitted)), expected)
 
 
 def test_wrong_coefficients(data):
@@ -843,7 +840,7 @@ def test_labels_that_start_with_an_underscore_are_shown():
     """matplotlib 3.9 would leave them out, with a warning."""
     figure = new_figure(3, 3)
     ax = figure.subplots()
-    _figures.legend_above(ax, ax.plot([1, 2]), ["_hidden"])
+    _figures.legend_above(ax, [(*ax.plot([1, 2]), "_hidden")])
     assert "_hidden" in texts(svg(figure, title="", salt="a"))
 
 

@@ -88,8 +88,7 @@ def test_each_cell_is_where_its_coordinates_are(dims, turn):
             assert shown is np.ma.masked if not LABELS[i, j] >= 0 else shown == values[i, j]
     assert ax.get_xlim() == (3.5, 15.5)  # half a cell beyond the centres
     assert ax.get_ylim() == (45, 51)
-    assert ax.get_xlabel() == "longitude (°E)"
-    assert ax.get_ylabel() == "latitude (°N)"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("longitude (°E)", "latitude (°N)")
     assert ax.get_aspect() == pytest.approx(1 / np.cos(np.radians(48)))
 
 
@@ -110,14 +109,11 @@ def test_colours_of_groups_and_the_legend():
     np.testing.assert_allclose(path.get_extents().extents, [9.5, 45, 12.5, 47])
 
 
-def test_no_legend_where_every_cell_has_its_group():
+def test_outlines_are_between_groups():
     ax = drawn(draw_groups, map_of_labels(field_of(np.zeros((3, 4)))))
     assert ax.get_legend() is None
     assert len(ax.collections) == 2  # the mesh, and outlines, of which there are none
     assert not ax.collections[1].get_segments()
-
-
-def test_outlines_are_between_groups():
     ax = drawn(draw_groups, map_of_labels(field_of(LABELS)))
     (lines,) = (each for each in ax.collections if isinstance(each, LineCollection))
     segments = {tuple(map(tuple, segment.tolist())) for segment in lines.get_segments()}
@@ -129,13 +125,6 @@ def test_outlines_are_between_groups():
         ((3.5, 47.0), (6.5, 47.0)),  # 0 above 3
         ((6.5, 47.0), (9.5, 47.0)),  # 2 above 3
     }
-
-
-def test_sizes_are_those_of_the_model_not_of_the_map():
-    """A group with one cell here and others at another level is not single."""
-    map = make_map(field_of(LABELS), sizes=[3, 3, 5, 2])
-    assert map.single.size == 0
-    assert not is_grey(cell_colors(drawn(draw_groups, map))[1][1])
 
 
 def test_weights_are_white_at_zero():
@@ -242,8 +231,7 @@ def test_a_curved_grid_with_gaps():
     np.testing.assert_allclose(mesh.get_coordinates(), np.stack([x, y], axis=-1))
     assert f"{gaps.sum()} cells left out" in legend_texts(ax)
 
-
-def test_a_cell_without_coordinates_is_not_drawn_whatever_it_holds():
+    # A cell without coordinates is not drawn, whatever it holds.
     lon, lat, *_ = slanted()
     lon[2, 3] = np.nan
     map = map_of_labels(curved(np.zeros((6, 8)), lon, lat))
@@ -432,9 +420,7 @@ def test_as_many_colours_as_it_takes():
     places, colors = distinct_colors(labels, np.empty(0, dtype=int), pairs)
     assert len(set(places.tolist())) == 30 == len(set(colors))
 
-
-def test_colours_are_not_many_where_few_do():
-    """Stripes take two colours; the palette is used up, but nothing beyond it."""
+    # Stripes take two colours; the palette is used up, but nothing beyond it.
     labels = np.arange(200).repeat(2)
     _, colors = distinct_colors(labels, np.empty(0, dtype=int), sequence_neighbors(labels))
     assert len(colors) == 9
@@ -458,11 +444,9 @@ def test_neighbours_among_places():
     groups[[0, 1, 28, 29]] = 0, 0, 1, 1
     assert point_neighbors(groups, places).tolist() == [[0, 1]]
 
-
-@pytest.mark.parametrize("count", [0, 1, 2])
-def test_few_places(count):
-    places = Places("points", np.arange(count) * 1.0, np.zeros(count), "", "", True, True)
-    assert len(point_neighbors(np.arange(count), places)) == (count == 2)
+    for count in range(3):
+        places = Places("points", np.arange(count) * 1.0, np.zeros(count), "", "", True, True)
+        assert len(point_neighbors(np.arange(count), places)) == (count == 2)
 
 
 def test_neighbours_in_a_row():
@@ -510,9 +494,12 @@ def test_the_largest_have_numbers_and_single_cells_have_none():
     assert list(numbers_on(map, 99)) == [0, 2, 1, 4]
 
 
-def test_a_group_with_one_cell_here_and_others_elsewhere_has_a_number():
+def test_a_group_with_one_cell_here_and_others_elsewhere_is_not_single():
+    """Sizes are those of the model, not of the map."""
     map = make_map(patches(), sizes=[13, 5, 12, 2, 2])
     assert numbers_on(map, 99)[3] == (17, 50)
+    assert map.single.size == 0
+    assert not is_grey(cell_colors(drawn(draw_groups, map))[4][7])
 
 
 def test_numbers_of_a_curved_grid_and_of_places():
@@ -784,8 +771,7 @@ def test_wavelengths_that_name_the_columns(spectra, turn, kind):
     (line,) = ax.lines
     np.testing.assert_array_equal(line.get_xdata(), names)
     np.testing.assert_array_equal(line.get_ydata(), model.mean_)
-    assert ax.get_xlabel() == "feature name"
-    assert ax.get_ylabel() == "feature mean"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("feature name", "feature mean")
     (colors,) = cell_colors(ax)
     for place in np.flatnonzero(np.diff(model.labels_)):
         assert colors[place] != colors[place + 1]

@@ -27,6 +27,7 @@ SHOTS = {
     "phone": {"viewport": {"width": 390, "height": 844}},
     "dark": {"viewport": DESKTOP, "color_scheme": "dark"},
 }
+OPEN_ALL = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
 # The contrast of a text with the nearest background that is not transparent, as WCAG defines it.
 CONTRAST = """element => {
   const channels = (color) => color.match(/[\\d.]+/g).map(Number);
@@ -105,7 +106,7 @@ def column(page, place):
 
 def wait_for(page, text):
     page.wait_for_function(
-        "text => document.getElementById('found').textContent === text", arg=text
+        "text => document.querySelector('#found').textContent === text", arg=text
     )
 
 
@@ -122,11 +123,8 @@ def test_search_finds_groups_by_member(visit, findings):
     assert page.inner_text("#found") == f"{total} groups"
     group = findings.groups[0]
     member = max((m.name for m in group.members), key=lambda name: (len(name), name))
-    expected = [
-        g.name
-        for g in findings.groups
-        if any(member in text for text in [g.name, *(m.name for m in g.members)])
-    ]
+    texts = {g.name: [g.name, *(m.name for m in g.members)] for g in findings.groups}
+    expected = [name for name, names in texts.items() if any(member in text for text in names)]
     assert member not in group.name  # so that it takes its members to find it
     page.get_by_label("Search by group").fill(member.upper())
     verb = "matches" if len(expected) == 1 else "match"
@@ -218,7 +216,7 @@ def test_works_without_scripts(visit, findings):
 
 def test_names_are_shown_and_never_run(visit):
     page = visit("nasty.html")
-    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.evaluate(OPEN_ALL)
     page.locator("#group-table").hover()
     text = " ".join(map(page.text_content, ("header", "#group-table", "#settings")))
     for name in NASTY:
@@ -237,9 +235,7 @@ def test_names_are_shown_and_never_run(visit):
 def test_a_phone_scrolls_one_way_only(visit, name, opened):
     page = visit(name, viewport=PHONE)
     if opened:
-        page.evaluate(
-            "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
-        )
+        page.evaluate(OPEN_ALL)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
@@ -248,26 +244,18 @@ TEXTS = (
     *("#found", "#search", "#copy", "th button", "#group-table td", ".inside td", "dt", "dd"),
     *("pre", "small", ".quiet", ".nearest td"),
 )
+COLORS = "(s => [s.color, s.backgroundColor])(getComputedStyle(document.body))"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_contrast(visit, scheme):
-    page = visit(color_scheme=scheme)
-    page.locator("summary").first.click()
-    for selector in TEXTS:
-        assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
-
-
-def test_dark_differs(visit):
-    colors = [
-        visit(color_scheme=scheme).evaluate(
-            "(({ color, backgroundColor }) => [color, backgroundColor])"
-            "(getComputedStyle(document.body))"
-        )
-        for scheme in ("light", "dark")
-    ]
-    assert colors[0][0] != colors[1][0]
-    assert colors[0][1] != colors[1][1]
+def test_contrast_in_light_and_dark(visit):
+    pages = [visit(color_scheme=scheme) for scheme in ("light", "dark")]
+    for page in pages:
+        page.locator("summary").first.click()
+        for selector in TEXTS:
+            assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
+    light, dark = (page.evaluate(COLORS) for page in pages)
+    assert light[0] != dark[0]
+    assert light[1] != dark[1]
 
 
 def test_print_leaves_out_the_controls(visit, findings):

@@ -12,7 +12,6 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import FeatureAgglomeration
 
 from lincfa.structure import (
-    _coordinates,
     chain_connectivity,
     coordinate_connectivity,
     grid_connectivity,
@@ -237,7 +236,7 @@ def test_coordinates_of_curvilinear_grids():
 
 
 def test_too_many_pairs_are_refused_before_they_are_made(monkeypatch):
-    monkeypatch.setattr(_coordinates, "_MOST_LINKS", 10)
+    monkeypatch.setattr("lincfa.structure._MOST_LINKS", 10)
     lat, lon = np.zeros(5), np.arange(5)
     assert coordinate_connectivity(lat, lon, radius_km=1.5 * DEGREE).nnz == 8
     with pytest.raises(ValueError, match=r"radius_km=20000 makes 10 pairs .* 5 places.* smaller"):

@@ -40,8 +40,9 @@ def test_every_label_is_on_the_page(label):
 
 def test_names_are_sorted_unique_and_all_public_functions():
     assert theory.__all__ == sorted(set(theory.__all__))
-    functions = {name for name, value in vars(theory).items() if callable(value)}
-    assert functions == set(theory.__all__)
+    functions = inspect.getmembers(theory, inspect.isfunction)
+    own = {name for name, value in functions if value.__module__ == theory.__name__}
+    assert {name for name in own if not name.startswith("_")} == set(theory.__all__)
 
 
 def test_labels_in_docstrings_exist():

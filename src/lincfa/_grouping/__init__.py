@@ -8,9 +8,12 @@ from ._agglomerative import path_agglomerative
 from ._centroid import group_centroid, group_centroid_connected
 from ._constraint import Constraint
 from ._joint import path_joint
-from ._partition import Partition, group_within_blocks
-from ._path import MERGES, MergePath
-from ._sequential import group_sequential, group_sequential_connected
+from ._partition import MERGES as MERGES
+from ._partition import MergePath as MergePath
+from ._partition import Partition as Partition
+from ._partition import group_within_blocks
+from ._sequential import group_sequential as group_sequential
+from ._sequential import group_sequential_connected
 
 _IN_ORDER = {
     "sequential": (group_sequential, group_sequential_connected),
@@ -38,14 +41,3 @@ def partition_in_order(
     if constraint.blocks is not None:
         return group_within_blocks(freely, statistics, rule, constraint.blocks)
     return freely(statistics, rule)
-
-
-__all__ = [
-    "MERGES",
-    "PATHS",
-    "STRATEGIES",
-    "MergePath",
-    "Partition",
-    "group_sequential",
-    "partition_in_order",
-]

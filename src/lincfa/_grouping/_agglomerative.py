@@ -1,6 +1,7 @@
 """Merging the two groups with the smallest F, again and again, from correlations alone."""
 
 from abc import ABC, abstractmethod
+from copy import deepcopy
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -9,13 +10,12 @@ from typing import Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from .._rule import Rule, pairs_from_correlations
 from .._statistics import LARGEST_SQUARE, RESOLUTION, IndexArray, Statistics, most_features
 from ..theory._arrays import FloatArray
 from ._constraint import Constraint
-from ._path import MergePath, merge_record
+from ._partition import MergePath, merge_record
 
 _TIE, _TINY = 1e-9, 1e-12
 """Relative and absolute difference below which two F count as equal: above their rounding."""
@@ -47,27 +47,13 @@ def path_agglomerative(statistics: Statistics, rule: Rule, constraint: Constrain
 
 @dataclass(frozen=True)
 class CurrentGroups:
-    """Groups at some point of the merging.
+    """Groups at some point of the merging."""
 
-    Attributes
-    ----------
-    sums : array of shape (d, d)
-        Sums of the correlations between the members of two groups.
-    r : array of shape (d,)
-        Sums of the members' correlations with the target.
-    names : array of shape (d,)
-        First member of each group.
-    sizes : array of shape (d,)
-        Number of members of each group.
-    allowed : array of shape (d, d), or None
-        Which groups may merge; None where all may.
-    """
-
-    sums: FloatArray
-    r: FloatArray
-    names: IndexArray
+    sums: FloatArray  # of the correlations between the members of two groups
+    r: FloatArray  # sums of the members' correlations with the target
+    names: IndexArray  # first member of each group
     sizes: IndexArray
-    allowed: npt.NDArray[np.bool_] | None
+    allowed: npt.NDArray[np.bool_] | None  # which groups may merge; None where all may
 
 
 class Merging(ABC):
@@ -151,10 +137,7 @@ class Merging(ABC):
         self._merges.append((*names, int(self._sizes[first]), rho, r_first, r_second))
 
     def _first_of_ties(self, first: IndexArray, second: IndexArray, products: FloatArray) -> int:
-        """Choose among pairs with the same F.
-
-        The most correlated, then the one with the fewest features, then the one that comes first.
-        """
+        """Choose the most correlated pair, then that with the fewest features, then the first."""
         rho = products / (self._norms[first] * self._norms[second])
         sizes = self._sizes[first] + self._sizes[second]
         return int(np.lexsort((second, first, sizes, -np.round(rho, 9)))[0])
@@ -166,7 +149,9 @@ def single_features(statistics: Statistics, rule: Rule, constraint: Constraint) 
     r = statistics.target_correlation[features]
     if constraint.graph is not None:
         graph = constraint.graph[features][:, features]
-        return _NeighbourPairs(rule, r, features, _sums_of_groups(statistics, features), graph)
+        others, bounds = graph.indices.tolist(), pairwise(graph.indptr.tolist())
+        near = [dict.fromkeys(others[a:b], inf) for a, b in bounds]
+        return _NeighbourPairs(rule, r, features, _sums_of_groups(statistics, features), near)
     if 8 * features.size**2 > LARGEST_SQUARE:
         raise ValueError(
             f"The strategies 'agglomerative' and 'joint' keep matrices of all pairs of features, "
@@ -214,7 +199,6 @@ class _AllPairs(Merging):
         )
 
     def merge_coinciding(self) -> None:
-        """Merge features that differ by no more than rounding: the first of all ties."""
         step = max(1, _STRIP_VALUES // self._names.size)
         for top in range(0, self._names.size, step):
             rows = self._sums[top : top + step]
@@ -363,10 +347,6 @@ class _ColumnSums:
         columns = self._columns[groups]
         return np.asarray(columns @ columns.T)
 
-    def copy(self) -> "_ColumnSums":
-        """Copy the sums."""
-        return _ColumnSums(self._columns.copy())
-
 
 class _CorrelationSums:
     """The products of these sums: sums of the correlations between the members of two groups."""
@@ -386,9 +366,6 @@ class _CorrelationSums:
 
     def square(self, groups: IndexArray) -> FloatArray:
         return np.asarray(self._sums[np.ix_(groups, groups)])
-
-    def copy(self) -> "_CorrelationSums":
-        return _CorrelationSums(self._sums.copy())
 
 
 _Sums: TypeAlias = _ColumnSums | _CorrelationSums
@@ -412,9 +389,10 @@ def _sums_of_groups(statistics: Statistics, features: IndexArray) -> _Sums:
 class _NeighbourPairs(Merging):
     """Groups of which two may merge if a member of one is a neighbour of a member of the other.
 
-    Each group knows the order of its pairs and waits in a heap by the first of them. What is in the
-    heap may be out of date; a group whose nearest neighbour has merged is searched only when its
-    turn comes, as the order of the former nearest is a lower bound until then.
+    Each group knows the order of its pairs, by the other group, and waits in a heap by the first of
+    them. What is in the heap may be out of date; a group whose nearest neighbour has merged is
+    searched only when its turn comes, as the order of the former nearest is a lower bound until
+    then.
     """
 
     def __init__(
@@ -423,24 +401,18 @@ class _NeighbourPairs(Merging):
         r: FloatArray,
         names: IndexArray,
         sums: _Sums,
-        graph: sparse.csr_array | None,
+        near: list[dict[int, float]],
     ) -> None:
         super().__init__(rule, r, names)
-        self._sums = sums
-        # Of each group, the order of its pairs by the other group.
-        self._near: list[dict[int, float]] = []
-        if graph is not None:
-            others = graph.indices.tolist()
-            bounds = pairwise(graph.indptr.tolist())
-            self._near = [dict.fromkeys(others[a:b], inf) for a, b in bounds]
+        self._sums, self._near = sums, near
         self._first = [inf] * names.size
         self._nearest = [_UNKNOWN] * names.size
-        self._heap: list[tuple[float, int]] | None = None
+        self._heap: list[tuple[float, int]] = []
+        self._compared = False
 
     def _copy(self) -> Self:
-        other = type(self)(self._rule, self._r.copy(), self._names, self._sums.copy(), None)
-        other._near = [dict(near) for near in self._near]
-        return other
+        near = [dict(near) for near in self._near]
+        return type(self)(self._rule, self._r.copy(), self._names, deepcopy(self._sums), near)
 
     def current(self) -> CurrentGroups:
         alive = np.flatnonzero(self._alive)
@@ -452,22 +424,20 @@ class _NeighbourPairs(Merging):
         return CurrentGroups(sums, self._r[alive], self._names[alive], self._sizes[alive], allowed)
 
     def merge_coinciding(self) -> None:
-        """Merge neighbours that differ by no more than rounding: the first of all ties."""
         self._merge(1, below=0.0)
 
     def merge_down(self, n_groups: int) -> None:
         self._merge(n_groups, below=inf)
 
     def _merge(self, n_groups: int, below: float) -> None:
-        if self._heap is None:
-            self._heap = []
-            self._compare_all(self._heap)
+        if not self._compared:
+            self._compare_all()
         while self.count > n_groups:
-            closest = self._closest(self._heap, below)
+            closest = self._closest(below)
             if closest is None:
                 break
             self._join(*closest)
-            self._compare(self._heap, *closest)
+            self._compare(*closest)
 
     def _add_sums(self, first: int, second: int) -> tuple[float, float]:
         """Add the sum of a group to another, which inherits its neighbours."""
@@ -480,8 +450,8 @@ class _NeighbourPairs(Merging):
         self._near[second] = {}
         return product, float(self._sums.products(first, [first])[0])
 
-    def _compare_all(self, heap: list[tuple[float, int]]) -> None:
-        """Compare all neighbours."""
+    def _compare_all(self) -> None:
+        self._compared = True
         ends = [(group, other) for group, near in enumerate(self._near) for other in near]
         first, second = np.array(ends, dtype=np.intp).reshape(-1, 2).T
         once = first < second
@@ -490,7 +460,7 @@ class _NeighbourPairs(Merging):
         for a, b, value in zip(first.tolist(), second.tolist(), order, strict=True):
             self._near[a][b] = self._near[b][a] = value
         for group in np.flatnonzero(self._alive).tolist():
-            self._search(heap, group)
+            self._search(group)
 
     def _order_of(self, first: IndexArray, second: IndexArray, products: FloatArray) -> FloatArray:
         """Order of pairs of groups, given the products of their sums."""
@@ -501,25 +471,25 @@ class _NeighbourPairs(Merging):
         order[rho >= 1 - RESOLUTION] = _COINCIDING
         return order
 
-    def _search(self, heap: list[tuple[float, int]], group: int) -> None:
+    def _search(self, group: int) -> None:
         """Search the nearest neighbour of a group, and put the group into the heap by it."""
         near = self._near[group]
         nearest = min(near, key=near.__getitem__, default=_UNKNOWN)
         self._nearest[group] = nearest
         self._first[group] = inf if nearest == _UNKNOWN else near[nearest]
         if self._first[group] < inf:
-            heappush(heap, (self._first[group], group))
+            heappush(self._heap, (self._first[group], group))
 
-    def _closest(self, heap: list[tuple[float, int]], below: float) -> tuple[int, int] | None:
+    def _closest(self, below: float) -> tuple[int, int] | None:
         """Return the pair with the smallest F, or None where no pair may merge."""
+        heap, bound = self._heap, below
         tied: dict[int, float] = {}
-        bound = below
         while heap and heap[0][0] <= bound and heap[0][0] < below:
             order, group = heappop(heap)
             if not self._alive[group] or self._first[group] != order:
                 continue
             if self._nearest[group] == _UNKNOWN:
-                self._search(heap, group)
+                self._search(group)
                 continue
             tied[group] = order
             if order == _COINCIDING:
@@ -545,7 +515,7 @@ class _NeighbourPairs(Merging):
         first, second = np.array(pairs).T
         return pairs[self._first_of_ties(first, second, self._sums.of_pairs(first, second))]
 
-    def _compare(self, heap: list[tuple[float, int]], merged: int, gone: int) -> None:
+    def _compare(self, merged: int, gone: int) -> None:
         """Compare a merged group with its neighbours, and update the nearest of each."""
         others = list(self._near[merged])
         second = np.array(others, dtype=np.intp)
@@ -555,7 +525,7 @@ class _NeighbourPairs(Merging):
             self._near[merged][other] = self._near[other][merged] = value
             if value < self._first[other]:
                 self._first[other], self._nearest[other] = value, merged
-                heappush(heap, (value, other))
+                heappush(self._heap, (value, other))
             elif self._nearest[other] in (merged, gone):
                 self._nearest[other] = _UNKNOWN
-        self._search(heap, merged)
+        self._search(merged)

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from .._statistics import RESOLUTION, IndexArray, Statistics
 from ..theory._arrays import FloatArray
-from ._partition import Partition
-from ._path import MergePath
+from ._partition import MergePath, Partition
 
 COHESION = np.dtype(
     [
@@ -91,12 +90,8 @@ def _compare_in_full(
     lowest = max(float(matrix.min()), -1.0)
     mean = (float(matrix.sum()) - group.size) / (group.size * (group.size - 1))
     covariance, variance = weights @ target_correlation[group], weights @ matrix @ weights
-    return (
-        min(max(mean, lowest), 1.0),
-        lowest,
-        float(correlation_of_sum(covariance, variance)),
-        True,
-    )
+    with_target = float(correlation_of_sum(covariance, variance))
+    return min(max(mean, lowest), 1.0), lowest, with_target, True
 
 
 def _complete_large(
@@ -215,7 +210,8 @@ class _AllPairs:
     ) -> tuple[float, float, float]:
         """Return the sum and the minimum of the correlations, and the sum with factors.
 
-        The factors are relative to a unit.
+        The factors are relative to a unit, those of a group so far to its own, of which ``one`` and
+        ``other`` are the ratios.
         """
         first, second = int(merge["first"]), int(merge["second"])
         top, left = int(self._place[first]), int(self._place[second])
@@ -247,18 +243,16 @@ class _SomePairs:
     def join(
         self, merge: np.void, unit: float, one: float, other: float
     ) -> tuple[float, float, float]:
-        """Return the sum and the minimum of the correlations, and the sum with factors.
-
-        The factors are relative to a unit, those of a group so far to its own, of which ``one`` and
-        ``other`` are the ratios.
-        """
         first, second = int(merge["first"]), int(merge["second"])
         squares = self._squares[[first, second]]
         plain = float(merge["correlation"]) * sqrt(squares.prod())
         self._squares[first] = max(squares.sum() + 2 * plain, 0.0)
         cross = plain
         if not self._alike:
-            sums = [self._sums.pop(group, self._column(group)) for group in (first, second)]
+            sums = [
+                self._sums.pop(group, self._columns[self._place[group]])
+                for group in (first, second)
+            ]
             sums = [sums[0] * one, sums[1] * other]
             cross = float(sums[0] @ sums[1])
             self._sums[first] = sums[0] + sums[1]
@@ -275,6 +269,3 @@ class _SomePairs:
             members = members[np.argpartition(nearness, COMPARED - 1)[:COMPARED]]
         self._compared[first] = members
         return float(block.min())
-
-    def _column(self, group: int) -> FloatArray:
-        return np.asarray(self._columns[self._place[group]])

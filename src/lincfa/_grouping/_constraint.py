@@ -14,18 +14,11 @@ from .._statistics import IndexArray
 
 @dataclass(frozen=True)
 class Constraint:
-    """A hard limit on groups, whatever the rule says.
+    """A hard limit on groups, whatever the rule says."""
 
-    Attributes
-    ----------
-    graph : sparse array of shape (D, D), or None
-        Symmetric. Groups are connected by its edges, none of which leads to another block.
-    blocks : array of shape (D,), or None
-        Number of each feature's block; groups are within one.
-    """
-
+    # Symmetric. Groups are connected by its edges, none of which leads to another block.
     graph: sparse.csr_array | None = None
-    blocks: IndexArray | None = None
+    blocks: IndexArray | None = None  # number of each feature's block; groups are within one
 
     @property
     def restricts(self) -> bool:

@@ -10,7 +10,7 @@ from .._statistics import RESOLUTION, Statistics
 from ..theory._arrays import FloatArray, inverse
 from ._agglomerative import CurrentGroups, single_features
 from ._constraint import Constraint
-from ._path import MERGES, MergePath, merge_record
+from ._partition import MERGES, MergePath, merge_record
 
 FEW = 0.25
 """Features per sample up to which the regression starts with all of them."""
@@ -170,8 +170,7 @@ class Regression:
         if self._singular and best < _NOTHING:
             best, place = 0.0, self._most_correlated_for_nothing()
         i, j = place
-        norms = self._norms()
-        rho = float(np.clip(self._products[i, j] / (norms[i] * norms[j]), -1, 1))
+        rho = float(np.clip(self._correlations(slice(i, i + 1), slice(j, j + 1))[0, 0], -1, 1))
         drop = float(self._rule.variance_drop(np.asarray(max(self._left, RESOLUTION)), self.count))
         return i, j, rho, max(drop, _FLOOR), best
 
@@ -182,7 +181,6 @@ class Regression:
         """
         d = self.count
         step = max(1, _STRIP_VALUES // d)
-        norms = self._norms()
         for top in range(0, d, step):
             rows, columns = slice(top, min(top + step, d)), slice(top, d)
             variances = self._variances[rows, columns]
@@ -199,7 +197,7 @@ class Regression:
             height = rows.stop - top
             cost[:, :height][np.tri(height, dtype=np.bool_)] = np.inf
             if self._limited:
-                rho = self._products[rows, columns] / (norms[rows, None] * norms[columns])
+                rho = self._correlations(rows, columns)
                 cost[rho < self._rule.min_correlation - MARGIN] = np.inf
             if self._allowed is not None:
                 cost[~self._allowed[rows, columns]] = np.inf
@@ -209,19 +207,19 @@ class Regression:
     def _most_correlated_for_nothing(self) -> tuple[int, int]:
         """Of the pairs whose equal weights cost nothing, the one with the largest correlation."""
         best, place = -np.inf, (0, 0)
-        norms = self._norms()
         for top, cost, columns in self._costs():
             rows = slice(top, top + cost.shape[0])
-            rho = self._products[rows, columns] / (norms[rows, None] * norms[columns])
-            rho = np.where(cost < _NOTHING, np.round(rho, 9), -np.inf)
+            rho = np.round(self._correlations(rows, columns), 9)
+            rho = np.where(cost < _NOTHING, rho, -np.inf)
             row, column = divmod(int(rho.argmax()), rho.shape[1])
             if rho[row, column] > best:
                 best, place = float(rho[row, column]), (top + row, top + column)
         return place
 
-    def _norms(self) -> FloatArray:
+    def _correlations(self, rows: slice, columns: slice) -> FloatArray:
         squares = np.diagonal(self._products)[: self.count]
-        return np.asarray(np.sqrt(np.maximum(squares, RESOLUTION)))
+        norms = np.sqrt(np.maximum(squares, RESOLUTION))
+        return np.asarray(self._products[rows, columns] / (norms[rows, None] * norms[columns]))
 
     def merge(self, i: int, j: int) -> None:
         """Give groups i < j the same weight and let group i stand for both.

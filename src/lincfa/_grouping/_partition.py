@@ -1,4 +1,4 @@
-"""What a strategy returns: disjoint groups of features and the record of the merges."""
+"""What a strategy returns: disjoint groups of features, or the path of all its merges."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,27 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._rule import EVIDENCE, EvidenceArray, Rule
+from .._rule import EVIDENCE, EvidenceArray, Rule, merge_threshold
 from .._statistics import IndexArray, Statistics
+from ..theory._arrays import FloatArray
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Disjoint groups of features, and the record of the merges that made them.
+    """Disjoint groups of features, and the record of the merges that made them."""
 
-    Attributes
-    ----------
-    labels : array of shape (D,)
-        Group of each feature; −1 for a constant one, which belongs to none.
-    groups : list of arrays
-        Members of each group in increasing order; groups in the order of their first member.
-    evidence : structured array
-        One row per merged feature, by group and then in the order of the merges.
-    """
-
-    labels: IndexArray
-    groups: list[IndexArray]
-    evidence: EvidenceArray
+    labels: IndexArray  # group of each feature; −1 for a constant one, which belongs to none
+    groups: list[IndexArray]  # members in increasing order; groups by their first member
+    evidence: EvidenceArray  # a row per merged feature, by group and then in the order of merges
 
 
 def partition_of(varying: npt.NDArray[np.bool_], evidence: EvidenceArray) -> Partition:
@@ -61,3 +52,114 @@ def group_within_blocks(
         inside = statistics.restricted_to(varying & (blocks == block))
         record.append(group(inside, rule).evidence)
     return partition_of(varying, np.concatenate(record))
+
+
+# Every number of groups from all features to one
+
+MERGES = np.dtype(
+    [
+        ("first", np.intp),
+        ("second", np.intp),
+        ("size", np.intp),
+        ("correlation", np.float64),
+        ("f", np.float64),
+        ("height", np.float64),
+        ("pairwise", np.bool_),
+        ("variance_drop_share", np.float64),
+        ("bias_growth_share", np.float64),
+        ("mean_correlation", np.float64),
+        ("min_correlation", np.float64),
+        ("target_correlation", np.float64),
+    ]
+)
+"""One row per merge, in order. A group is named by its first member; the merged one keeps the
+smaller name of the two. ``size`` is its number of features, ``correlation`` that of the two means,
+``height`` the running maximum of F, ``pairwise`` whether F compares the two means alone. The drop
+of variance and the growth of bias are the estimates of which F is the ratio, as shares of the
+target's variance. The last three are of the merged group: mean and minimum of the correlations of
+its features, and the correlation of its mean with the target; NaN until they are computed."""
+
+
+def merge_record(size: int) -> npt.NDArray[np.void]:
+    """Return an empty record of merges."""
+    record = np.empty(size, dtype=MERGES)
+    for name in ("mean_correlation", "min_correlation", "target_correlation"):
+        record[name] = np.nan
+    return record
+
+
+@dataclass(frozen=True)
+class MergePath:
+    """Merges in their order, from one group per feature on."""
+
+    varying: npt.NDArray[np.bool_]  # which features take part; constant ones do not
+    merges: npt.NDArray[np.void]  # see ``MERGES``
+
+    @property
+    def most_groups(self) -> int:
+        """Number of groups before the first merge."""
+        return int(self.varying.sum())
+
+    @property
+    def fewest_groups(self) -> int:
+        """Number of groups after the last merge."""
+        return self.most_groups - self.merges.size
+
+    def n_groups(self, tolerance: float) -> int:
+        """Number of groups at which the smallest F exceeds the tolerance for the first time."""
+        made = np.searchsorted(self.merges["height"], tolerance, side="right")
+        return self.most_groups - int(made)
+
+    def partition(self, n_groups: int, tolerance: float | None = None) -> Partition:
+        """Make the first merges, down to a number of groups.
+
+        The tolerance is that of the evidence; by default the smallest at which these merges are
+        made. Merges that are made whatever their F have an infinite one. Where F depends on all
+        groups there is no threshold on the correlation.
+        """
+        made = self.merges[: self.most_groups - n_groups]
+        if tolerance is None:
+            tolerance = float(made["height"][-1]) if made.size else 0.0
+        evidence = np.empty(made.size, dtype=EVIDENCE)
+        evidence["feature"], evidence["partner"] = made["second"], made["first"]
+        for name in ("correlation", "f", "variance_drop_share", "bias_growth_share"):
+            evidence[name] = made[name]
+        limit = np.where(made["f"] > made["height"], np.inf, tolerance)
+        evidence["tolerance"] = limit
+        evidence["threshold"] = np.nan
+        pairs = made[made["pairwise"]]
+        evidence["threshold"][made["pairwise"]] = merge_threshold(
+            limit[made["pairwise"]], 1 - pairs["correlation"], pairs["f"]
+        )
+        return partition_of(self.varying, evidence)
+
+    def adjacent(self) -> IndexArray:
+        """Order the features such that the members of every group are adjacent."""
+        following = np.full(self.varying.size, -1, dtype=np.intp)
+        last = np.arange(self.varying.size)
+        first = self.varying.copy()
+        for merge in self.merges:
+            following[last[merge["first"]]] = merge["second"]
+            last[merge["first"]] = last[merge["second"]]
+            first[merge["second"]] = False
+        order = []
+        for feature in np.flatnonzero(first).tolist():
+            while feature >= 0:
+                order.append(feature)
+                feature = int(following[feature])
+        return np.array(order, dtype=np.intp)
+
+    def linkage(self) -> FloatArray:
+        """Return the path in the form of SciPy's hierarchical clustering.
+
+        The leaves are the features that are not constant, in their order; the path must end in one
+        group.
+        """
+        leaves = self.most_groups
+        current = np.cumsum(self.varying) - 1
+        linkage = np.empty((self.merges.size, 4))
+        for step, merge in enumerate(self.merges):
+            pair = current[merge["first"]], current[merge["second"]]
+            linkage[step] = min(pair), max(pair), merge["height"], merge["size"]
+            current[merge["first"]] = leaves + step
+        return linkage

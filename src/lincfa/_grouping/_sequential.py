@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from .._rule import EVIDENCE, MARGIN, EvidenceArray, Rule
 from .._statistics import Comparison, IndexArray, NearbyCorrelations, Statistics
-from ..theory._arrays import FloatArray
 from ._constraint import Neighbours
 from ._partition import Partition, partition_of
 
@@ -263,19 +261,13 @@ class _ConnectedGroups:
         features = sorted(features)  # as they lie in memory
         candidates = np.array(features, dtype=np.intp)
         rho = self._correlations.of(seed, candidates)
-        joins = self._passing(np.array([seed]), candidates, rho)
-        values = [r if j else None for r, j in zip(rho.tolist(), joins.tolist(), strict=True)]
-        return dict(zip(features, values, strict=True))
-
-    def _passing(
-        self, seed: IndexArray, candidates: IndexArray, rho: FloatArray
-    ) -> npt.NDArray[np.bool_]:
         r = self._statistics.target_correlation
-        certain, doubtful = self._rule.certain_and_doubtful(rho[None], r[seed], r[candidates])
+        certain, doubtful = self._rule.certain_and_doubtful(rho[None], r[[seed]], r[candidates])
         joins = np.asarray(certain[0])
         unsure = np.flatnonzero(doubtful[0])
         if unsure.size:
-            first = np.repeat(seed, unsure.size)
+            first = np.full(unsure.size, seed)
             pairs = self._statistics.pairs(first, candidates[unsure], rho[unsure])
             joins[unsure] = self._rule.passes(pairs)
-        return joins
+        values = [one if j else None for one, j in zip(rho.tolist(), joins.tolist(), strict=True)]
+        return dict(zip(features, values, strict=True))

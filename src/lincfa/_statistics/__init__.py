@@ -1,42 +1,42 @@
 """What a fit needs to know of the data: counts, means, scales and correlations on demand."""
 
-from ._array import ArrayStatistics, refuse_constant_target, standardize_target
-from ._cache import CachedStatistics, NearbyCorrelations
-from ._moments import Moments, MomentStatistics, check_range
-from ._protocol import (
-    LARGEST_SQUARE,
-    NEARLY_COLLINEAR,
-    NEARLY_EXPLAINED,
-    RESOLUTION,
-    Comparison,
-    Costs,
-    IndexArray,
-    PairCorrelations,
-    Statistics,
-    Sums,
-    most_features,
-)
-from ._source import statistics_of
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "LARGEST_SQUARE",
-    "NEARLY_COLLINEAR",
-    "NEARLY_EXPLAINED",
-    "RESOLUTION",
-    "ArrayStatistics",
-    "CachedStatistics",
-    "Comparison",
-    "Costs",
-    "IndexArray",
-    "MomentStatistics",
-    "Moments",
-    "NearbyCorrelations",
-    "PairCorrelations",
-    "Statistics",
-    "Sums",
-    "check_range",
-    "most_features",
-    "refuse_constant_target",
-    "standardize_target",
-    "statistics_of",
-]
+from .._data._training import Training
+from ._array import ArrayStatistics as ArrayStatistics
+from ._array import refuse_constant_target as refuse_constant_target
+from ._array import standardize_target as standardize_target
+from ._cache import CachedStatistics as CachedStatistics
+from ._cache import NearbyCorrelations as NearbyCorrelations
+from ._moments import Moments as Moments
+from ._moments import MomentStatistics as MomentStatistics
+from ._moments import check_range as check_range
+from ._protocol import LARGEST_SQUARE as LARGEST_SQUARE
+from ._protocol import NEARLY_COLLINEAR as NEARLY_COLLINEAR
+from ._protocol import NEARLY_EXPLAINED as NEARLY_EXPLAINED
+from ._protocol import RESOLUTION as RESOLUTION
+from ._protocol import Comparison as Comparison
+from ._protocol import Costs as Costs
+from ._protocol import IndexArray as IndexArray
+from ._protocol import PairCorrelations as PairCorrelations
+from ._protocol import Statistics as Statistics
+from ._protocol import Sums as Sums
+from ._protocol import most_features as most_features
+
+if TYPE_CHECKING:
+    from .._data._dask import ChunkedTraining
+
+
+def statistics_of(
+    training: "Training | ChunkedTraining", *, often: bool = False, neighbours: bool = False
+) -> Statistics:
+    """Return the statistics of data in memory or in chunks, after one pass over them.
+
+    ``often`` and ``neighbours`` announce that correlations with means of groups, or of neighbours,
+    will be needed again and again, which in chunks are then computed all at once.
+    """
+    if isinstance(training, Training):
+        return ArrayStatistics.of(training)
+    from ._dask._chunks import Chunks, chunk_statistics
+
+    return chunk_statistics(Chunks.of(training), often=often, neighbours=neighbours)

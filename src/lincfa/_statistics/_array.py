@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from .._data._columns import Columns
 from .._data._training import Training
 from ..theory._arrays import FloatArray
 from ._means import group_variances
@@ -23,15 +22,9 @@ from ._protocol import (
     Statistics,
     complete_pairs,
     is_constant,
+    raise_if_any,
 )
-from ._tiles import (
-    add_symmetric,
-    column_squares,
-    row_slices,
-    runs_along_rows,
-    take_columns,
-    tiles,
-)
+from ._tiles import add_symmetric, column_squares, row_slices, runs_along_rows, take_columns, tiles
 
 _MODERATE_MEAN, _MODERATE_SCALE = 1e3, 1e100
 """Mean over scale, and scale, up to which products with raw columns keep some thirteen digits."""
@@ -77,14 +70,7 @@ class ArrayStatistics(Statistics):
 
     @classmethod
     def of(cls, training: Training) -> "ArrayStatistics":
-        """Compute means, scales and correlations with the target in one pass over X.
-
-        Raises
-        ------
-        ValueError
-            If X contains NaN or infinity, the target is constant, or the values of a column are
-            too large or too small for float64.
-        """
+        """Compute means, scales and correlations with the target in one pass over X."""
         X, weights = training.values, training.weights
         target, target_scale = standardize_target(training.y, weights)
         mean, scale, varying, correlation = column_moments(training, target)
@@ -103,13 +89,13 @@ class ArrayStatistics(Statistics):
             _raw=(np.abs(mean) <= _MODERATE_MEAN * scale)
             & (scale > 1 / _MODERATE_SCALE)
             & (scale < _MODERATE_SCALE)
-            & _suits_blas(X),
+            # BLAS can read these in place; NumPy would copy any other array first.
+            & (X.dtype == np.float64 and X.itemsize in X.strides),
             _weights=weights,
         )
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of the array."""
         return int(self._X.shape[0])
 
     def _weighted(self, columns: FloatArray) -> FloatArray:
@@ -117,7 +103,6 @@ class ArrayStatistics(Statistics):
         return columns if self._weights is None else columns * self._weights[:, None]
 
     def columns(self, features: IndexArray) -> FloatArray:
-        """Standardised columns, one a row, such that their products are correlations."""
         columns = take_columns(self._X, slice(None), features, self.mean).T
         columns *= 1 / (self.scale[features] * np.sqrt(self.n_samples - 1))[:, None]
         if self._weights is not None:
@@ -125,7 +110,6 @@ class ArrayStatistics(Statistics):
         return columns
 
     def square(self, features: IndexArray) -> FloatArray:
-        """Correlations of the features with each other; only above the diagonal."""
         size = features.size
         total = np.zeros((size, size), order="F")
         for rows in row_slices(self.n_rows, size, _SQUARE_VALUES):
@@ -143,7 +127,6 @@ class ArrayStatistics(Statistics):
         return total.T
 
     def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
-        """Correlations of seeds with candidates: an array (seeds, candidates) per comparison."""
         # Zero columns fill up the last few: BLAS is slow at widths that are no multiple of 8.
         columns = np.zeros((self.n_rows, seeds.size + _MULTIPLE), order="F")
         columns[:, : seeds.size] = self._weighted(self._standardized(seeds))
@@ -155,7 +138,6 @@ class ArrayStatistics(Statistics):
             yield self._products(padded, candidates)[:width]
 
     def sums(self) -> ColumnSum:
-        """Running sum of the standardised columns of a group."""
         degrees = self.n_samples - 1
 
         def summed(features: IndexArray) -> FloatArray:
@@ -167,13 +149,10 @@ class ArrayStatistics(Statistics):
         return ColumnSum(summed, products)
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
-        """Variance of the sum of each group's standardised features, multiplied by factors."""
         scale = self.scale / factors
         return group_variances(self._X, labels, n_groups, self.mean, scale, self._weights)
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
-        """Complete correlations of pairs, from their columns where they nearly coincide."""
-
         def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
             return self._in_parts(partial(self._contrast, sign), first[near], second[near])
 
@@ -310,11 +289,6 @@ def _costs(X: npt.NDArray[Any]) -> Costs:
     )
 
 
-def _suits_blas(X: npt.NDArray[Any]) -> bool:
-    """Whether BLAS can read the array in place; NumPy would copy any other first."""
-    return X.dtype == np.float64 and X.itemsize in X.strides
-
-
 # Single columns
 
 
@@ -389,21 +363,10 @@ def column_moments(
         values = take_columns(X, slice(None), part)
         standard, mean[part], scale[part], varying[part] = standardize(values, precision, weights)
         correlation[part] = standard.T @ weighted_target / degrees
-    _check_scales(mean, scale, training.columns)
+    too_large = ~(np.abs(mean) + scale < _LARGEST_UNIT)
+    raise_if_any("large", too_large, "float64", training.columns)
+    raise_if_any("small", scale < 1 / _LARGEST_UNIT, "float64", training.columns)
     return mean, scale, varying, correlation
-
-
-def _check_scales(mean: FloatArray, scale: FloatArray, columns: Columns) -> None:
-    """Raise if float64 cannot hold the scale of a column."""
-    for kind, wrong in (
-        ("large", ~(np.abs(mean) + scale < _LARGEST_UNIT)),
-        ("small", scale < 1 / _LARGEST_UNIT),
-    ):
-        if wrong.any():
-            raise ValueError(
-                f"Values too {kind} for float64 in "
-                f"{columns.describe(np.flatnonzero(wrong).tolist())}; rescale first."
-            )
 
 
 def standardize(
@@ -415,13 +378,8 @@ def standardize(
     1, so that neither a mean much larger than the scale nor an extreme unit costs digits. With
     weights, a row counts as that many rows; values of rows without weight do not matter.
 
-    Returns
-    -------
-    columns : array of shape (n, D), float64, column-contiguous
-    mean, scale : arrays of shape (D,)
-        ``scale`` is 1 where the column is constant.
-    varying : array of shape (D,)
-        Whether the values differ by more than their rounding.
+    Returns the columns, contiguous; their means; their scales, 1 where a column is constant; and
+    whether the values of each differ by more than their rounding.
     """
     # Column by column in memory, whatever the order given: the sums do not depend on it.
     columns = np.array(values, dtype=np.float64, order="F")
@@ -438,7 +396,11 @@ def standardize(
         peak[~varying] = 1.0
         columns /= peak
         columns[:, ~varying] = 0.0
-        relative = np.sqrt(_sums_of_squares(columns, weights) / (n - 1))
+        if weights is None:
+            squares = np.einsum("ij,ij->j", columns, columns)
+        else:
+            squares = np.einsum("i,ij,ij->j", weights, columns, columns)
+        relative = np.sqrt(squares / (n - 1))
         relative[~varying] = 1.0
         columns /= relative
     return columns, mean, peak * relative, varying
@@ -448,9 +410,3 @@ def _column_means(columns: FloatArray, weights: FloatArray | None) -> FloatArray
     if weights is None:
         return np.asarray(columns.mean(axis=0))
     return np.asarray(weights @ columns / weights.sum())
-
-
-def _sums_of_squares(columns: FloatArray, weights: FloatArray | None) -> FloatArray:
-    if weights is None:
-        return np.asarray(np.einsum("ij,ij->j", columns, columns))
-    return np.asarray(np.einsum("i,ij,ij->j", weights, columns, columns))

@@ -40,24 +40,19 @@ class CachedStatistics(Statistics):
         return cls(**source.moments(), costs=costs, _source=source, _matrix=matrix)
 
     def square(self, features: IndexArray) -> FloatArray:
-        """Correlations of the features with each other."""
         return self._matrix[np.ix_(features, features)]
 
     def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
-        """Full matrices of the correlations within each group."""
         return map(self.square, groups)
 
     def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
-        """Correlations of seeds with candidates: an array (seeds, candidates) per comparison."""
         for active, candidates in comparisons:
             yield self._matrix[np.ix_(seeds[active], candidates)]
 
     def sums(self) -> RowSums:
-        """Running sums of the correlations of the members of a group."""
         return RowSums(lambda members: self._matrix[members].sum(axis=0), self._matrix.shape[1])
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
-        """Complete correlations of pairs of features, from the source."""
         return self._source.pairs(first, second, rho)
 
 

@@ -209,11 +209,8 @@ def _available_threads() -> int:
 
 
 def _in_threads(function: Callable[[slice], None], parts: Sequence[slice]) -> None:
-    def quietly(part: slice) -> None:
-        # Values that are not finite are found in the result; each thread has its own settings.
-        with np.errstate(over="ignore", invalid="ignore"):
-            function(part)
-
+    # Values that are not finite are found in the result; each thread has its own settings.
+    quietly = np.errstate(over="ignore", invalid="ignore")(function)
     if len(parts) == 1:
         quietly(parts[0])
         return

@@ -18,12 +18,11 @@ from ._protocol import (
     Costs,
     Features,
     IndexArray,
-    PairCorrelations,
     RowSums,
     Statistics,
     is_constant,
     most_features,
-    resolve_pairs,
+    raise_if_any,
 )
 from ._tiles import add_symmetric, row_slices
 
@@ -132,10 +131,8 @@ class Moments:
     @property
     def sufficient(self) -> bool:
         """Whether there are enough samples, and variation in the target and in some feature."""
-        if not are_enough(self.n_samples):
-            return False
         varying = self.varying
-        return bool(varying[-1] and varying[:-1].any())
+        return are_enough(self.n_samples) and bool(varying[-1] and varying[:-1].any())
 
 
 @dataclass(frozen=True)
@@ -164,26 +161,19 @@ class MomentStatistics(Statistics):
         return cls(**features.moments(), costs=costs, _comoment=comoment)
 
     def square(self, features: IndexArray) -> FloatArray:
-        """Correlations of the features with each other; only above the diagonal."""
         return self._correlations(features, features, mirror=bool((np.diff(features) < 0).any()))
 
     def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
-        """Correlations of seeds with candidates: an array (seeds, candidates) per comparison."""
         for active, candidates in comparisons:
             yield self._correlations(seeds[active], candidates)
 
     def sums(self) -> RowSums:
-        """Running sums of the correlations of the members of a group."""
         everything = np.arange(self.mean.size)
 
         def summed(members: IndexArray) -> FloatArray:
             return np.asarray(self._correlations(members, everything).sum(axis=0))
 
         return RowSums(summed, everything.size)
-
-    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
-        """Complete correlations of pairs, to the resolution of moments."""
-        return resolve_pairs(self.target_correlation, self.rounding, first, second, rho)
 
     def _correlations(
         self, first: IndexArray, second: IndexArray, mirror: bool | None = None
@@ -206,14 +196,8 @@ def check_range(low: FloatArray, high: FloatArray, precision: FloatArray, column
     """Raise if float64 could not hold the comoments of a column; the target is the last."""
     with np.errstate(over="ignore"):
         spread, size = high - low, np.maximum(-low, high)
-    _raise_if_any("large", (spread > _LARGEST_SPREAD) | (size > _LARGEST_VALUE), columns)
-    rounding = 2 * ROUNDING * precision * size
-    _raise_if_any("small", (spread > rounding) & (spread < 1 / _LARGEST_SPREAD), columns)
-
-
-def _raise_if_any(kind: str, wrong: npt.NDArray[np.bool_], columns: Columns) -> None:
-    places = np.flatnonzero(wrong).tolist()
-    if places:
-        last = places[0] == wrong.size - 1
-        where = "the target y" if last else columns.describe(places)
-        raise ValueError(f"Values too {kind} for sums of squares in {where}; rescale first.")
+    too_large = (spread > _LARGEST_SPREAD) | (size > _LARGEST_VALUE)
+    raise_if_any("large", too_large, "sums of squares", columns)
+    varying = spread > 2 * ROUNDING * precision * size
+    too_small = varying & (spread < 1 / _LARGEST_SPREAD)
+    raise_if_any("small", too_small, "sums of squares", columns)

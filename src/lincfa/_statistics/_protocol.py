@@ -4,12 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import theory
+from .._data._columns import Columns
 from ..theory._arrays import FloatArray
 
 IndexArray: TypeAlias = npt.NDArray[np.intp]
@@ -54,31 +55,15 @@ def most_features() -> int:
 
 @dataclass(frozen=True)
 class Features:
-    """Moments of single features.
+    """Moments of single features."""
 
-    Attributes
-    ----------
-    n_samples : float
-        Number of samples; with weights, their sum.
-    mean, scale : array of shape (D,)
-        Means and standard deviations (n − 1); the scale of a constant feature is 1.
-    varying : array of shape (D,)
-        Which features are not constant.
-    target_correlation : array of shape (D,)
-        Correlation with the target; 0 for a constant feature.
-    target_scale : float
-        Standard deviation of the target.
-    rounding : array of shape (D,)
-        Size below which a standardised value of each feature is rounding of the data.
-    """
-
-    n_samples: float
+    n_samples: float  # with weights, their sum
     mean: FloatArray
-    scale: FloatArray
-    varying: npt.NDArray[np.bool_]
-    target_correlation: FloatArray
-    target_scale: float
-    rounding: FloatArray
+    scale: FloatArray  # standard deviations (n − 1); 1 for a constant feature
+    varying: npt.NDArray[np.bool_]  # which features are not constant
+    target_correlation: FloatArray  # 0 for a constant feature
+    target_scale: float  # standard deviation of the target
+    rounding: FloatArray  # size below which a standardised value is rounding of the data
 
     @classmethod
     def from_sums(
@@ -97,6 +82,7 @@ class Features:
         degrees = n_samples - 1
         scale = np.sqrt(np.where(varying, squares / degrees, 1.0))
         correlation = np.where(varying, products / (degrees * scale[-1] * scale), 0.0)
+        of_data = ROUNDING * precision * (1 + np.abs(mean) / scale)
         return Features(
             n_samples=n_samples,
             mean=mean[:-1],
@@ -104,7 +90,7 @@ class Features:
             varying=varying[:-1],
             target_correlation=correlation[:-1],
             target_scale=float(scale[-1]),
-            rounding=rounding_of_sums(precision[:-1], mean[:-1], scale[:-1]),
+            rounding=np.maximum(of_data, np.sqrt(RESOLUTION) / 2)[:-1],
         )
 
     def moments(self) -> dict[str, Any]:
@@ -114,62 +100,29 @@ class Features:
 
 @dataclass(frozen=True)
 class Costs:
-    """How to ask a source for correlations so that they cost little. No result depends on it.
+    """How to ask a source for correlations so that they cost little. No result depends on it."""
 
-    Attributes
-    ----------
-    block_size : callable
-        How many of the remaining features to decide together by :meth:`Statistics.square`, given
-        their number and the share of seeds among the features decided last (0 at the start).
-    max_seeds : int
-        Number of seeds to ask :meth:`Statistics.rows` for at once, at most.
-    scattered : float
-        Cost of a candidate picked from anywhere, in correlations of one candidate.
-    candidates : int
-        Number of candidates to test together against a group that grows.
-    columns : int
-        Number of neighbouring columns that are best read together; 0 where there are no columns.
-    """
-
+    # How many of the remaining features to decide together by :meth:`Statistics.square`, given
+    # their number and the share of seeds among the features decided last (0 at the start).
     block_size: Callable[[int, float], int]
-    max_seeds: int
-    scattered: float = 0.0
-    candidates: int = 128
-    columns: int = 0
+    max_seeds: int  # to ask :meth:`Statistics.rows` for at once
+    scattered: float = 0.0  # cost of a candidate from anywhere, in correlations of one candidate
+    candidates: int = 128  # to test together against a group that grows
+    columns: int = 0  # neighbouring columns that are best read together; 0 where there are none
 
 
 @dataclass(frozen=True)
 class PairCorrelations:
-    """The correlations of pairs of features, in the form the rule needs.
-
-    Attributes
-    ----------
-    rho : array
-        Correlation ρ of the pair.
-    below_one : array
-        1 − ρ, precise also where the columns nearly coincide, and exactly 0 where they coincide up
-        to the rounding of the data.
-    share_difference : array
-        Share of the target's variance explained by the difference of the pair; 0 where there is no
-        difference.
-    unexplained : array
-        Share that the regression on the pair leaves, 1 − R²; precise also where it is small.
-    """
+    """The correlations of pairs of features, in the form the rule needs."""
 
     rho: FloatArray
+    # 1 − ρ, precise also where the columns nearly coincide, and exactly 0 where they coincide up to
+    # the rounding of the data.
     below_one: FloatArray
+    # Share of the target's variance explained by the difference; 0 where there is no difference.
     share_difference: FloatArray
+    # Share that the regression on the pair leaves, 1 − R²; precise also where it is small.
     unexplained: FloatArray
-
-
-class Sums(Protocol):
-    """Correlations of candidates with the sum of a group that grows."""
-
-    def add(self, features: IndexArray) -> None:
-        """Add features to the group."""
-
-    def of(self, candidates: IndexArray) -> FloatArray:
-        """Sum of the correlations of each candidate with the members of the group."""
 
 
 class RowSums:
@@ -199,12 +152,14 @@ class ColumnSum:
         self._total: FloatArray | float = 0.0
 
     def add(self, features: IndexArray) -> None:
-        """Add features to the group."""
         self._total = self._total + self._summed(features)
 
     def of(self, candidates: IndexArray) -> FloatArray:
-        """Sum of the correlations of each candidate with the members of the group."""
         return self._products(np.asarray(self._total), candidates)
+
+
+Sums: TypeAlias = RowSums | ColumnSum
+"""Correlations of candidates with the sum of a group that grows."""
 
 
 @dataclass(frozen=True)
@@ -233,9 +188,32 @@ class Statistics(Features, ABC):
     def sums(self) -> Sums:
         """Running sums for a group that is still empty."""
 
-    @abstractmethod
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
-        """Complete correlations of pairs of features, precise also where they nearly coincide."""
+        """Complete correlations of pairs of features, precise also where they nearly coincide.
+
+        Here from nothing but correlations, to the resolution of sums.
+        """
+        r = self.target_correlation
+        floor = (self.rounding[first] + self.rounding[second]) ** 2
+
+        def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
+            gap = 1 - sign * rho[near]
+            covariance = r[first[near]] - sign * r[second[near]]
+            distinct = gap > floor[near]
+            return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
+
+        def residual(
+            near: IndexArray, below_one: FloatArray, above_minus_one: FloatArray, total: FloatArray
+        ) -> tuple[FloatArray, FloatArray]:
+            difference = np.where(below_one > 0, r[first[near]] - r[second[near]], 0.0)
+            mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
+            unexplained = 1 - mean - share
+            return (
+                np.where(share > floor[near], share, 0.0),
+                np.where(unexplained > floor[near], unexplained, 0.0),
+            )
+
+        return complete_pairs(rho, r[first], r[second], contrast, residual)
 
     def matrix(self, features: IndexArray) -> FloatArray:
         """Full symmetric matrix of the correlations of the features."""
@@ -351,36 +329,9 @@ def is_constant(
     return np.asarray(peak <= ROUNDING * precision * np.abs(mean))
 
 
-def rounding_of_sums(precision: npt.ArrayLike, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    """Size below which a standardised value is rounding of the data, or of sums of products."""
-    of_data = ROUNDING * np.asarray(precision) * (1 + np.abs(mean) / scale)
-    return np.asarray(np.maximum(of_data, np.sqrt(RESOLUTION) / 2))
-
-
-def resolve_pairs(
-    r: FloatArray, rounding: FloatArray, first: IndexArray, second: IndexArray, rho: FloatArray
-) -> PairCorrelations:
-    """Complete correlations of pairs from nothing but correlations, to the resolution of sums.
-
-    ``r`` and ``rounding`` are those of all features, ``rho`` of the pairs.
-    """
-    floor = (rounding[first] + rounding[second]) ** 2
-
-    def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
-        gap = 1 - sign * rho[near]
-        covariance = r[first[near]] - sign * r[second[near]]
-        distinct = gap > floor[near]
-        return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
-
-    def residual(
-        near: IndexArray, below_one: FloatArray, above_minus_one: FloatArray, total: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        difference = np.where(below_one > 0, r[first[near]] - r[second[near]], 0.0)
-        mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
-        unexplained = 1 - mean - share
-        return (
-            np.where(share > floor[near], share, 0.0),
-            np.where(unexplained > floor[near], unexplained, 0.0),
-        )
-
-    return complete_pairs(rho, r[first], r[second], contrast, residual)
+def raise_if_any(kind: str, wrong: npt.NDArray[np.bool_], what: str, columns: Columns) -> None:
+    """Raise if values of columns are too large or small; behind the columns stands the target."""
+    places = np.flatnonzero(wrong).tolist()
+    if places:
+        where = "the target y" if places[0] == columns.size else columns.describe(places)
+        raise ValueError(f"Values too {kind} for {what} in {where}; rescale first.")

@@ -58,20 +58,9 @@ def kernel_directions(
 ) -> tuple[FloatArray, FloatArray, float]:
     """Eigenvalues and eigenvectors of XᵀHLHX, where H centres and L is the target's kernel matrix.
 
-    Parameters
-    ----------
-    factor : array of shape (D,)
-        Factors for the centred columns of X.
-    known : int or None
-        Number of nodes at which interpolation of the kernel is exact, if known.
-
-    Returns
-    -------
-    values : array of shape (r,)
-        In descending order; all others are 0.
-    vectors : array of shape (D, r)
-    largest : float
-        Largest absolute value of the kernel between the nodes.
+    The centred columns of X are multiplied by ``factor``; ``known`` is the number of nodes at which
+    interpolation of the kernel is exact, if known. The eigenvalues are in descending order, and all
+    others are 0. Also returns the largest absolute value of the kernel between the nodes.
     """
     nodes, directions, loadings = _factor(X, mean, factor, target, kernel, known)
     matrix, largest = _quadratic_form(loadings, nodes, kernel)

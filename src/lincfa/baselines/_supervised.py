@@ -26,10 +26,27 @@ _TIED = 1e-12  # correlations that differ by less are equal up to rounding
 
 
 class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer that projects centred features onto fitted directions."""
+    """A transformer that projects centred features onto fitted directions.
 
-    def _validate(self, X: Any, y: Any) -> tuple[npt.NDArray[Any], FloatArray, ArrayStatistics]:
-        """Return X, the standardised target, and means, scales and correlations, all checked."""
+    A subclass checks its parameters and computes the directions.
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the components.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            At least 2 samples, numeric, no missing values.
+        y : array of shape (n_samples,)
+            The target, not constant.
+
+        Returns
+        -------
+        self
+            The estimator itself.
+        """
+        self._check_parameters()
         forget_fit(self)
         training = read_in_memory(X, y, min_samples=2, estimator=type(self).__name__)
         self._columns = training.columns
@@ -40,7 +57,8 @@ class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 "Every column of X is constant, up to the rounding of its type: there is nothing "
                 "to reduce."
             )
-        return training.values, standardize_target(training.y)[0], statistics
+        self._fit(training.values, standardize_target(training.y)[0], statistics)
+        return self
 
     def transform(self, X: Any) -> Any:
         """Project onto the components.
@@ -152,23 +170,7 @@ class SupervisedPCA(_Projection):
         self.coef0 = coef0
         self.tol = tol
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the components.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-            At least 2 samples, numeric, no missing values.
-        y : array of shape (n_samples,)
-            The target, not constant.
-
-        Returns
-        -------
-        SupervisedPCA
-            The estimator itself.
-        """
-        self._check_parameters()
-        X, target, statistics = self._validate(X, y)
+    def _fit(self, X: npt.NDArray[Any], target: FloatArray, statistics: ArrayStatistics) -> None:
         # In units of the largest scale, squares cannot overflow.
         size = statistics.scale[statistics.varying].max()
         n, scale = len(target), statistics.target_scale
@@ -201,7 +203,6 @@ class SupervisedPCA(_Projection):
                 UserWarning,
                 stacklevel=stack_level(),
             )
-        return self
 
     def _check_parameters(self) -> None:
         if self.n_components is not None and not is_count(self.n_components):
@@ -271,23 +272,7 @@ class ScreenedPCA(_Projection):
         self.n_components = n_components
         self.keep = keep
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Choose the features and learn the components.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-            At least 2 samples, numeric, no missing values.
-        y : array of shape (n_samples,)
-            The target, not constant.
-
-        Returns
-        -------
-        ScreenedPCA
-            The estimator itself.
-        """
-        self._check_parameters()
-        X, target, statistics = self._validate(X, y)
+    def _fit(self, X: npt.NDArray[Any], target: FloatArray, statistics: ArrayStatistics) -> None:
         varying = statistics.varying
         n, D = X.shape
         number = int(self.keep) if is_count(self.keep) else max(1, round(self.keep * D))
@@ -315,7 +300,6 @@ class ScreenedPCA(_Projection):
         self.mean_ = statistics.mean
         self.scores_ = scores
         self.support_ = support
-        return self
 
     def _check_parameters(self) -> None:
         number, keep = self.n_components, self.keep

@@ -194,14 +194,11 @@ def _places(folder: str | PathLike[str] | None) -> list[Path]:
         return [Path(folder)]
     if named := os.environ.get(VARIABLE):
         return [Path(named)]
-    return list(dict.fromkeys(root.parent / "shared" / "data" for root in _roots()))
-
-
-def _roots() -> list[Path]:
-    """Return the source checkout that contains this file, if any, and the current directory."""
-    root = Path(__file__).resolve().parent.parent.parent.parent
+    # Next to the source checkout that contains this file, if any, and to the current directory.
+    root = Path(__file__).resolve().parents[3]
     checkout = [root] if (root / "pyproject.toml").is_file() else []
-    return [*checkout, Path.cwd()]
+    places = (one.parent / "shared" / "data" for one in (*checkout, Path.cwd()))
+    return list(dict.fromkeys(places))
 
 
 def _check_target(path: Path, table: Any, target: str) -> None:

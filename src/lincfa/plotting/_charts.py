@@ -121,7 +121,7 @@ def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
     size = len(values)
     ax.axhline(0, color=ink(), linewidth=0.8)
     largest = _largest(groups)
-    handles, labels = [], []
+    entries = []
     others = np.flatnonzero(~np.isin(groups, largest))
     series = [(others, GREY if largest else BLUE, "o", "other features")]
     for group, (color, marker) in zip(largest, SERIES, strict=False):
@@ -142,11 +142,10 @@ def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
             rasterized=size > MARKS_DRAWN,
             zorder=2.5,
         )
-        handles.append(marks)
-        labels.append(label)
+        entries.append((marks, label))
     if largest:
         turn = int(others.size > 0)  # the grey ones are drawn first and listed last
-        legend_above(ax, handles[turn:] + handles[:turn], labels[turn:] + labels[:turn])
+        legend_above(ax, entries[turn:] + entries[:turn])
     if size <= NAMES_SHOWN:
         name_ticks(ax.xaxis, coefficients.names)
     part = f"first {size} of " if size < coefficients.n_features else ""
@@ -303,31 +302,27 @@ def draw_thresholds(pairs: Pairs, ax: "Axes") -> None:
     reached = correlation if min_correlation is None else np.append(correlation, min_correlation)
     bottom = _axis_start(reached)
     strip = low - _STRIP * (1 - low)
-    handles: list[Any] = []
-    labels = []
+    entries: list[tuple[Any, str]] = []
     for what, table, color, marker in tables:
-        handles.append(
-            ax.scatter(
-                _x_positions(table.threshold, strip, low),
-                table.correlation,
-                s=mark_size(correlation.size),
-                color=color,
-                marker=marker,
-                alpha=0.8,
-                linewidths=0,
-                rasterized=correlation.size > MARKS_DRAWN,
-                zorder=2.5,
-            )
+        marks = ax.scatter(
+            _x_positions(table.threshold, strip, low),
+            table.correlation,
+            s=mark_size(correlation.size),
+            color=color,
+            marker=marker,
+            alpha=0.8,
+            linewidths=0,
+            rasterized=correlation.size > MARKS_DRAWN,
+            zorder=2.5,
         )
         size = len(table.first)
         count = f"{size} of {table.total}" if size < table.total else f"{size}"
-        labels.append(f"{what} ({count})")
+        entries.append((marks, f"{what} ({count})"))
     (diagonal,) = ax.plot([low, 1], [low, 1], "--", color=ink(), linewidth=0.9)
-    handles.append(diagonal)
-    labels.append("threshold: pairs on or above it pass")
+    entries.append((diagonal, "threshold: pairs on or above it pass"))
     if min_correlation is not None:
-        handles.append(ax.axhline(min_correlation, color=ink(), linestyle=":", linewidth=0.9))
-        labels.append("min_correlation: no merges below")
+        line = ax.axhline(min_correlation, color=ink(), linestyle=":", linewidth=0.9)
+        entries.append((line, "min_correlation: no merges below"))
     left, ticks = low, _correlation_ticks(low)
     tick_labels = _tick_labels(ticks)
     if (threshold < -1).any():
@@ -344,7 +339,7 @@ def draw_thresholds(pairs: Pairs, ax: "Axes") -> None:
         ylabel="actual correlation",
     )
     ax.grid(alpha=0.3)
-    legend_above(ax, handles, labels)
+    legend_above(ax, entries)
 
 
 def _axis_start(values: FloatArray) -> float:
@@ -425,7 +420,7 @@ def plot_path(
 
 def draw_path(path: ScorePath, ax: "Axes") -> None:
     """Draw the scores of each strategy, and a ring around the choice."""
-    handles, labels = [], []
+    entries = []
     for curve in path.curves:
         color = STRATEGY_COLORS.get(curve.strategy, GREY)
         (line,) = ax.plot(
@@ -433,20 +428,13 @@ def draw_path(path: ScorePath, ax: "Axes") -> None:
         )
         known = np.isfinite(curve.error)
         if known.any():
-            ax.errorbar(
-                curve.n_groups[known],
-                curve.score[known],
-                curve.error[known],
-                fmt="none",
-                ecolor=color,
-                elinewidth=0.7,
-            )
-        handles.append(line)
-        labels.append(curve.strategy)
-    if len(handles) == 1:
-        handles, labels = [], []  # nothing to distinguish
+            x, y, bars = (each[known] for each in (curve.n_groups, curve.score, curve.error))
+            ax.errorbar(x, y, bars, fmt="none", ecolor=color, elinewidth=0.7)
+        entries.append((line, curve.strategy))
+    if len(entries) == 1:
+        entries = []  # nothing to distinguish
     (ring,) = ax.plot(*path.chosen, linestyle="none", markeredgecolor=ink(), **_RING)
-    legend_above(ax, [*handles, ring], [*labels, path.chosen_name])
+    legend_above(ax, [*entries, (ring, path.chosen_name)])
     numbers = np.concatenate([curve.n_groups for curve in path.curves])
     focus(ax, np.concatenate([curve.score for curve in path.curves]), path.chosen[1])
     low, high = float(numbers.min()) / _MARGIN, float(numbers.max()) * _MARGIN

@@ -93,10 +93,11 @@ def label_axes(ax: "Axes", x: str, y: str) -> None:
     ax.set_ylabel(shown(y, _LONGEST_LABEL), parse_math=False, usetex=False)
 
 
-def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """Put a legend above the axes, where it covers nothing, with literal labels."""
+def legend_above(ax: "Axes", entries: Sequence[tuple[Any, str]]) -> None:
+    """Put a legend of handles and literal labels above the axes, where it covers nothing."""
     from matplotlib.collections import PathCollection
 
+    handles, labels = zip(*entries, strict=True)
     # A legend wider than the axes would shrink them.
     width = 72 * ax.get_position().width * ax.figure.get_figwidth()  # type: ignore[union-attr]
     columns = int(width / (_LETTER * max(map(len, labels)) + _BESIDE_LABEL))

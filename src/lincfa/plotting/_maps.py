@@ -358,12 +358,11 @@ def _finish(
         (map.groups == CONSTANT, "constant {}", {"hatch": "/////"}),
         (map.groups == LEFT_OUT, "{} left out", {"facecolor": outside}),
     ]
-    handles: list[Any] = []
-    labels = []
+    entries: list[tuple[Any, str]] = []
     for cells, words, look in kinds:
         if not cells.any():
             continue
-        labels.append(counted(int(cells.sum()), words, noun))
+        label = counted(int(cells.sum()), words, noun)
         marked = np.ma.masked_where(~cells, cells.astype(float))
         if places.kind == "points":
             dots = {
@@ -374,20 +373,20 @@ def _finish(
                 "markeredgecolor": GREY,
                 "markerfacecolor": look.get("facecolor", "none"),
             }
-            handles.append(Line2D([], [], **dots))
+            entries.append((Line2D([], [], **dots), label))
             if cells is not grey:  # which is painted already
                 ax.plot(places.x[cells], places.y[cells], **dots | _placement(kwargs))
             continue
         edge: dict[str, Any] = {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.5}
         edge = {} if cells is grey else edge
-        handles.append(Patch(**edge | look))
+        entries.append((Patch(**edge | look), label))
         if "hatch" in look:
             hatching = edge | look | {"linewidth": 0} | _placement(kwargs)
             ax.pcolor(*corners(places), marked, rasterized=True, **hatching)
         elif cells is not grey and outside != "none":
             _paint(ax, map, marked, {"cmap": ListedColormap([outside])} | _placement(kwargs))
-    if handles:
-        legend_above(ax, handles, labels)
+    if entries:
+        legend_above(ax, entries)
     if hasattr(ax, "projection"):  # of cartopy, which sets up its own axes
         return
     label_axes(ax, places.x_label, places.y_label)
@@ -449,7 +448,16 @@ def plot_spectrum(
     >>> ax.figure.savefig("spectrum.png")  # doctest: +SKIP
     """
     reducer = fitted_reducer(model)
-    _check_sequence(field_of(reducer))
+    field = field_of(reducer)
+    if field is not None:
+        for variable in field.variables:
+            if sum(size > 1 for size in variable.shape) > 1:  # the line would be a zigzag
+                dims = zip(field.cell_dims(variable), variable.shape, strict=True)
+                listed = ", ".join(f"{name} ({size})" for name, size in dims)
+                raise ValueError(
+                    "plot_spectrum draws features in a sequence, but these cells have several "
+                    f"dimensions: {listed}. plot_map draws them."
+                )
     values = reducer.mean_ if spectrum is None else real_numbers(spectrum, "spectrum")
     if values.shape != (reducer.n_features_in_,):
         raise ValueError(
@@ -460,20 +468,6 @@ def plot_spectrum(
     label = "feature mean" if spectrum is None else "feature value"
     draw_spectrum(make_spectrum(reducer, values), ax, label=label, **kwargs)
     return ax
-
-
-def _check_sequence(field: Field | None) -> None:
-    """Raise if cells have several dimensions: a line through them would be a zigzag."""
-    if field is None:
-        return
-    for variable in field.variables:
-        if sum(size > 1 for size in variable.shape) > 1:
-            dims = zip(field.cell_dims(variable), variable.shape, strict=True)
-            listed = ", ".join(f"{name} ({size})" for name, size in dims)
-            raise ValueError(
-                "plot_spectrum draws features in a sequence, but these cells have several "
-                f"dimensions: {listed}. plot_map draws them."
-            )
 
 
 def draw_spectrum(spectrum: Spectrum, ax: "Axes", *, label: str, **kwargs: Any) -> None:
@@ -503,14 +497,14 @@ def draw_spectrum(spectrum: Spectrum, ax: "Axes", *, label: str, **kwargs: Any) 
     line: dict[str, Any] = {"color": ink(), "linewidth": 1.2}
     ax.plot(spectrum.x, spectrum.values, **line | kwargs)
     ax.margins(x=0)
-    handles, labels = [], []
-    if single.size:
-        handles.append(Patch(facecolor=SINGLE, alpha=_OPACITY))
-        labels.append(counted(single.size, "single {}", "feature"))
     constant = int((groups < 0).sum())
+    entries = []
+    if single.size:
+        patch = Patch(facecolor=SINGLE, alpha=_OPACITY)
+        entries.append((patch, counted(single.size, "single {}", "feature")))
     if constant:
-        handles.append(Patch(facecolor="none", edgecolor=ink(), linewidth=0.5))
-        labels.append(counted(constant, "constant {}", "feature"))
-    if handles:
-        legend_above(ax, handles, labels)
+        patch = Patch(facecolor="none", edgecolor=ink(), linewidth=0.5)
+        entries.append((patch, counted(constant, "constant {}", "feature")))
+    if entries:
+        legend_above(ax, entries)
     label_axes(ax, spectrum.x_label, label)

@@ -50,13 +50,7 @@ def inverse(gram: FloatArray) -> tuple[FloatArray, bool]:
 
     If columns are linearly dependent, or so nearly that the inverse would be rounding, a tiny share
     of the diagonal is added: a direction along which the columns hardly vary then has a huge but
-    finite variance, and the others keep about six digits.
-
-    Returns
-    -------
-    inverse : array
-    singular : bool
-        Whether something was added.
+    finite variance, and the others keep about six digits. Also returns whether something was added.
     """
     scale = 1 / np.sqrt(np.maximum(np.diagonal(gram), _SMALLEST_VARIANCE))
     unit = gram * scale

@@ -25,13 +25,12 @@ from .. import (
     IndexArray,
     Moments,
     MomentStatistics,
-    PairCorrelations,
     Statistics,
     check_range,
     most_features,
     refuse_constant_target,
 )
-from .._protocol import Features, RowSums, is_constant, resolve_pairs
+from .._protocol import Features, RowSums, is_constant
 from . import _kernels as kernels
 
 LARGEST_BATCH = 2**24
@@ -142,7 +141,7 @@ class Chunks(ChunkedTraining):
         """Sums of products of the standardised features of each group with each other."""
         features, place = np.unique(np.concatenate(groups), return_inverse=True)
         ends = np.cumsum([group.size for group in groups])
-        places = _constant(np.split(place, ends[:-1]))
+        places = _task(np.split(place, ends[:-1]))
         specs = self._columns(features, mean, scale)
         if len(self.widths) == 1:
             total = self._total(kernels.products_within, self.blocks, specs[0][1], places)
@@ -173,7 +172,7 @@ class Chunks(ChunkedTraining):
     ) -> FloatArray:
         """Sum of the squares of the sum of each group's standardised features."""
         specs = [
-            (j, _constant((labels[part], mean[part], scale[part])))
+            (j, _task((labels[part], mean[part], scale[part])))
             for j, part in enumerate(self._parts)
             if (labels[part] >= 0).any()
         ]
@@ -193,9 +192,7 @@ class Chunks(ChunkedTraining):
         specs = []
         for part in self._parts:
             standard = (None, None) if mean is None or scale is None else (mean[part], scale[part])
-            specs.append(
-                _constant([((labels[part], *standard), size) for labels, size in groupings])
-            )
+            specs.append(_task([((labels[part], *standard), size) for labels, size in groupings]))
         sizes = np.concatenate([np.bincount(labels[labels >= 0]) for labels, _ in groupings])
         rows = [
             add_in_tree([_task(kernels.many_sums)(*pair) for pair in zip(row, specs, strict=True)])
@@ -234,7 +231,7 @@ class Chunks(ChunkedTraining):
         """Where features in ascending order are: column chunks, and columns in them."""
         cuts = np.searchsorted(features, self._bounds)
         return [
-            (j, _constant((own - self._bounds[j], mean[own], scale[own])))
+            (j, _task((own - self._bounds[j], mean[own], scale[own])))
             for j, own in enumerate(features[a:b] for a, b in pairwise(cuts.tolist()))
             if own.size
         ]
@@ -259,14 +256,8 @@ class Chunks(ChunkedTraining):
             raise self.bad_value(fault.what, fault.value, fault.row, fault.column)
 
 
-def _task(function: Callable[..., Any]) -> Any:
-    from dask import delayed
-
-    return delayed(function, pure=False)
-
-
-def _constant(value: Any) -> Any:
-    """Put a value into the graph once, however many tasks need it."""
+def _task(value: Any) -> Any:
+    """Put a function or value into the graph, once however many tasks need it."""
     from dask import delayed
 
     return delayed(value, pure=False, traverse=False)
@@ -286,11 +277,6 @@ def chunk_statistics(chunks: Chunks, *, often: bool, neighbours: bool = False) -
 
     All correlations are computed at once, as long as they fit, for a caller who asks for them
     ``often``; and for one who asks for those of ``neighbours``, if columns would take more memory.
-
-    Raises
-    ------
-    ValueError
-        If values are not finite or too large, or the target is constant.
     """
     if not chunks.in_one_pass:
         statistics = ChunkStatistics.of(chunks)
@@ -355,7 +341,6 @@ class ChunkStatistics(Statistics):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that count."""
         if self._chunks.weights is None:
             return sum(self._chunks.lengths)
         weights = self._chunks.outcomes()[1]
@@ -384,7 +369,6 @@ class ChunkStatistics(Statistics):
             self._known.append(_Known(features, everything, self._pass(features, everything)))
 
     def square(self, features: IndexArray) -> FloatArray:
-        """Correlations of the features with each other; only above the diagonal."""
         if 8 * features.size**2 > LARGEST_SQUARE:
             raise ValueError(
                 f"The correlations of {features.size} features with each other take "
@@ -404,7 +388,6 @@ class ChunkStatistics(Statistics):
         return result
 
     def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
-        """Correlations within each of many small groups, as full matrices."""
         batch: list[IndexArray] = []
         width = values = 0
         widest = self._chunks.batch(1)
@@ -419,7 +402,6 @@ class ChunkStatistics(Statistics):
             yield from self._within(batch)
 
     def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
-        """Correlations of seeds with candidates: an array (seeds, candidates) per comparison."""
         comparisons = list(comparisons)
         if not comparisons:
             return
@@ -445,7 +427,6 @@ class ChunkStatistics(Statistics):
         return RowSums(summed, self.mean.size)
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
-        """Variance of the sum of each group's standardised features, multiplied by factors."""
         step = self._chunks.batch(1)
         parts = []
         for first in range(0, n_groups, step):
@@ -454,10 +435,6 @@ class ChunkStatistics(Statistics):
             scale = self.scale / factors
             parts.append(self._chunks.squares_of_sums(own, width, self.mean, scale))
         return np.concatenate(parts) / (self.n_samples - 1)
-
-    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
-        """Complete correlations of pairs, to the resolution of sums."""
-        return resolve_pairs(self.target_correlation, self.rounding, first, second, rho)
 
     def _correlations(self, features: IndexArray, others: IndexArray) -> FloatArray:
         """Correlations in any order, by one pass."""

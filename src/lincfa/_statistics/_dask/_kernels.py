@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,16 +27,8 @@ _SOME_VALUES = 2**20
 
 _WIDTH = 4096
 
-
-def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Ignore overflow: values that are too large are reported when all have been seen."""
-
-    @wraps(function)
-    def call(*arguments: Any) -> Any:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return function(*arguments)
-
-    return call
+_quiet = np.errstate(over="ignore", invalid="ignore")
+"""Values that are too large are reported when all have been seen."""
 
 
 def float64(values: Any) -> FloatArray:

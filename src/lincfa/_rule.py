@@ -16,12 +16,12 @@ denominators (seven times as fast); tests compare them all with the theory.
 
 from dataclasses import dataclass
 from math import inf
-from typing import Literal, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .._statistics import (
+from ._statistics import (
     NEARLY_COLLINEAR,
     NEARLY_EXPLAINED,
     RESOLUTION,
@@ -29,9 +29,7 @@ from .._statistics import (
     PairCorrelations,
     Statistics,
 )
-from ..theory._arrays import FloatArray, divide
-from ._evidence import EVIDENCE, EvidenceArray
-from ._noise import full_noise_ratio, known_noise_ratio
+from .theory._arrays import FloatArray, divide, inverse
 
 Number = TypeVar("Number", float, FloatArray)
 
@@ -46,6 +44,35 @@ _SMALLEST_RATIO = 1e-290
 
 _DELICATE = 3 * max(NEARLY_COLLINEAR, NEARLY_EXPLAINED)
 """Where (1 − ρ²)(1 − R²) is larger, neither 1 − |ρ| nor 1 − R² is small."""
+
+EvidenceArray: TypeAlias = npt.NDArray[np.void]
+
+EVIDENCE = np.dtype(
+    [
+        ("group", np.intp),
+        ("feature", np.intp),
+        ("partner", np.intp),
+        ("correlation", np.float64),
+        ("threshold", np.float64),
+        ("f", np.float64),
+        ("tolerance", np.float64),
+        ("variance_drop_share", np.float64),
+        ("bias_growth_share", np.float64),
+    ]
+)
+"""What a strategy records of each merged feature: what it was compared with, and the figures of the
+decision. Shares are of the target's variance."""
+
+COMPLETE_EVIDENCE = np.dtype(
+    [
+        *((name, EVIDENCE[name]) for name in EVIDENCE.names or ()),
+        ("gain_share", np.float64),
+        ("variance_drop", np.float64),
+        ("bias_growth", np.float64),
+        ("gain", np.float64),
+    ]
+)
+"""The same with the net gain, and with all three in the square of the target's unit."""
 
 
 def tolerance_value(tolerance: float | Literal["unbiased"]) -> float:
@@ -80,25 +107,14 @@ def merge_threshold(
 
 @dataclass(frozen=True)
 class Rule:
-    """The rule F ≤ tolerance.
+    """The rule F ≤ tolerance."""
 
-    Attributes
-    ----------
-    n_samples : float
-        Number of samples; with weights, their sum.
-    tolerance : float
-        c in F ≤ c; 1 is the paper's rule.
-    noise_ratio : float or None
-        Variance of the noise over the variance of the target; None for the residual variance of
-        each pair's own regression.
-    min_correlation : float
-        Pairs with a lower correlation never merge; −1 for the rule alone.
-    """
-
-    n_samples: float
-    tolerance: float = 1.0
+    n_samples: float  # with weights, their sum
+    tolerance: float = 1.0  # c in F ≤ c; 1 is the paper's rule
+    # Variance of the noise over the variance of the target; None for the residual variance of each
+    # pair's own regression.
     noise_ratio: float | None = None
-    min_correlation: float = -1.0
+    min_correlation: float = -1.0  # pairs with a lower one never merge; −1 for the rule alone
 
     @classmethod
     def of(
@@ -239,3 +255,49 @@ class Rule:
         for name, values in zip(EVIDENCE.names or (), columns, strict=True):
             evidence[name] = values
         return evidence
+
+
+def known_noise_ratio(noise: float, target_scale: float) -> float:
+    """Variance of the noise over the variance of the target; 0 and inf are its limits."""
+    with np.errstate(over="ignore", under="ignore"):
+        return float((np.sqrt(noise) / target_scale) ** 2)
+
+
+def full_noise_ratio(statistics: Statistics) -> float:
+    """Residual variance of the regression on all features, over the variance of the target.
+
+    Directions in which the features do not vary count as no features: they neither explain nor
+    cost a degree of freedom.
+    """
+    features = np.flatnonzero(statistics.varying)
+    n = statistics.n_samples
+    if n <= features.size + 1:
+        raise ValueError(
+            f"noise='full' estimates the noise by a regression on all features and needs more than "
+            f"{features.size + 1} samples for {features.size} features, but there are {n:g}. Use "
+            "noise='pair', or give the variance of the noise as a number, where it is known."
+        )
+    matrix = statistics.matrix(features)
+    r = statistics.target_correlation[features]
+    inverted, _ = inverse(matrix)
+    unexplained = max(1 - float(r @ inverted @ r), 0.0)
+    rank = float(np.einsum("ij,ji->", inverted, matrix))
+    return unexplained * (n - 1) / (n - 1 - rank)
+
+
+def complete(evidence: EvidenceArray, target_scale: float) -> EvidenceArray:
+    """Add what follows from the recorded figures."""
+    result = np.empty(evidence.size, dtype=COMPLETE_EVIDENCE)
+    for name in EVIDENCE.names or ():
+        result[name] = evidence[name]
+    result["gain_share"] = result["variance_drop_share"] - result["bias_growth_share"]
+    for name in ("variance_drop", "bias_growth", "gain"):
+        result[name] = in_target_units(result[f"{name}_share"], target_scale)
+    return result
+
+
+def in_target_units(share: npt.ArrayLike, target_scale: float) -> FloatArray:
+    """Convert shares of the target's variance to the square of the target's unit."""
+    share = np.asarray(share, dtype=np.float64)
+    with np.errstate(over="ignore", under="ignore"):  # units may be extreme: 0 and inf are limits
+        return np.asarray(np.sign(share) * (np.sqrt(np.abs(share)) * target_scale) ** 2)
