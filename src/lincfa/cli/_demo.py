@@ -1,13 +1,12 @@
 """``lincfa demo``: LinCFA against all features and PCA on generated data, and a report."""
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
 
 from ._arguments import add_command, natural, positive
 from ._terminal import Terminal
@@ -108,11 +107,10 @@ class Average:
     error: float
 
     @classmethod
-    def of(cls, values: npt.NDArray[np.float64]) -> "Average":
+    def of(cls, values: Sequence[float]) -> "Average":
         """Average one value per draw."""
-        n = len(values)
-        error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-        return cls(float(np.mean(values)), error)
+        error = stdev(values) / sqrt(len(values)) if len(values) > 1 else float("nan")
+        return cls(fmean(values), error)
 
     def text(self, digits: int) -> str:
         """Return the mean, with its error if draws differ."""
@@ -179,7 +177,7 @@ def run_demo(draws: int, seed: int) -> Iterator[Experiment]:
                 scores[name].append((model[-1].n_features_in_, r2_score(y_test, predicted), mse))
         averages = {
             name: (Average.of(count), Average.of(r2), Average.of(mse))
-            for name, (count, r2, mse) in ((k, np.array(v).T) for k, v in scores.items())
+            for name, (count, r2, mse) in ((k, zip(*v, strict=True)) for k, v in scores.items())
         }
         yield Experiment(title, len(y_train), len(y_test), X.shape[1], averages)
 

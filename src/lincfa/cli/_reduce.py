@@ -10,9 +10,6 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from ._arguments import (
     STRATEGIES,
     add_command,
@@ -29,7 +26,10 @@ from ._arguments import (
 )
 from ._terminal import Terminal
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # help and bad options do not wait for NumPy
+    import numpy as np
+    import numpy.typing as npt
+
     from ..report._findings import Findings
     from ..report._scores import HeldOutScores
     from ._files import DataFile
@@ -234,15 +234,18 @@ def _model(options: argparse.Namespace, data: "DataFile", features: Sequence[str
     )
 
 
-def _can_be_scored(y: npt.NDArray[np.float64], target: str, terminal: Terminal) -> bool:
+def _can_be_scored(y: "npt.NDArray[np.float64]", target: str, terminal: Terminal) -> bool:
     """Whether there are rows held out whose target varies."""
-    if y.size and np.ptp(y) == 0:
+    varies = bool(y.size and y.max() > y.min())
+    if y.size and not varies:
         terminal.note(f"no scores: the target {target!r} is {y[0]:g} in all {y.size} rows held out")
-    return bool(y.size and np.ptp(y) > 0)
+    return varies
 
 
 def _in_order(reducer: Any, halves: Sequence[Any], split: "RowSplit") -> Any:
     """Reduce the rows learned from and those held out, and put them into their old order."""
+    import numpy as np
+
     if not split.test.size:
         return reducer.transform(halves[0])
     parts = [reducer.transform(half) for half in halves]
@@ -285,7 +288,8 @@ class _Outcome:
     @property
     def constant(self) -> list[str]:
         """Features that are constant in the rows learned from, and belong to no group."""
-        return [self.features[i] for i in np.flatnonzero(self.reducer.labels_ < 0)]
+        labels = self.reducer.labels_
+        return [name for name, label in zip(self.features, labels, strict=True) if label < 0]
 
     @cached_property
     def data(self) -> dict[str, str | int]:
@@ -310,7 +314,7 @@ class _Outcome:
         }
 
     def score(
-        self, X: Any, y: npt.NDArray[np.float64], X_test: Any, terminal: Terminal
+        self, X: Any, y: "npt.NDArray[np.float64]", X_test: Any, terminal: Terminal
     ) -> "tuple[HeldOutScores | None, Findings | None]":
         """Score the model on rows held out, if there are any; gather the findings of a report."""
         from ..report._findings import collect_findings
@@ -327,12 +331,14 @@ class _Outcome:
     def score_reduced(
         self,
         reduced: Any,
-        rows: npt.NDArray[np.intp],
-        y: npt.NDArray[np.float64],
+        rows: "npt.NDArray[np.intp]",
+        y: "npt.NDArray[np.float64]",
         scored: bool,
         terminal: Terminal,
     ) -> "tuple[HeldOutScores | None, Findings | None]":
         """Do the same with the reduced features alone, where the data are read in chunks."""
+        import numpy as np
+
         from .._data._compute import compute
         from ..report._findings import collect_findings
         from ..report._scores import fit_on_reduced, score_on_reduced
@@ -340,7 +346,7 @@ class _Outcome:
         if not scored and self.options.no_report:
             return None, None
         values = np.asarray(compute(reduced))
-        train, test = (np.searchsorted(rows, part) for part in (self.split.train, self.split.test))
+        train, test = (rows.searchsorted(part) for part in (self.split.train, self.split.test))
         fitted = fit_on_reduced(self.model, values[train], y[self.split.train])
         scores = None
         if scored:
