@@ -13,14 +13,12 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, without the list of all options."""
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong, and exit with the code for wrong usage."""
         self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help)\n")
 
 
 def add_command(
     commands: Any, name: str, run: Any, *, help: str, description: str, examples: str = ""
 ) -> argparse.ArgumentParser:
-    """Add a command with what every command has."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=help,
@@ -36,7 +34,6 @@ def add_command(
 
 
 def add_verbosity(parser: argparse.ArgumentParser) -> None:
-    """Add how much a command prints, and for whom."""
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(
         "--json", action="store_true", help="print the outcome as JSON, for other programs"
@@ -44,7 +41,6 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
 
 
 def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
-    """Add the data to read."""
     parser.add_argument(
         "data",
         help="table with one row per sample, or field: .csv, .tsv or .txt (also .gz, .bz2, .xz, "
@@ -81,7 +77,6 @@ def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
 
 
 def add_dask(parser: argparse.ArgumentParser) -> None:
-    """Add reading in chunks, and where."""
     parser.add_argument(
         "--dask",
         nargs="?",
@@ -95,7 +90,6 @@ def add_dask(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output(parser: argparse._ActionsContainer) -> None:
-    """Add where the reduced data go."""
     parser.add_argument(
         "--output",
         metavar="FILE",
@@ -137,7 +131,6 @@ def scheduler_of(options: argparse.Namespace) -> str | None:
 def open_options(
     options: argparse.Namespace, *, target: str | None = None, model: Any = None
 ) -> "DataFile":
-    """Open the data that the options name."""
     from ._files import open_data
 
     where = scheduler_of(options)
@@ -153,7 +146,6 @@ def open_options(
 
 
 def add_split(parser: argparse._ActionsContainer) -> None:
-    """Add which rows are learned from."""
     parser.add_argument(
         "--test",
         type=share,
@@ -171,7 +163,6 @@ def add_split(parser: argparse._ActionsContainer) -> None:
 
 
 def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> None:
-    """Add the rule by which features merge."""
     words = "'unbiased' (2)" + (", or 'cv' to choose by cross-validation" if search else "")
     parser.add_argument(
         "--tolerance",
@@ -197,43 +188,36 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
 
 
 def natural(text: str) -> int:
-    """Read a seed."""
     if not text.isdecimal() or int(text) >= 2**31:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2147483647")
     return int(text)
 
 
 def positive(text: str) -> int:
-    """Read a count."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)
 
 
 def share(text: str) -> float:
-    """Read a share of the rows."""
     return _number(text, 0 <= _float(text) < 1, "a share from 0 to below 1")
 
 
 def correlation(text: str) -> float:
-    """Read a correlation."""
     return _number(text, -1 <= _float(text) <= 1, "a correlation, from -1 to 1")
 
 
 def plain_tolerance(text: str) -> float | str:
-    """Read a tolerance."""
     words = "a positive number or 'unbiased'"
     return text if text == "unbiased" else _number(text, _float(text) > 0, words)
 
 
 def tolerance(text: str) -> float | str:
-    """Read a tolerance, or that it is to be chosen."""
     words = "a positive number, 'unbiased' or 'cv'"
     return text if text in ("unbiased", "cv") else _number(text, _float(text) > 0, words)
 
 
 def noise(text: str) -> float | str:
-    """Read a variance of the noise."""
     words = "'pair', 'full' or a positive number"
     return text if text in ("pair", "full") else _number(text, _float(text) > 0, words)
 
@@ -254,7 +238,6 @@ def _float(text: str) -> float:
 
 
 def place_to_compute(text: str) -> str:
-    """Read where dask computes."""
     if text not in ("threads", "processes") and "://" not in text:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not threads, processes or the address of a scheduler such as "

@@ -30,7 +30,6 @@ METHODS = (
 
 
 def add(commands: Any) -> None:
-    """Add the command."""
     parser = add_command(
         commands,
         "compare",
@@ -77,7 +76,6 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, cross-validate, tabulate."""
     from ._select import assign_roles, complete_rows, naming, require_variation
 
     if options.folds < 2:

@@ -21,7 +21,6 @@ _SHAPE = (40, 60)
 
 
 def add(commands: Any) -> None:
-    """Add the command."""
     parser = add_command(
         commands,
         "demo",
@@ -57,7 +56,6 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Fit, score, tabulate, and write a report."""
     terminal = Terminal()
     from rich.table import Table
 

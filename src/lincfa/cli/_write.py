@@ -259,7 +259,6 @@ def _save(dataset: Any, part: Path, format: Format) -> None:
 
 
 def write_frame(part: Path, frame: "pl.DataFrame", format: Format) -> None:
-    """Write a table to a file."""
     if format.kind == "csv":
         write_csv(os.fspath(part), frame, format)
         return

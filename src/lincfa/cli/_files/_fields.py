@@ -48,7 +48,6 @@ class GriddedVariable:
     columns: list[str]
 
     def mask(self, names: Collection[str]) -> xr.DataArray:
-        """Return which cells are among some columns."""
         import xarray as xr
 
         chosen = np.array([name in names for name in self.columns], dtype=np.bool_)
@@ -73,7 +72,6 @@ class FieldFile:
 
     @property
     def n_rows(self) -> int:
-        """Number of samples."""
         return int(self.data.sizes[self.sample_dim])
 
     @cached_property
@@ -91,7 +89,6 @@ class FieldFile:
 
     @cached_property
     def variables(self) -> list[GriddedVariable]:
-        """The gridded variables."""
         from ..._data._field import describe_field
 
         gridded = [
@@ -120,7 +117,6 @@ class FieldFile:
 
     @cached_property
     def names(self) -> list[str]:
-        """All columns."""
         return self.table.names + [name for each in self.variables for name in each.columns]
 
     @cached_property
@@ -161,7 +157,6 @@ class FieldFile:
 
     @cached_property
     def empty(self) -> list[str]:
-        """Columns without any value."""
         cells = [n for n, count in self._cell_counts.missing.items() if count == self.n_rows]
         return self.table.empty + cells
 
@@ -174,15 +169,12 @@ class FieldFile:
         return [name for name in names if name in known]
 
     def require_numeric(self, names: Sequence[str]) -> None:
-        """Raise if a column has values that are not numbers."""
         self.table.require_numeric(self._plain(names))
 
     def target(self, name: str) -> npt.NDArray[np.float64]:
-        """Return a column as numbers, NaN where a value is missing."""
         return self.table.target(name)
 
     def count_values(self, names: Sequence[str]) -> ValueCounts:
-        """Count missing values, and find infinite ones."""
         plain, cells = self.table.count_values(self._plain(names)), self._cell_counts
         missing = plain.missing | cells.missing
         infinite = plain.infinite | cells.infinite
@@ -192,7 +184,6 @@ class FieldFile:
         )
 
     def complete_rows(self, names: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Return which samples have a value in each of some columns."""
         lacking = [
             (self.data[each.name].isnull() & mask).any(each.dims)
             for each, mask in self._chosen(names)
@@ -239,7 +230,6 @@ class FieldFile:
         return pl.DataFrame(table, schema=field.names, orient="row").select(names)
 
     def columns_of(self, model: Any) -> list[str]:
-        """Return the columns that are the features of a fitted model, in its order."""
         field = model._columns.field
         if field is None:
             return [str(name) for name in model._columns.labels]
@@ -251,7 +241,6 @@ class FieldFile:
         return names
 
     def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
-        """Reduce samples by a fitted model."""
         field = model._columns.field
         if field is None:
             return model.transform(self.flat_features(names, rows))
@@ -271,7 +260,6 @@ class FieldFile:
     def kept_frame(
         self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
     ) -> pl.DataFrame:
-        """Return columns to write into a table."""
         frame = self.table.kept_frame(self._plain(names), rows)
         for each, mask in self._chosen(names):
             array = self._rows(self.data[each.name], rows).transpose(self.sample_dim, *each.dims)
@@ -288,7 +276,6 @@ class FieldFile:
         reduced: Any,
         names: Sequence[str],
     ) -> None:
-        """Write columns and the reduced features as a folder of Parquet files."""
         length = self.data.chunksizes[self.sample_dim][0]
         for start in range(0, rows.size, length):
             frame = self.kept_frame(keep, rows[start : start + length])
@@ -542,7 +529,6 @@ def _storable(column: pl.Series) -> npt.NDArray[Any]:
 
 
 def _free_name(name: str, data: xr.Dataset) -> str:
-    """Return a name that the data set does not have yet."""
     while name in data.variables or (name in data.dims and name != TableFile.sample_dim):
         name += "_"
     return name

@@ -100,7 +100,6 @@ def _natural_order(path: str) -> list[tuple[bool, int, str]]:
 
 
 def damaged(path: str, format: Format) -> ValueError:
-    """Return the error for a file that cannot be read."""
     return ValueError(f"{path} is not a {_TITLES[format.kind]}, or it is damaged.")
 
 

@@ -52,12 +52,10 @@ class _Table:
     sample_dim: ClassVar[str] = "sample"  # where a table is written as a data set
 
     def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
-        """Return a function of some columns, for each chunk."""
         raise NotImplementedError
 
     @property
     def names(self) -> list[str]:
-        """All columns."""
         return list(self.schema)
 
     def _is_number(self, name: str) -> bool:
@@ -85,7 +83,6 @@ class _Table:
 
     @cached_property
     def empty(self) -> list[str]:
-        """Columns without any value."""
         missing = self._counts.missing
         return [n for n in self.names if missing.get(n) == self.n_rows or self._is_empty(n)]
 
@@ -104,7 +101,6 @@ class _Table:
         return str(self.schema[name]).lower()
 
     def count_values(self, names: Sequence[str]) -> ValueCounts:
-        """Count missing values, and find infinite ones."""
         self.require_numeric(names)
         missing = {name: self._counts.missing.get(name, self.n_rows) for name in names}
         infinite = {name: row for name, row in self._counts.infinite.items() if name in missing}
@@ -122,19 +118,15 @@ class _Table:
         return np.concatenate(self._each(_to_array, [name]))[:, 0].astype(np.float64)
 
     def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
-        """Return rows of numeric columns, for a fit."""
         raise NotImplementedError
 
     def flat_features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
-        """Return rows of numeric columns as a table."""
         return self.features(names, rows)
 
     def columns_of(self, model: Any) -> list[str]:
-        """Return the columns that are the features of a fitted model."""
         return [str(name) for name in model._columns.labels]
 
     def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
-        """Reduce rows of columns by a fitted model."""
         return model.transform(self.features(names, rows))
 
 
@@ -170,12 +162,10 @@ class TableFile(_Table):
 
     @cached_property
     def schema(self) -> dict[str, Any]:  # type: ignore[override]
-        """Names and types of the columns."""
         return dict(self.frame.schema)
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
-        """Number of rows."""
         return self.frame.height
 
     def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
@@ -314,7 +304,6 @@ def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _complete_rows(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return which rows have a value in every column."""
     complete = np.ones(frame.height, dtype=np.bool_)
     for column in frame.iter_columns():
         complete &= column.is_not_null().to_numpy()
@@ -374,7 +363,6 @@ class ParquetChunks(_Table):
 
     @cached_property
     def n_rows(self) -> int:  # type: ignore[override]
-        """Number of rows."""
         return sum(chunk.n_rows for chunk in self.chunks)
 
     @cached_property
