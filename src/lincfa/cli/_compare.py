@@ -98,11 +98,7 @@ def run(options: argparse.Namespace) -> int:
     del data  # its memory is needed for the methods
     from .. import compare
 
-    with (
-        naming(source),
-        terminal.warnings_as_notes(),
-        terminal.counting("comparing") as progress,
-    ):
+    with naming(source), terminal.warnings_as_notes(), terminal.counting("comparing") as progress:
         comparison = compare(
             X,
             y,
