@@ -1,6 +1,9 @@
 """Options that several commands share, the values they take, and the data they name."""
 
 import argparse
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -148,7 +151,7 @@ def open_options(
 def add_split(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--test",
-        type=share,
+        type=_number("a share from 0 to below 1", lambda value: 0 <= value < 1),
         metavar="SHARE",
         help="share of the rows that the groups are not learned from but scored on (default: 0.3, "
         "or 0 with fewer than 20 rows); 0 learns from all and scores nothing",
@@ -163,17 +166,20 @@ def add_split(parser: argparse._ActionsContainer) -> None:
 
 
 def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> None:
-    words = "'unbiased' (2)" + (", or 'cv' to choose by cross-validation" if search else "")
+    words = ["unbiased", "cv"] if search else ["unbiased"]
+    expected = f"a positive number{', ' if search else ' or '}{' or '.join(map(repr, words))}"
+    choose = ", or 'cv' to choose by cross-validation" if search else ""
     parser.add_argument(
         "--tolerance",
-        type=tolerance if search else plain_tolerance,
+        type=_number(expected, lambda value: value > 0, words),
         default=1.0,
         metavar="C",
-        help=f"merge where F is at most C: a number, {words} (default: 1, the paper's rule)",
+        help=f"merge where F is at most C: a number, 'unbiased' (2){choose} (default: 1, the "
+        "paper's rule)",
     )
     parser.add_argument(
         "--noise",
-        type=noise,
+        type=_number("'pair', 'full' or a positive number", lambda v: v > 0, ("pair", "full")),
         default="pair",
         metavar="V",
         help="variance of the noise in F: 'pair' from each pair's own regression (default), 'full' "
@@ -181,7 +187,7 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
     )
     parser.add_argument(
         "--min-correlation",
-        type=correlation,
+        type=_number("a correlation, from -1 to 1", lambda value: -1 <= value <= 1),
         metavar="R",
         help="never merge features that are correlated by less (default: the rule alone)",
     )
@@ -199,42 +205,20 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def share(text: str) -> float:
-    return _number(text, 0 <= _float(text) < 1, "a share from 0 to below 1")
+def _number(
+    expected: str, valid: Callable[[float], bool], words: Sequence[str] = ()
+) -> Callable[[str], float | str]:
+    """Return a function that reads a finite number, or one of some words."""
 
-
-def correlation(text: str) -> float:
-    return _number(text, -1 <= _float(text) <= 1, "a correlation, from -1 to 1")
-
-
-def plain_tolerance(text: str) -> float | str:
-    words = "a positive number or 'unbiased'"
-    return text if text == "unbiased" else _number(text, _float(text) > 0, words)
-
-
-def tolerance(text: str) -> float | str:
-    words = "a positive number, 'unbiased' or 'cv'"
-    return text if text in ("unbiased", "cv") else _number(text, _float(text) > 0, words)
-
-
-def noise(text: str) -> float | str:
-    words = "'pair', 'full' or a positive number"
-    return text if text in ("pair", "full") else _number(text, _float(text) > 0, words)
-
-
-def _number(text: str, valid: bool, expected: str) -> float:
-    if not valid:
+    def read(text: str) -> float | str:
+        if text in words:
+            return text
+        with suppress(ValueError):
+            if isfinite(float(text)) and valid(float(text)):
+                return float(text)
         raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
-    return float(text)
 
-
-def _float(text: str) -> float:
-    """Read a finite number; NaN, which fails every comparison, for anything else."""
-    try:
-        value = float(text)
-    except ValueError:
-        return float("nan")
-    return value if abs(value) < float("inf") else float("nan")
+    return read
 
 
 def place_to_compute(text: str) -> str:

@@ -112,7 +112,8 @@ def assign_roles(
         _note(terminal, f"without any value, {fate}", without)
         _note(terminal, f"row labels, {fate}", labels)
     if not features:
-        values = [data.first_value(name) for name in text[:_COMMENTS]]
+        first = np.arange(1)
+        values = data.kept_frame(text[:_COMMENTS], first).row(0) if text else ()
         comma = any(fullmatch(r"\s*-?\d+,\d+\s*", v) for v in values if isinstance(v, str))
         raise ValueError(
             f"{data.source} has no numeric column besides the target {target!r}"
