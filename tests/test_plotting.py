@@ -248,7 +248,7 @@ def test_wrong_samples_and_limits(data):
     X, y = data
     model = LinCFA().fit(X, y)
     for limit in (1, 0, 2.5, True, "all"):
-        assert_raises("limit must be an integer of at least 2", plot_correlation, model, X, limit=limit)
+        assert_raises("integer of at least 2", plot_correlation, model, X, limit=limit)
     assert_raises("X has 1 sample; correlations need at least 2", plot_correlation, model, X[:1])
     assert_raises("X has 11 features", plot_correlation, model, X[:, 1:])
     missing = np.where(X[3, 4] == X, np.nan, X)

@@ -17,7 +17,6 @@ from ._terminal import Terminal
 
 
 def add(commands: Any) -> None:
-    """Add the command."""
     parser = add_command(
         commands,
         "apply",
@@ -37,7 +36,6 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, average, write."""
     if options.data.endswith(".json"):
         options.refuse("the model comes first, then the data")
     check_options(options)

@@ -1,6 +1,9 @@
 """Options that several commands share, the values they take, and the data they name."""
 
 import argparse
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -13,14 +16,12 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, without the list of all options."""
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong, and exit with the code for wrong usage."""
         self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help)\n")
 
 
 def add_command(
     commands: Any, name: str, run: Any, *, help: str, description: str, examples: str = ""
 ) -> argparse.ArgumentParser:
-    """Add a command with what every command has."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=help,
@@ -36,7 +37,6 @@ def add_command(
 
 
 def add_verbosity(parser: argparse.ArgumentParser) -> None:
-    """Add how much a command prints, and for whom."""
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(
         "--json", action="store_true", help="print the outcome as JSON, for other programs"
@@ -44,7 +44,6 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
 
 
 def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
-    """Add the data to read."""
     parser.add_argument(
         "data",
         help="table with one row per sample, or field: .csv, .tsv or .txt (also .gz, .bz2, .xz, "
@@ -81,7 +80,6 @@ def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
 
 
 def add_dask(parser: argparse.ArgumentParser) -> None:
-    """Add reading in chunks, and where."""
     parser.add_argument(
         "--dask",
         nargs="?",
@@ -95,7 +93,6 @@ def add_dask(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output(parser: argparse._ActionsContainer) -> None:
-    """Add where the reduced data go."""
     parser.add_argument(
         "--output",
         metavar="FILE",
@@ -137,7 +134,6 @@ def scheduler_of(options: argparse.Namespace) -> str | None:
 def open_options(
     options: argparse.Namespace, *, target: str | None = None, model: Any = None
 ) -> "DataFile":
-    """Open the data that the options name."""
     from ._files import open_data
 
     where = scheduler_of(options)
@@ -153,10 +149,9 @@ def open_options(
 
 
 def add_split(parser: argparse._ActionsContainer) -> None:
-    """Add which rows are learned from."""
     parser.add_argument(
         "--test",
-        type=share,
+        type=_number("a share from 0 to below 1", lambda value: 0 <= value < 1),
         metavar="SHARE",
         help="share of the rows that the groups are not learned from but scored on (default: 0.3, "
         "or 0 with fewer than 20 rows); 0 learns from all and scores nothing",
@@ -171,18 +166,20 @@ def add_split(parser: argparse._ActionsContainer) -> None:
 
 
 def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> None:
-    """Add the rule by which features merge."""
-    words = "'unbiased' (2)" + (", or 'cv' to choose by cross-validation" if search else "")
+    words = ["unbiased", "cv"] if search else ["unbiased"]
+    expected = f"a positive number{', ' if search else ' or '}{' or '.join(map(repr, words))}"
+    choose = ", or 'cv' to choose by cross-validation" if search else ""
     parser.add_argument(
         "--tolerance",
-        type=tolerance if search else plain_tolerance,
+        type=_number(expected, lambda value: value > 0, words),
         default=1.0,
         metavar="C",
-        help=f"merge where F is at most C: a number, {words} (default: 1, the paper's rule)",
+        help=f"merge where F is at most C: a number, 'unbiased' (2){choose} (default: 1, the "
+        "paper's rule)",
     )
     parser.add_argument(
         "--noise",
-        type=noise,
+        type=_number("'pair', 'full' or a positive number", lambda v: v > 0, ("pair", "full")),
         default="pair",
         metavar="V",
         help="variance of the noise in F: 'pair' from each pair's own regression (default), 'full' "
@@ -190,71 +187,41 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
     )
     parser.add_argument(
         "--min-correlation",
-        type=correlation,
+        type=_number("a correlation, from -1 to 1", lambda value: -1 <= value <= 1),
         metavar="R",
         help="never merge features that are correlated by less (default: the rule alone)",
     )
 
 
 def natural(text: str) -> int:
-    """Read a seed."""
     if not text.isdecimal() or int(text) >= 2**31:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2147483647")
     return int(text)
 
 
 def positive(text: str) -> int:
-    """Read a count."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)
 
 
-def share(text: str) -> float:
-    """Read a share of the rows."""
-    return _number(text, 0 <= _float(text) < 1, "a share from 0 to below 1")
+def _number(
+    expected: str, valid: Callable[[float], bool], words: Sequence[str] = ()
+) -> Callable[[str], float | str]:
+    """Return a function that reads a finite number, or one of some words."""
 
-
-def correlation(text: str) -> float:
-    """Read a correlation."""
-    return _number(text, -1 <= _float(text) <= 1, "a correlation, from -1 to 1")
-
-
-def plain_tolerance(text: str) -> float | str:
-    """Read a tolerance."""
-    words = "a positive number or 'unbiased'"
-    return text if text == "unbiased" else _number(text, _float(text) > 0, words)
-
-
-def tolerance(text: str) -> float | str:
-    """Read a tolerance, or that it is to be chosen."""
-    words = "a positive number, 'unbiased' or 'cv'"
-    return text if text in ("unbiased", "cv") else _number(text, _float(text) > 0, words)
-
-
-def noise(text: str) -> float | str:
-    """Read a variance of the noise."""
-    words = "'pair', 'full' or a positive number"
-    return text if text in ("pair", "full") else _number(text, _float(text) > 0, words)
-
-
-def _number(text: str, valid: bool, expected: str) -> float:
-    if not valid:
+    def read(text: str) -> float | str:
+        if text in words:
+            return text
+        with suppress(ValueError):
+            if isfinite(float(text)) and valid(float(text)):
+                return float(text)
         raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
-    return float(text)
 
-
-def _float(text: str) -> float:
-    """Read a finite number; NaN, which fails every comparison, for anything else."""
-    try:
-        value = float(text)
-    except ValueError:
-        return float("nan")
-    return value if abs(value) < float("inf") else float("nan")
+    return read
 
 
 def place_to_compute(text: str) -> str:
-    """Read where dask computes."""
     if text not in ("threads", "processes") and "://" not in text:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not threads, processes or the address of a scheduler such as "

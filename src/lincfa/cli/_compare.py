@@ -30,7 +30,6 @@ METHODS = (
 
 
 def add(commands: Any) -> None:
-    """Add the command."""
     parser = add_command(
         commands,
         "compare",
@@ -77,7 +76,6 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, cross-validate, tabulate."""
     from ._select import assign_roles, complete_rows, naming, require_variation
 
     if options.folds < 2:
@@ -100,11 +98,7 @@ def run(options: argparse.Namespace) -> int:
     del data  # its memory is needed for the methods
     from .. import compare
 
-    with (
-        naming(source),
-        terminal.warnings_as_notes(),
-        terminal.counting("comparing") as progress,
-    ):
+    with naming(source), terminal.warnings_as_notes(), terminal.counting("comparing") as progress:
         comparison = compare(
             X,
             y,

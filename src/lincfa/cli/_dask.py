@@ -63,7 +63,6 @@ def _pool(where: str) -> Any:
 
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
-    """Use a running scheduler."""
     import logging
 
     import dask

@@ -1,12 +1,13 @@
 """``lincfa demo``: LinCFA against all features and PCA on generated data, and a report."""
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import sqrt
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from ._arguments import add_command, natural, positive
 from ._terminal import Terminal
@@ -20,7 +21,6 @@ _SHAPE = (40, 60)
 
 
 def add(commands: Any) -> None:
-    """Add the command."""
     parser = add_command(
         commands,
         "demo",
@@ -56,7 +56,6 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Fit, score, tabulate, and write a report."""
     terminal = Terminal()
     from rich.table import Table
 
@@ -73,11 +72,9 @@ def run(options: argparse.Namespace) -> int:
         + (" ± standard error.\n" if options.draws > 1 else ".\n")
     )
     experiments = run_demo(options.draws, options.seed)
-    while True:
+    for _ in _DATA:
         with terminal.busy("fitting"):
-            experiment = next(experiments, None)
-        if experiment is None:
-            break
+            experiment = next(experiments)
         table = Table(
             title=f"{experiment.title}\n{experiment.n_features} features, "
             f"{experiment.n_train} samples to fit, {experiment.n_test} held out",
@@ -87,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         for heading in ("features", "R²", "mean squared error"):
             table.add_column(heading, justify="right")
         for name, (count, r2, mse) in experiment.scores.items():
-            table.add_row(name, count.text(1), r2.text(3), mse.text(3))
+            table.add_row(name, _average(count, 1), _average(r2, 3), _average(mse, 3))
         terminal.print(table)
         terminal.print()
     if options.table is not None:
@@ -100,34 +97,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 @dataclass(frozen=True)
-class Average:
-    """A mean over draws of the data, with its standard error (NaN for a single draw)."""
-
-    mean: float
-    error: float
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> "Average":
-        """Average one value per draw."""
-        error = stdev(values) / sqrt(len(values)) if len(values) > 1 else float("nan")
-        return cls(fmean(values), error)
-
-    def text(self, digits: int) -> str:
-        """Return the mean, with its error if draws differ."""
-        if not self.error > 0:
-            return f"{self.mean:.{digits}f}".removesuffix(".0")
-        return f"{self.mean:.{digits}f} ± {self.error:.{digits}f}"
-
-
-@dataclass(frozen=True)
 class Experiment:
-    """One kind of data; number of features, R² and mean squared error of each regression."""
+    """One kind of data; number of features, R² and error of each regression, for each draw."""
 
     title: str
     n_train: int
     n_test: int
     n_features: int
-    scores: dict[str, tuple[Average, Average, Average]]
+    scores: dict[str, npt.NDArray[np.float64]]
+
+
+def _average(values: npt.NDArray[np.float64], digits: int) -> str:
+    """Return the mean over draws, with its standard error if they differ."""
+    mean = f"{values.mean():.{digits}f}"
+    if np.ptp(values) == 0:
+        return mean.removesuffix(".0")
+    return f"{mean} ± {np.std(values, ddof=1) / np.sqrt(values.size):.{digits}f}"
 
 
 def _draw_field(seed: int) -> Any:
@@ -175,11 +160,8 @@ def run_demo(draws: int, seed: int) -> Iterator[Experiment]:
                 predicted = model.predict(X_test)
                 mse = mean_squared_error(y_test, predicted)
                 scores[name].append((model[-1].n_features_in_, r2_score(y_test, predicted), mse))
-        averages = {
-            name: (Average.of(count), Average.of(r2), Average.of(mse))
-            for name, (count, r2, mse) in ((k, zip(*v, strict=True)) for k, v in scores.items())
-        }
-        yield Experiment(title, len(y_train), len(y_test), X.shape[1], averages)
+        arrays = {name: np.array(rows).T for name, rows in scores.items()}
+        yield Experiment(title, len(y_train), len(y_test), X.shape[1], arrays)
 
 
 def _field_findings(seed: int) -> "Findings":

@@ -18,7 +18,6 @@ from ._terminal import Terminal
 
 
 def add(commands: Any) -> None:
-    """Add the command."""
     parser = add_command(
         commands,
         "explain",
@@ -39,7 +38,6 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, compare, explain."""
     from ._select import (
         assign_roles,
         complete_rows,

@@ -45,7 +45,6 @@ _EXAMPLES = """\
 
 
 def add(commands: Any) -> None:
-    """Add the command."""
     parser = add_command(
         commands,
         "reduce",
@@ -109,7 +108,6 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, learn, score, write."""
     _check_options(options)
     from ._dask import computing
     from ._select import assign_roles, complete_rows, naming, require_variation, split_rows
@@ -175,7 +173,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_options(options: argparse.Namespace) -> None:
-    """End with an error of usage if options contradict each other."""
     from ._files import format_of
 
     if options.n_groups is not None and options.strategy in ("sequential", "centroid"):
@@ -293,7 +290,6 @@ class _Outcome:
 
     @cached_property
     def data(self) -> dict[str, str | int]:
-        """Description of the data."""
         return {
             "file": self.source,
             **_fingerprint(self.options.data),
@@ -361,7 +357,6 @@ class _Outcome:
         )
 
     def note_many_groups(self, terminal: Terminal) -> None:
-        """Note that there are many groups for the samples."""
         n_groups, n_samples = self.reducer.n_groups_, self.split.train.size
         if 2 * n_groups <= n_samples:
             return

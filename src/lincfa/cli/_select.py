@@ -64,7 +64,6 @@ def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = Tr
 
 
 def _hint(names: Sequence[str], wanted: str) -> str:
-    """Suggest columns that may have been meant."""
     if len(names) == 1:
         return f"; it has one column, {names[0]!r}: is the separator another one?"
     close = [name for name in names if name.strip().lower() == wanted.strip().lower()]
@@ -113,7 +112,8 @@ def assign_roles(
         _note(terminal, f"without any value, {fate}", without)
         _note(terminal, f"row labels, {fate}", labels)
     if not features:
-        values = [data.first_value(name) for name in text[:_COMMENTS]]
+        first = np.arange(1)
+        values = data.kept_frame(text[:_COMMENTS], first).row(0) if text else ()
         comma = any(fullmatch(r"\s*-?\d+,\d+\s*", v) for v in values if isinstance(v, str))
         raise ValueError(
             f"{data.source} has no numeric column besides the target {target!r}"
@@ -124,7 +124,6 @@ def assign_roles(
 
 
 def require_features(data: DataFile, features: Sequence[str], model: str) -> None:
-    """Raise if a feature of a saved model is missing."""
     lacking = sorted(set(features).difference(data.names), key=list(features).index)
     if lacking:
         listed = describe_columns(lacking, range(len(lacking)), limit=3)
@@ -201,7 +200,6 @@ class RowSplit:
 def split_rows(
     data: DataFile, rows: npt.NDArray[np.intp], options: argparse.Namespace, terminal: Terminal
 ) -> RowSplit:
-    """Hold out some of the rows."""
     share = options.test
     if share is None:
         share = _USUAL_SHARE if rows.size >= _FEWEST_TO_SHARE else 0.0
@@ -230,6 +228,5 @@ def split_rows(
 def require_variation(
     data: DataFile, target: str, y: npt.NDArray[np.float64], where: str = "every row"
 ) -> None:
-    """Raise if the target is constant."""
     if y.size and (y == y[0]).all():
         raise ValueError(f"{data.source}: the target {target!r} is {y[0]:g} in {where}")

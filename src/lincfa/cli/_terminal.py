@@ -48,7 +48,6 @@ class Terminal:
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
-        """Print warnings of the library as notes."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             yield
@@ -57,7 +56,6 @@ class Terminal:
 
     @contextmanager
     def busy(self, what: str) -> Iterator[None]:
-        """Show on a terminal what is being done."""
         with self._progress(f"{what} …"):
             yield
 
@@ -69,7 +67,6 @@ class Terminal:
 
     @property
     def shows_progress(self) -> bool:
-        """Whether standard error is a terminal, without --quiet."""
         return not self.quiet and _is_terminal(sys.stderr)
 
     @contextmanager

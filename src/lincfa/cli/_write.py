@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from secrets import token_hex
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -18,27 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from .._data._names import describe_columns
-from ._files import (
-    COMPRESSED,
-    SUFFIXES,
-    DataFile,
-    FieldFile,
-    Format,
-    TableFile,
-    beside,
-    dataset_of,
-    format_of,
-    reduced_array,
-    require_packages,
-    with_reduced,
-    write_csv,
-)
+from .._model._files import is_store, is_table, replacing_all
+from ._files import DataFile
+from ._files._csv import write_csv
+from ._files._fields import FieldFile, dataset_of, reduced_array, with_reduced
+from ._files._formats import COMPRESSED, SUFFIXES, Format, format_of, require_packages
+from ._files._tables import TableFile, beside
 from ._terminal import Terminal
 
 if TYPE_CHECKING:
     import polars as pl
-
-_BESIDE_PARQUET = ("_metadata", "_common_metadata", "_SUCCESS")
 
 
 def output_paths(
@@ -100,77 +88,24 @@ def check_outputs(
             raise ValueError(f"{path}: the folder {place.parent} does not exist")
         if not os.access(place.parent, os.W_OK):
             raise ValueError(f"{path}: the folder {place.parent} is not writable")
-        if place.is_dir() and not _is_store(place):
+        if place.is_dir() and not is_store(place):
             if not as_folder or option != "--output":
                 raise ValueError(f"{path} is a folder; give the name of a file with {option}")
-            if not _is_parquet_folder(place):
+            if not is_table(place):
                 raise ValueError(f"{path} holds other files too; choose a new folder with {option}")
         if place.exists() and not force:
             raise ValueError(f"{path} exists; use --force to replace it, or another {option}")
 
 
-def _is_store(path: Path) -> bool:
-    return any((path / name).is_file() for name in ("zarr.json", ".zgroup"))
-
-
-def _is_parquet_folder(path: Path) -> bool:
-    """Whether a folder holds Parquet files and nothing else."""
-    files = [entry for entry in path.rglob("*") if not entry.is_dir()]
-    others = [f for f in files if f.suffix != ".parquet" and f.name not in _BESIDE_PARQUET]
-    return bool(files) and not others
-
-
 @contextmanager
 def replacing(paths: Sequence[str]) -> Iterator[dict[str, Path]]:
-    """Yield a temporary path for each path, which it replaces when all are complete.
+    """Yield a temporary path for each file, which it replaces when all are complete.
 
-    After an error or an interruption the old files are as they were, and the new ones are gone. A
-    file or folder may take the place of the other. Standard output (``-``) has no temporary path.
+    Standard output (``-``) has none.
     """
-    targets = {path: Path(os.path.realpath(path)) for path in paths if path != "-"}
-    parts = {p: target.parent / f".lincfa-{token_hex(8)}.part" for p, target in targets.items()}
-    try:
-        yield parts
-        for part in parts.values():
-            if part.is_file():
-                with part.open("rb+") as file:
-                    os.fsync(file.fileno())
-        for path, part in parts.items():
-            _replace(part, targets[path])
-    except OSError as error:
-        # In the name of the file that was asked for.
-        names = {str(part): path for path, part in parts.items()}
-        if error.errno is None or error.filename not in names:
-            raise
-        raise OSError(error.errno, error.strerror, names[error.filename]) from error
-    finally:
-        for part in parts.values():
-            _remove(part)
-
-
-def _replace(part: Path, target: Path) -> None:
-    if not part.is_dir():
-        if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
-        return
-    old = part.with_suffix(".old")
-    if target.exists():
-        target.rename(old)
-    try:
-        part.rename(target)
-    except BaseException:
-        if old.exists():
-            old.rename(target)
-        raise
-    _remove(old)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
+    files = [path for path in paths if path != "-"]
+    with replacing_all(files) as parts:
+        yield dict(zip(files, parts, strict=True))
 
 
 @contextmanager
@@ -259,7 +194,6 @@ def _save(dataset: Any, part: Path, format: Format) -> None:
 
 
 def write_frame(part: Path, frame: "pl.DataFrame", format: Format) -> None:
-    """Write a table to a file."""
     if format.kind == "csv":
         write_csv(os.fspath(part), frame, format)
         return

@@ -2,29 +2,11 @@
 
 from typing import Any, TypeAlias
 
-from ._csv import write_csv
-from ._fields import FieldFile, dataset_of, open_field, reduced_array, with_reduced
-from ._formats import COMPRESSED, SUFFIXES, Format, format_of, require_packages
-from ._tables import ParquetChunks, TableFile, ValueCounts, beside
+from ._fields import FieldFile, open_field
+from ._formats import format_of, require_packages
+from ._tables import ParquetChunks, TableFile
 
-__all__ = [
-    "COMPRESSED",
-    "SUFFIXES",
-    "DataFile",
-    "FieldFile",
-    "Format",
-    "ParquetChunks",
-    "TableFile",
-    "ValueCounts",
-    "beside",
-    "dataset_of",
-    "format_of",
-    "open_data",
-    "reduced_array",
-    "require_packages",
-    "with_reduced",
-    "write_csv",
-]
+__all__ = ["DataFile", "format_of", "open_data"]
 
 DataFile: TypeAlias = TableFile | ParquetChunks | FieldFile
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._data._compute import compute
 from ._formats import Format, damaged
-from ._tables import CHUNK_BYTES, TableFile, ValueCounts, beside
+from ._tables import CHUNK_BYTES, Table, TableFile, ValueCounts, beside
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,7 +49,6 @@ class GriddedVariable:
     columns: list[str]
 
     def mask(self, names: Collection[str]) -> xr.DataArray:
-        """Return which cells are among some columns."""
         import xarray as xr
 
         chosen = np.array([name in names for name in self.columns], dtype=np.bool_)
@@ -56,7 +56,7 @@ class GriddedVariable:
 
 
 @dataclass(frozen=True)
-class FieldFile:
+class FieldFile(Table):
     """A data set, in memory or opened in chunks of samples.
 
     A numeric variable along the samples and other dimensions has a column for each of its cells,
@@ -66,14 +66,13 @@ class FieldFile:
     source: str
     format: Format
     data: xr.Dataset
-    sample_dim: str
     in_chunks: bool
+    sample_dim: str  # type: ignore[misc]
 
     comments: ClassVar[dict[str, str]] = {}
 
     @property
-    def n_rows(self) -> int:
-        """Number of samples."""
+    def n_rows(self) -> int:  # type: ignore[override]
         return int(self.data.sizes[self.sample_dim])
 
     @cached_property
@@ -90,8 +89,7 @@ class FieldFile:
         )
 
     @cached_property
-    def variables(self) -> list[GriddedVariable]:
-        """The gridded variables."""
+    def variables(self) -> list[GriddedVariable]:  # type: ignore[override]
         from ..._data._field import describe_field
 
         gridded = [
@@ -119,12 +117,14 @@ class FieldFile:
         ]
 
     @cached_property
-    def names(self) -> list[str]:
-        """All columns."""
-        return self.table.names + [name for each in self.variables for name in each.columns]
+    def schema(self) -> dict[str, Any]:  # type: ignore[override]
+        import polars as pl
+
+        cells = [name for each in self.variables for name in each.columns]
+        return self.table.schema | dict.fromkeys(cells, pl.Float64())
 
     @cached_property
-    def coordinates(self) -> frozenset[str]:
+    def coordinates(self) -> frozenset[str]:  # type: ignore[override]
         """Columns that are coordinates of the samples, and not features."""
         return frozenset(name for name in self.table.names if name in self.data.coords)
 
@@ -135,14 +135,14 @@ class FieldFile:
         return [str(name) for name in self.data.variables if name not in known]
 
     @cached_property
-    def _cell_counts(self) -> ValueCounts:
-        """Missing and infinite values of all cells: one pass over the data."""
+    def _counts(self) -> ValueCounts:
+        """Missing and infinite values of all columns: one pass over the data."""
+        counts, first = map(dict[str, int], self.table._counts)
         if not self.variables:
-            return ValueCounts({}, {})
-        data, dim = self.data[[each.name for each in self.variables]], self.sample_dim
-        missing, infinite = self._compute([data.isnull().sum(dim), _isinf(data).any(dim)])
-        counts: dict[str, int] = {}
-        first: dict[str, int] = {}
+            return ValueCounts(counts, first)
+        data: Any = self.data[[each.name for each in self.variables]]
+        dim = self.sample_dim
+        missing, infinite = self._compute([data.isnull().sum(dim), np.isinf(data).any(dim)])
         for each in self.variables:
             values = missing[each.name].transpose(*each.dims).values.ravel().tolist()
             counts |= zip(each.columns, values, strict=True)
@@ -153,52 +153,25 @@ class FieldFile:
                 first[name] = int(np.argmax(np.isinf(cell.values)))
         return ValueCounts(counts, first)
 
-    @cached_property
-    def numeric(self) -> list[str]:
-        """Numeric columns that have a value; coordinates are none."""
-        cells = [n for n, count in self._cell_counts.missing.items() if count < self.n_rows]
-        return [name for name in self.table.numeric if name not in self.coordinates] + cells
+    def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
+        return self.table._each(function, names)
 
-    @cached_property
-    def empty(self) -> list[str]:
-        """Columns without any value."""
-        cells = [n for n, count in self._cell_counts.missing.items() if count == self.n_rows]
-        return self.table.empty + cells
+    def _is_empty(self, name: str) -> bool:
+        return name in self.table.schema and self.table._is_empty(name)
 
-    def first_value(self, name: str) -> Any:
-        """Return the first value of a column that is not a cell."""
-        return self.table.first_value(name)
+    def _first_bad(self, name: str) -> str:
+        return self.table._first_bad(name)
 
     def _plain(self, names: Sequence[str]) -> list[str]:
-        known = set(self.table.names)
-        return [name for name in names if name in known]
-
-    def require_numeric(self, names: Sequence[str]) -> None:
-        """Raise if a column has values that are not numbers."""
-        self.table.require_numeric(self._plain(names))
-
-    def target(self, name: str) -> npt.NDArray[np.float64]:
-        """Return a column as numbers, NaN where a value is missing."""
-        return self.table.target(name)
-
-    def count_values(self, names: Sequence[str]) -> ValueCounts:
-        """Count missing values, and find infinite ones."""
-        plain, cells = self.table.count_values(self._plain(names)), self._cell_counts
-        missing = plain.missing | cells.missing
-        infinite = plain.infinite | cells.infinite
-        return ValueCounts(
-            {name: missing[name] for name in names},
-            {name: infinite[name] for name in names if name in infinite},
-        )
+        return [name for name in names if name in self.table.schema]
 
     def complete_rows(self, names: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Return which samples have a value in each of some columns."""
         lacking = [
             (self.data[each.name].isnull() & mask).any(each.dims)
             for each, mask in self._chosen(names)
         ]
         plain = self._plain(names)
-        complete = self.table.complete_rows(plain) if plain else np.ones(self.n_rows, np.bool_)
+        complete = super().complete_rows(plain) if plain else np.ones(self.n_rows, np.bool_)
         for missing in self._compute(lacking):
             complete &= ~missing.values
         return complete
@@ -239,10 +212,9 @@ class FieldFile:
         return pl.DataFrame(table, schema=field.names, orient="row").select(names)
 
     def columns_of(self, model: Any) -> list[str]:
-        """Return the columns that are the features of a fitted model, in its order."""
         field = model._columns.field
         if field is None:
-            return [str(name) for name in model._columns.labels]
+            return super().columns_of(model)
         gridded = {each.name: each.columns for each in self.variables}
         names: list[str] = []
         for variable in field.variables:
@@ -251,7 +223,6 @@ class FieldFile:
         return names
 
     def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
-        """Reduce samples by a fitted model."""
         field = model._columns.field
         if field is None:
             return model.transform(self.flat_features(names, rows))
@@ -260,10 +231,8 @@ class FieldFile:
         reduced = model.transform(data if field.is_dataset else data[field.variables[0].name])
         return reduced.rename({field.sample_dim: self.sample_dim})
 
-    def only(self, names: Collection[str]) -> FieldFile:
+    def only(self, names: Collection[str]) -> Self:
         """Release the memory of gridded variables without a cell among some columns."""
-        if self.in_chunks:
-            return self
         kept = {each.name for each, _ in self._chosen(names)}
         gone = [each.name for each in self.variables if each.name not in kept]
         return replace(self, data=self.data.drop_vars(gone))
@@ -271,7 +240,6 @@ class FieldFile:
     def kept_frame(
         self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
     ) -> pl.DataFrame:
-        """Return columns to write into a table."""
         frame = self.table.kept_frame(self._plain(names), rows)
         for each, mask in self._chosen(names):
             array = self._rows(self.data[each.name], rows).transpose(self.sample_dim, *each.dims)
@@ -288,7 +256,6 @@ class FieldFile:
         reduced: Any,
         names: Sequence[str],
     ) -> None:
-        """Write columns and the reduced features as a folder of Parquet files."""
         length = self.data.chunksizes[self.sample_dim][0]
         for start in range(0, rows.size, length):
             frame = self.kept_frame(keep, rows[start : start + length])
@@ -327,13 +294,8 @@ class FieldFile:
         whole = rows.size == self.n_rows or self.sample_dim not in data.dims
         return data if whole else data.isel({self.sample_dim: rows})
 
-    def _compute(self, found: list[Any]) -> list[Any]:
-        if not self.in_chunks:
-            return found
-        from ..._data._compute import compute
-
-        computed: list[Any] = compute(found)
-        return computed
+    def _compute(self, values: list[Any]) -> Any:
+        return compute(values) if self.in_chunks else values
 
 
 def open_field(
@@ -365,9 +327,9 @@ def open_field(
         else:
             data, dim = _as_fitted(data, path, samples, model)
         if in_chunks:
-            return FieldFile(path, format, _in_chunks(data, dim), dim, True)
+            return FieldFile(path, format, _in_chunks(data, dim), True, dim)
         try:
-            return FieldFile(path, format, data.load(), dim, False)
+            return FieldFile(path, format, data.load(), False, dim)
         except (OSError, RuntimeError, KeyError):
             raise damaged(path, format) from None
 
@@ -542,14 +504,9 @@ def _storable(column: pl.Series) -> npt.NDArray[Any]:
 
 
 def _free_name(name: str, data: xr.Dataset) -> str:
-    """Return a name that the data set does not have yet."""
     while name in data.variables or (name in data.dims and name != TableFile.sample_dim):
         name += "_"
     return name
-
-
-def _isinf(data: Any) -> Any:
-    return np.isinf(data)
 
 
 def _is_numeric(variable: xr.DataArray) -> bool:

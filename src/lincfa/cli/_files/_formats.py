@@ -3,6 +3,8 @@
 import errno
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 
@@ -100,8 +102,20 @@ def _natural_order(path: str) -> list[tuple[bool, int, str]]:
 
 
 def damaged(path: str, format: Format) -> ValueError:
-    """Return the error for a file that cannot be read."""
     return ValueError(f"{path} is not a {_TITLES[format.kind]}, or it is damaged.")
+
+
+@contextmanager
+def reading(path: str, format: Format) -> Iterator[None]:
+    """Report a file that cannot be read as damaged, unless the system reports an error."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":  # of polars
+            raise damaged(path, format) from None
+        raise
 
 
 def require_packages(format: Format, *, dask: bool = False, scheduler: bool = False) -> None:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._data._compute import compute
 from ._csv import CsvFile
-from ._formats import Format, damaged, parquet_files
+from ._formats import Format, parquet_files, reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,24 +25,15 @@ CHUNK_BYTES = 2**26
 """Size of a chunk, about; a row group of a Parquet file is not divided."""
 
 
-@dataclass(frozen=True)
-class ValueCounts:
-    """Missing and infinite values of numeric columns.
-
-    Attributes
-    ----------
-    missing : dict
-        Number of rows without a value, by column.
-    infinite : dict
-        First row with an infinite value, by column that has one; counted from 0.
-    """
+class ValueCounts(NamedTuple):
+    """Missing values by numeric column, and the first row with infinity, counted from 0."""
 
     missing: dict[str, int]
     infinite: dict[str, int]
 
 
-class _Table:
-    """What tables in memory and in chunks have in common."""
+class Table:
+    """What tables in memory, tables in chunks and fields have in common."""
 
     source: str
     schema: dict[str, Any]
@@ -52,12 +44,10 @@ class _Table:
     sample_dim: ClassVar[str] = "sample"  # where a table is written as a data set
 
     def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
-        """Return a function of some columns, for each chunk."""
         raise NotImplementedError
 
     @property
     def names(self) -> list[str]:
-        """All columns."""
         return list(self.schema)
 
     def _is_number(self, name: str) -> bool:
@@ -79,13 +69,13 @@ class _Table:
 
     @cached_property
     def numeric(self) -> list[str]:
-        """Numeric columns that have a value."""
-        missing = self._counts.missing
-        return [n for n in self.names if self._is_number(n) and missing[n] < self.n_rows]
+        """Numeric columns that have a value; coordinates are none."""
+        missing, others = self._counts.missing, self.coordinates
+        values = [n for n in self.names if self._is_number(n) and missing[n] < self.n_rows]
+        return [name for name in values if name not in others]
 
     @cached_property
     def empty(self) -> list[str]:
-        """Columns without any value."""
         missing = self._counts.missing
         return [n for n in self.names if missing.get(n) == self.n_rows or self._is_empty(n)]
 
@@ -104,11 +94,14 @@ class _Table:
         return str(self.schema[name]).lower()
 
     def count_values(self, names: Sequence[str]) -> ValueCounts:
-        """Count missing values, and find infinite ones."""
         self.require_numeric(names)
         missing = {name: self._counts.missing.get(name, self.n_rows) for name in names}
-        infinite = {name: row for name, row in self._counts.infinite.items() if name in missing}
-        return ValueCounts(missing, infinite)
+        first = self._counts.infinite
+        return ValueCounts(missing, {name: first[name] for name in names if name in first})
+
+    def only(self, names: Collection[str]) -> Self:
+        """Release the memory of all columns but some."""
+        return self
 
     def complete_rows(self, names: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return which rows have a value in each of some columns."""
@@ -122,24 +115,20 @@ class _Table:
         return np.concatenate(self._each(_to_array, [name]))[:, 0].astype(np.float64)
 
     def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
-        """Return rows of numeric columns, for a fit."""
         raise NotImplementedError
 
     def flat_features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
-        """Return rows of numeric columns as a table."""
         return self.features(names, rows)
 
     def columns_of(self, model: Any) -> list[str]:
-        """Return the columns that are the features of a fitted model."""
         return [str(name) for name in model._columns.labels]
 
     def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
-        """Reduce rows of columns by a fitted model."""
         return model.transform(self.features(names, rows))
 
 
 @dataclass(frozen=True)
-class TableFile(_Table):
+class TableFile(Table):
     """A table in memory."""
 
     source: str
@@ -170,12 +159,10 @@ class TableFile(_Table):
 
     @cached_property
     def schema(self) -> dict[str, Any]:  # type: ignore[override]
-        """Names and types of the columns."""
         return dict(self.frame.schema)
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
-        """Number of rows."""
         return self.frame.height
 
     def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
@@ -194,10 +181,6 @@ class TableFile(_Table):
             return _first_of(text, bad) if len(bad) else "text"
         return f"row 1: {column[0]}, {str(column.dtype).lower()}"
 
-    def first_value(self, name: str) -> Any:
-        """Return the first value of a column."""
-        return self.frame.get_column(name)[0]
-
     def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> pl.DataFrame:
         """Return rows of numeric columns, in memory that a fit does not copy."""
         import polars as pl
@@ -206,8 +189,7 @@ class TableFile(_Table):
         # The orientation is given because polars would mistake the columns of a square for rows.
         return pl.DataFrame(array, schema=list(names), orient="row")
 
-    def only(self, names: Collection[str]) -> TableFile:
-        """Release the memory of all columns but some."""
+    def only(self, names: Collection[str]) -> Self:
         kept = [name for name in self.names if name in names]
         return replace(self, frame=self.frame.select(kept))
 
@@ -226,19 +208,12 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
     """Read a Parquet or Feather file, or an Arrow stream, which often has the same suffix."""
     import polars as pl
 
-    try:
-        with open(path, "rb") as file:
-            begin = file.read(6)
+    with reading(path, format), open(path, "rb") as file:  # polars would look for wildcards
+        begin = file.read(6)
+        file.seek(0)
         if format.kind == "parquet":
             return pl.read_parquet(path, glob=False, hive_partitioning=False)
-        with open(path, "rb") as file:  # polars would search a path for wildcards
-            return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
-    except BaseException as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise damaged(path, format) from None
-        raise
+        return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
 
 
 def _parse_numbers(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.intp]]:
@@ -291,36 +266,26 @@ def _count_values(frame: pl.DataFrame) -> tuple[int, ValueCounts]:
     import polars as pl
     import polars.selectors as cs
 
-    missing = (
-        dict(zip(frame.columns, frame.null_count().row(0), strict=True)) if frame.width else {}
-    )
     floats = frame.select(cs.float())
+    missing = frame.null_count().row(0, named=True) if frame.width else {}
     if not floats.width:
         return frame.height, ValueCounts(missing, {})
-    for name, count in zip(
-        floats.columns, floats.select(pl.all().is_nan().sum()).row(0), strict=True
-    ):
+    for name, count in floats.select(pl.all().is_nan().sum()).row(0, named=True).items():
         missing[name] += count
-    flags = floats.select(pl.all().is_infinite().any()).row(0)
-    infinite = [name for name, flag in zip(floats.columns, flags, strict=True) if flag]
+    flags = floats.select(pl.all().is_infinite().any()).row(0, named=True)
     first = {
-        n: floats.get_column(n).is_infinite().fill_null(False).arg_max() or 0 for n in infinite
+        name: floats.get_column(name).is_infinite().fill_null(False).arg_max() or 0
+        for name in floats.columns
+        if flags[name]
     }
-    return frame.height, ValueCounts({n: count for n, count in missing.items() if count}, first)
-
-
-def _unchanged(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame
+    return frame.height, ValueCounts(missing, first)
 
 
 def _complete_rows(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return which rows have a value in every column."""
-    complete = np.ones(frame.height, dtype=np.bool_)
-    for column in frame.iter_columns():
-        complete &= column.is_not_null().to_numpy()
-        if column.dtype.is_float():
-            complete &= ~np.isnan(column.to_numpy())
-    return complete
+    import polars as pl
+
+    complete = frame.fill_nan(None).select(pl.all_horizontal(pl.all().is_not_null()))
+    return complete.to_series().to_numpy()
 
 
 def _to_array(
@@ -344,7 +309,7 @@ def _to_array(
 
 
 @dataclass(frozen=True)
-class ParquetChunks(_Table):
+class ParquetChunks(Table):
     """Parquet files as one table, of which only names and types have been read.
 
     ``dask.dataframe.read_parquet`` would not do: it takes the types of the first file for those of
@@ -374,7 +339,6 @@ class ParquetChunks(_Table):
 
     @cached_property
     def n_rows(self) -> int:  # type: ignore[override]
-        """Number of rows."""
         return sum(chunk.n_rows for chunk in self.chunks)
 
     @cached_property
@@ -384,10 +348,6 @@ class ParquetChunks(_Table):
     def _is_number(self, name: str) -> bool:
         return super()._is_number(name) and name not in self._labels
 
-    def first_value(self, name: str) -> Any:
-        """Return None: nothing has been read."""
-        return None
-
     def _types(self, names: Sequence[str]) -> dict[str, Any]:
         return {name: self.schema[name] for name in names}
 
@@ -396,8 +356,6 @@ class ParquetChunks(_Table):
 
         types = delayed(self._types(names), traverse=False, pure=False)
         task = delayed(_call_on_chunk, pure=False)
-        from ..._data._compute import compute
-
         result: list[Any] = compute([task(function, chunk, types) for chunk in self.chunks])
         return result
 
@@ -407,10 +365,6 @@ class ParquetChunks(_Table):
 
         make = _MakeFrame(self._types(names))
         return dd.from_map(make, self.chunks, self._split(rows), meta=make.empty())
-
-    def only(self, names: Collection[str]) -> ParquetChunks:
-        """Return itself: nothing is in memory."""
-        return self
 
     def write_parts(
         self,
@@ -431,8 +385,6 @@ class ParquetChunks(_Table):
             if chosen.any():
                 file = os.path.join(os.path.abspath(folder), f"part.{len(tasks):05d}.parquet")
                 tasks.append(write(file, about, chunk, chosen, means))
-        from ..._data._compute import compute
-
         compute(tasks)
 
     def kept_frame(
@@ -441,7 +393,7 @@ class ParquetChunks(_Table):
         """Return rows of columns to write, in memory."""
         import polars as pl
 
-        frame: pl.DataFrame = pl.concat(self._each(_unchanged, names))
+        frame: pl.DataFrame = pl.concat(self._each(lambda frame: frame, names))
         return frame[rows]
 
     def _split(self, rows: npt.NDArray[np.intp]) -> list[npt.NDArray[np.bool_]]:
@@ -465,13 +417,9 @@ class Chunk:
         import polars as pl
 
         stored = {name: dtype for name, dtype in types.items() if name not in self.labels}
-        try:
+        with reading(self.file, Format("parquet", "")):
             scan = pl.scan_parquet(self.file, glob=False, hive_partitioning=False)
             frame = scan.slice(self.start, self.n_rows).select([*stored]).collect()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise damaged(self.file, Format("parquet", "")) from None
         labels = [
             pl.Series(name, [self.labels[name]] * self.n_rows, dtype=types[name], strict=False)
             for name in types
@@ -487,12 +435,8 @@ def _common_schema(files: Sequence[str], format: Format) -> dict[str, Any]:
 
     common: pl.DataFrame | None = None
     for file in files:
-        try:
+        with reading(file, format):
             empty = pl.DataFrame(schema=pl.read_parquet_schema(file))
-        except Exception as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise damaged(file, format) from None
         if common is None:
             common = empty
         if empty.schema == common.schema:
@@ -532,15 +476,10 @@ def _label_schema(labels: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _row_group_runs(file: str, format: Format) -> Iterator[tuple[int, int]]:
     """Divide a file into runs of row groups, each about a chunk: first row and number of rows."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with reading(file, format):
         metadata = pq.ParquetFile(file).metadata
-    except (pa.ArrowException, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise damaged(file, format) from None
     start = n_rows = size = 0
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)
