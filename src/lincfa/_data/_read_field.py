@@ -21,10 +21,7 @@ _CLOSE = 1e-6
 def open_field(
     X: Any, y: Any, sample_weight: Any, sample_dim: Hashable | None, known: Columns | None
 ) -> tuple[Any, Any, Any, Columns, Coordinate]:
-    """Open a field for a fit: its table, target and weights, its columns and its samples.
-
-    With ``known`` columns, of earlier chunks, the cells must be the same.
-    """
+    """Open a field for a fit; its cells must be those of ``known`` columns, if there are any."""
     if known is None or known.field is None:
         dim = sample_dimension(X, sample_dim, y)
         _check_not_own_variable(y, X)
@@ -42,19 +39,12 @@ def open_field(
 
 
 def read_known_field(X: Any, field: Field) -> tuple[Any, Coordinate]:
-    """Return the table of new samples of a field, whose cells must be those of the fit."""
     check_same_cells(field, X)
     return _table(field, X), _sample_coordinate(X, field.sample_dim)
 
 
 def sample_dimension(X: Any, sample_dim: Hashable | None, y: Any) -> Hashable:
-    """Return the dimension of the samples: as given, or as the target implies.
-
-    Raises
-    ------
-    ValueError
-        If the field has no such dimension, or it is not clear which one it is.
-    """
+    """Return the dimension of the samples: as given, or as the target implies."""
     if sample_dim is not None:
         if sample_dim not in X.dims:
             raise ValueError(
@@ -75,7 +65,6 @@ def sample_dimension(X: Any, sample_dim: Hashable | None, y: Any) -> Hashable:
 
 
 def _guess(X: Any, length: int | None) -> Hashable:
-    """Return the only dimension that is as long as the target."""
     fitting: list[Hashable] = [name for name, size in X.sizes.items() if size == length]
     if length is not None and not fitting:
         raise ValueError(
@@ -95,7 +84,6 @@ def _guess(X: Any, length: int | None) -> Hashable:
 
 
 def _has_dates(X: Any, dim: Hashable) -> bool:
-    """Whether a dimension has dates, of any calendar."""
     if dim not in X.coords:
         return False
     coordinate = X.coords[dim]
@@ -105,7 +93,6 @@ def _has_dates(X: Any, dim: Hashable) -> bool:
 
 
 def _length(y: Any) -> int | None:
-    """Return the number of samples of a target, if it is known."""
     shape = getattr(y, "shape", None) if is_dask(y) else np.shape(y)
     return shape[0] if shape and isinstance(shape[0], int) else None
 
@@ -202,7 +189,6 @@ def _check_kind(values: Any, X: Any, what: str) -> None:
 
 
 def _start(what: str) -> str:
-    """Begin a sentence."""
     return what if what == "sample_weight" else what[0].upper() + what[1:]
 
 
@@ -228,7 +214,6 @@ def read_field(X: Any, sample_dim: Hashable) -> tuple[Field, Any]:
 
 
 def _table(field: Field, X: Any) -> Any:
-    """Return the table of a field whose cells are those described."""
     return _joined(field, _stacked(field, X))
 
 
@@ -287,10 +272,7 @@ def _joined_lazily(parts: Sequence[Any]) -> Any:
 
 
 def _present(values: Any) -> npt.NDArray[np.bool_]:
-    """Return which cells are present in the first sample.
-
-    Only the others can be missing at every sample; the pass of the fit finds later gaps.
-    """
+    """Which cells the first sample has; only the others can be missing at every sample."""
     n, width = values.shape
     if values.dtype.kind != "f" or n == 0:
         return np.ones(width, dtype=np.bool_)
@@ -298,7 +280,6 @@ def _present(values: Any) -> npt.NDArray[np.bool_]:
 
 
 def _empty(values: Any, cells: npt.NDArray[np.intp]) -> bool:
-    """Whether some cells are missing at every sample."""
     if not cells.size:
         return True
     if is_dask(values):
@@ -317,7 +298,6 @@ def _computed(values: Any) -> npt.NDArray[Any]:
 
 
 def _check_gaps(field: Field, stacked: Sequence[Any], labels: Sequence[str]) -> None:
-    """Raise for cells that are missing at some samples but not at all."""
     n = len(labels)
     counts = [_computed(np.isnan(values).sum(axis=0)) for values in stacked]
     cells = int(sum(((count > 0) & (count < n)).sum() for count in counts))
@@ -332,7 +312,6 @@ def _check_gaps(field: Field, stacked: Sequence[Any], labels: Sequence[str]) -> 
 
 
 def _check_empty_samples(parts: Sequence[Any], labels: Sequence[str]) -> None:
-    """Raise for samples at which all cells are missing."""
     empty = [_computed(np.isnan(values).all(axis=1)) for values in parts]
     rows = np.flatnonzero(np.logical_and.reduce(empty))
     if rows.size:
@@ -467,7 +446,6 @@ def differing(
 def not_finite_cells(
     values: Any, field: Field, samples: Coordinate | None, *, new: bool
 ) -> ValueError:
-    """Return the error for a table of cells that contains NaN or infinity."""
     missing = True
     counts = _computed(np.isnan(values).sum(axis=0))
     if not counts.any():
@@ -488,7 +466,6 @@ def not_finite_cells(
 def _not_finite_cell(
     missing: bool, count: int, name: str, sample: str, *, new: bool = False
 ) -> ValueError:
-    """Return the error for cells that are NaN or infinite, of which the first is named."""
     several = f"{count} cells of the field" if count > 1 else "A cell of the field"
     first = f"{'first ' if count > 1 else ''}{name}, at {sample}"
     verb = "are" if count > 1 else "is"
@@ -511,5 +488,4 @@ def _sample_coordinate(X: Any, dim: Hashable) -> Coordinate:
 
 
 def sample_labels(samples: Coordinate) -> list[str]:
-    """Name samples by their coordinate."""
     return [f"{samples.name}={value}" for value in texts(samples.values)]
