@@ -30,7 +30,7 @@ def open_field(
     else:
         columns, field = known, known.field
         check_same_cells(field, X)
-        table = _table(field, X)
+        table = _joined(field, _stacked(field, X))
         dim = field.sample_dim
     lazy = is_dask(table)
     y = along_samples(y, X, dim, _TARGET, lazy=lazy)
@@ -40,7 +40,7 @@ def open_field(
 
 def read_known_field(X: Any, field: Field) -> tuple[Any, Coordinate]:
     check_same_cells(field, X)
-    return _table(field, X), _sample_coordinate(X, field.sample_dim)
+    return _joined(field, _stacked(field, X)), _sample_coordinate(X, field.sample_dim)
 
 
 def sample_dimension(X: Any, sample_dim: Hashable | None, y: Any) -> Hashable:
@@ -199,13 +199,9 @@ def read_field(X: Any, sample_dim: Hashable) -> tuple[Field, Any]:
     """
     field = describe_field(X, sample_dim)
     stacked = _stacked(field, X)
-    masks = [_present(values) for values in stacked]
-    for values, mask in zip(stacked, masks, strict=True):
-        if not _empty(values, np.flatnonzero(~mask)):
-            _check_gaps(field, stacked, sample_labels(_sample_coordinate(X, sample_dim)))
     variables = [
-        replace(variable, present=mask)
-        for variable, mask in zip(field.variables, masks, strict=True)
+        replace(variable, present=_present(values))
+        for variable, values in zip(field.variables, stacked, strict=True)
     ]
     field = replace(field, variables=tuple(variables))
     if not field.names:
@@ -213,80 +209,62 @@ def read_field(X: Any, sample_dim: Hashable) -> tuple[Field, Any]:
     return field, _joined(field, stacked)
 
 
-def _table(field: Field, X: Any) -> Any:
-    return _joined(field, _stacked(field, X))
-
-
 def _stacked(field: Field, X: Any) -> list[Any]:
     """Return each variable with its cells side by side, missing or not."""
-    arrays = (
-        list(variables_of(X).values())
-        if not field.is_dataset
-        else [X[variable.name] for variable in field.variables]
-    )
-    return [
-        _side_by_side(array.transpose(field.sample_dim, *field.cell_dims(variable)), variable)
-        for array, variable in zip(arrays, field.variables, strict=True)
-    ]
-
-
-def _side_by_side(array: Any, variable: Variable) -> Any:
-    data = array.data  # once: this may read a file
-    values = data if is_dask(data) else np.asarray(data)
-    if not values.dtype.isnative:
-        values = values.astype(values.dtype.newbyteorder("="))
-    return values.reshape(values.shape[0], prod(variable.shape))
+    stacked = []
+    for variable in field.variables:
+        array = X[variable.name] if field.is_dataset else X
+        data = array.transpose(field.sample_dim, *field.cell_dims(variable)).data  # may read a file
+        values = data if is_dask(data) else np.asarray(data)
+        if not values.dtype.isnative:
+            values = values.astype(values.dtype.newbyteorder("="))
+        stacked.append(values.reshape(values.shape[0], prod(variable.shape)))
+    return stacked
 
 
 def _joined(field: Field, stacked: Sequence[Any]) -> Any:
     """Put the variables side by side, without the cells that are missing."""
     masks = [variable.present for variable in field.variables]
-    lazy = any(map(is_dask, stacked))
+    lazy = [values for values in stacked if is_dask(values)]
     if lazy or len(stacked) == 1:
         parts = [
             values if mask.all() else values[:, np.flatnonzero(mask)]
             for values, mask in zip(stacked, masks, strict=True)
         ]
-        return _joined_lazily(parts) if lazy else parts[0]
-    n = stacked[0].shape[0]
+        return _joined_lazily(parts, lazy[0].chunks[0]) if lazy else parts[0]
     dtype = float_type([values.dtype for values in stacked])
-    table = np.empty((n, field.variable_of_column.size), dtype=dtype)
+    table = np.empty((stacked[0].shape[0], field.variable_of_column.size), dtype=dtype)
     for values, (variable, columns) in zip(stacked, field.parts, strict=True):
         whole = variable.present.all()
         table[:, columns] = values if whole else values[:, variable.present]
     return table
 
 
-def _joined_lazily(parts: Sequence[Any]) -> Any:
+def _joined_lazily(parts: Sequence[Any], rows: tuple[int, ...]) -> Any:
     import dask.array as da
 
-    first = next(part for part in parts if is_dask(part))
-    rows = first.chunks[0]
-    return da.concatenate(
-        [
-            part.rechunk({0: rows}) if is_dask(part) else da.from_array(part, chunks=(rows, -1))
-            for part in parts
-        ],
-        axis=1,
-    )
+    chunked = [
+        part.rechunk({0: rows}) if is_dask(part) else da.from_array(part, chunks=(rows, -1))
+        for part in parts
+    ]
+    return da.concatenate(chunked, axis=1)
 
 
 def _present(values: Any) -> npt.NDArray[np.bool_]:
-    """Which cells the first sample has; only the others can be missing at every sample."""
+    """Which cells have a value at some sample; the pass of the fit finds those with gaps."""
     n, width = values.shape
     if values.dtype.kind != "f" or n == 0:
         return np.ones(width, dtype=np.bool_)
-    return np.asarray(~np.isnan(_computed(values[0])))
-
-
-def _empty(values: Any, cells: npt.NDArray[np.intp]) -> bool:
+    present = np.asarray(~np.isnan(_computed(values[0])))
+    cells = np.flatnonzero(~present)
     if not cells.size:
-        return True
+        return present
     if is_dask(values):
-        return bool(_computed(np.isnan(values).all(axis=0))[cells].all())
+        return ~_computed(np.isnan(values).all(axis=0))
     step = max(1, _BLOCK_VALUES // cells.size)
-    blocks = (values[top : top + step][:, cells] for top in range(0, values.shape[0], step))
-    return all(np.isnan(block).all() for block in blocks)
+    for top in range(0, n, step):
+        present[cells] |= ~np.isnan(values[top : top + step][:, cells]).all(axis=0)
+    return present
 
 
 def _computed(values: Any) -> npt.NDArray[Any]:
@@ -295,30 +273,6 @@ def _computed(values: Any) -> npt.NDArray[Any]:
     from ._compute import compute
 
     return np.asarray(compute(values))
-
-
-def _check_gaps(field: Field, stacked: Sequence[Any], labels: Sequence[str]) -> None:
-    n = len(labels)
-    counts = [_computed(np.isnan(values).sum(axis=0)) for values in stacked]
-    cells = int(sum(((count > 0) & (count < n)).sum() for count in counts))
-    if cells > 1 and all(count.all() for count in counts):
-        _check_empty_samples(stacked, labels)
-    for (_, columns), values, count in zip(field.parts, stacked, counts, strict=True):
-        partly = np.flatnonzero((count > 0) & (count < n))
-        if partly.size:
-            row = int(np.flatnonzero(np.isnan(_computed(values[:, partly[0]])))[0])
-            name = field.names[columns.start + int(partly[0])]
-            raise _not_finite_cell(True, cells, name, labels[row])
-
-
-def _check_empty_samples(parts: Sequence[Any], labels: Sequence[str]) -> None:
-    empty = [_computed(np.isnan(values).all(axis=1)) for values in parts]
-    rows = np.flatnonzero(np.logical_and.reduce(empty))
-    if rows.size:
-        raise ValueError(
-            f"All cells are missing at {rows.size} sample{'s' if rows.size > 1 else ''}, first "
-            f"{labels[rows[0]]}: drop such samples first."
-        )
 
 
 def check_same_cells(field: Field, X: Any) -> None:
@@ -346,30 +300,15 @@ def check_same_cells(field: Field, X: Any) -> None:
                     f"first, with drop_vars({name!r})."
                 )
     for variable in field.variables:
-        array = found[variable.name] if field.is_dataset else X
-        _check_dims(field, variable, array)
-        _check_units(field, variable, array)
+        what = f"The variable {variable.name!r}" if field.is_dataset else "The field"
+        sizes = dict(zip(field.cell_dims(variable), variable.shape, strict=True))
+        _check_variable(variable, found[variable.name] if field.is_dataset else X, sizes, what)
     for coordinate in field.coordinates:
         if coordinate.dims and coordinate.name in X.coords:
             _check_coordinate(coordinate, X.coords[coordinate.name])
 
 
-def _what(field: Field, variable: Variable) -> str:
-    return f"The variable {variable.name!r}" if field.is_dataset else "The field"
-
-
-def _check_units(field: Field, variable: Variable, array: Any) -> None:
-    before, now = (side.get("units") for side in (variable.attrs, array.attrs))
-    if before is not None and now is not None and str(before).strip() != str(now).strip():
-        raise ValueError(
-            f"{_what(field, variable)} has the units {str(now)!r} and had {str(before)!r} in the "
-            "fit: convert it first, or change the attribute if both mean the same."
-        )
-
-
-def _check_dims(field: Field, variable: Variable, array: Any) -> None:
-    what = _what(field, variable)
-    sizes = dict(zip(field.cell_dims(variable), variable.shape, strict=True))
+def _check_variable(variable: Variable, array: Any, sizes: dict[Hashable, int], what: str) -> None:
     if set(array.dims) != set(variable.dims):
         expected = ", ".join(map(str, variable.dims))
         raise ValueError(
@@ -384,6 +323,12 @@ def _check_dims(field: Field, variable: Variable, array: Any) -> None:
             )
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{what} is not numeric (type {array.dtype}).")
+    before, now = (side.get("units") for side in (variable.attrs, array.attrs))
+    if before is not None and now is not None and str(before).strip() != str(now).strip():
+        raise ValueError(
+            f"{what} has the units {str(now)!r} and had {str(before)!r} in the "
+            "fit: convert it first, or change the attribute if both mean the same."
+        )
 
 
 def _check_coordinate(known: Coordinate, given: Any) -> None:
@@ -446,29 +391,30 @@ def differing(
 def not_finite_cells(
     values: Any, field: Field, samples: Coordinate | None, *, new: bool
 ) -> ValueError:
-    missing = True
+    """Return the error for a table of cells that contains NaN or infinity."""
     counts = _computed(np.isnan(values).sum(axis=0))
-    if not counts.any():
-        missing = False
+    missing = bool(counts.any())
+    if not missing:
         counts = _computed(np.isinf(values).sum(axis=0))
     wrong = np.flatnonzero(counts)
-    if samples is None:
-        labels = [f"row {row}" for row in range(len(values))]
-    else:
-        labels = sample_labels(samples)
+
+    def sample(row: int) -> str:
+        if samples is None:
+            return f"row {row}"
+        return f"{samples.name}={texts(samples.values[[row]])[0]}"
+
     if missing and wrong.size == counts.size > 1:
-        _check_empty_samples([values], labels)
-    column = _computed(values[:, wrong[0]])
-    row = int(np.flatnonzero(~np.isfinite(column))[0])
-    return _not_finite_cell(missing, wrong.size, field.names[wrong[0]], labels[row], new=new)
-
-
-def _not_finite_cell(
-    missing: bool, count: int, name: str, sample: str, *, new: bool = False
-) -> ValueError:
-    several = f"{count} cells of the field" if count > 1 else "A cell of the field"
-    first = f"{'first ' if count > 1 else ''}{name}, at {sample}"
-    verb = "are" if count > 1 else "is"
+        rows = np.flatnonzero(_computed(np.isnan(values).all(axis=1)))
+        if rows.size:
+            return ValueError(
+                f"All cells are missing at {rows.size} sample{'s' if rows.size > 1 else ''}, first "
+                f"{sample(rows[0])}: drop such samples first."
+            )
+    row = int(np.flatnonzero(~np.isfinite(_computed(values[:, wrong[0]])))[0])
+    several, first, verb = "A cell of the field", "", "is"
+    if wrong.size > 1:
+        several, first, verb = f"{wrong.size} cells of the field", "first ", "are"
+    first += f"{field.names[wrong[0]]}, at {sample(row)}"
     if not missing:
         return ValueError(f"{several} {verb} infinite: {first}. Replace infinite values first.")
     if new:
@@ -485,7 +431,3 @@ def _not_finite_cell(
 def _sample_coordinate(X: Any, dim: Hashable) -> Coordinate:
     values = X.coords[dim].values if dim in X.coords else np.arange(X.sizes[dim])
     return Coordinate(dim, (dim,), values, {})
-
-
-def sample_labels(samples: Coordinate) -> list[str]:
-    return [f"{samples.name}={value}" for value in texts(samples.values)]
