@@ -209,7 +209,6 @@ class LinCFA(GroupModel):
         return self._fit(training.counted() if isinstance(training, Training) else training)
 
     def _fit(self, training: "Training | ChunkedTraining") -> Self:
-        """Learn the groups from data that have been opened and checked."""
         self._keep_columns(training.columns)
         constraint = self._constraint()
         statistics = statistics_of(
@@ -222,7 +221,6 @@ class LinCFA(GroupModel):
         return self
 
     def _constraint(self) -> Constraint:
-        """Which of the features may merge."""
         return Constraint(*read_structure(self.connectivity, self.blocks, self._columns))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -372,7 +370,6 @@ class LinCFA(GroupModel):
         return path.linkage()
 
     def _limits(self) -> str:
-        """Name the parameters that keep groups apart."""
         names = ("min_correlation", "connectivity", "blocks")
         limits = [name for name in names if getattr(self, name) is not None]
         field = self._columns.field

@@ -285,7 +285,6 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         return along(self.field_, X, predicted, "prediction")
 
     def _predict(self, table: FeatureTable) -> Any:
-        """Predict the rows of a table."""
         reduced = self._reduce(table)
         if is_dask(reduced):
             from ._model._lazy import predict_lazily
@@ -317,7 +316,6 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def _combinations(self) -> tuple[list[str], list[float | Literal["unbiased"]]]:
-        """Check the parameters; strategies and tolerances as lists."""
         check_merging(self.noise, self.min_correlation, self.units)
         check_sample_dim(self.sample_dim)
         check_choosing(self.rule, self.scoring, self.max_groups)

@@ -21,30 +21,25 @@ _BLOCK_BYTES = 2**24
 
 
 def is_dask(values: Any) -> bool:
-    """Whether something is a dask collection; without dask nothing is."""
     dask = sys.modules.get("dask")
     return dask is not None and bool(dask.is_dask_collection(values))
 
 
 def is_field(X: Any) -> bool:
-    """Whether something is an xarray DataArray or Dataset; without xarray nothing is."""
     xarray = sys.modules.get("xarray")
     return xarray is not None and isinstance(X, xarray.DataArray | xarray.Dataset)
 
 
 def is_dataset(X: Any) -> bool:
-    """Whether a field is a Dataset."""
     return isinstance(X, sys.modules["xarray"].Dataset)
 
 
 def is_pandas(values: Any, *kinds: str) -> bool:
-    """Whether something is a pandas object of these kinds; without pandas nothing is."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(values, tuple(getattr(pandas, k) for k in kinds))
 
 
 def is_frame(X: Any) -> bool:
-    """Whether something is a data frame."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
@@ -61,7 +56,6 @@ def column_types(X: Any) -> list[str] | None:
 
 
 def check_same_types(before: list[str] | None, now: list[str] | None, names: Names | None) -> None:
-    """Raise if the columns of a chunk have other types than those of the first chunk."""
     if before is None or now is None:
         return
     changed = [i for i, (old, new) in enumerate(zip(before, now, strict=True)) if old != new]
@@ -91,7 +85,6 @@ def real_numbers(values: Any, what: str) -> npt.NDArray[np.float64]:
 
 
 def check_in_memory(X: Any) -> None:
-    """Raise if X holds no data yet."""
     if is_dask(X):
         raise TypeError(
             "X is a dask collection, which is not loaded into memory unasked: fit, transform, "
@@ -136,14 +129,12 @@ def check_named(names: list[Any]) -> None:
 
 
 def check_unique(names: list[Any]) -> None:
-    """Raise if a name occurs twice."""
     repeated = [f"{name!r} ({times} times)" for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise ValueError(f"Column names must be unique, but X repeats {', '.join(repeated[:10])}.")
 
 
 def check_numeric(names: list[Any], dtypes: list[Any], numeric: list[bool]) -> None:
-    """Name the columns that are not numeric, if there are any."""
     wrong = [i for i, good in enumerate(numeric) if not good]
     if wrong:
         raise ValueError(
@@ -181,7 +172,6 @@ def _check_objects(X: npt.NDArray[Any]) -> None:
 
 
 def check_target(y: Any) -> None:
-    """Raise for a target in memory that is not numeric or not finite."""
     if np.ma.is_masked(y):
         raise ValueError("The target y has masked values: drop or impute them first.")
     values = np.asarray(y)
@@ -194,13 +184,11 @@ def check_target(y: Any) -> None:
 
 
 def not_finite_target(value: float, row: int) -> ValueError:
-    """Return the error for a target that is NaN or infinite."""
     what = "NaN" if np.isnan(value) else "infinity"
     return ValueError(f"Input y contains {what} (row {row}).")
 
 
 def not_finite_feature(value: float, column: str, row: int) -> ValueError:
-    """Return the error for a feature that is NaN or infinite."""
     if np.isnan(value):
         what, remedy = "NaN", "Drop or impute missing values first."
     else:
@@ -220,7 +208,6 @@ def first_not_finite(X: npt.NDArray[Any]) -> tuple[int, int] | None:
 
 
 def check_finite(X: npt.NDArray[Any], names: Names | None) -> None:
-    """Raise for NaN or infinity, naming column and row."""
     place = first_not_finite(X)
     if place is not None:
         row, column = place
@@ -250,7 +237,6 @@ def check_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | 
 
 
 def bad_weight(value: float, row: int) -> ValueError:
-    """Return the error for a weight that is negative, NaN or infinite."""
     return ValueError(
         f"sample_weight must be finite and not negative, but is {value} in row {row}."
     )
@@ -267,7 +253,6 @@ def are_enough(samples: float) -> bool:
 
 
 def check_total_weight(total: float) -> None:
-    """Raise if the weights amount to fewer samples than a fit needs."""
     _check_finite_total(total)
     if total == 0:
         raise ValueError("All of sample_weight is zero: no sample counts.")
@@ -323,7 +308,6 @@ class ConstantFeaturesWarning(UserWarning):
 
 
 def warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> None:
-    """Warn about the features that a fit leaves out."""
     constant = np.flatnonzero(~varying)
     if constant.size:
         warnings.warn(

@@ -44,7 +44,6 @@ class Columns:
         return display_names(self.names) or default_names(self.size)
 
     def describe(self, indices: Sequence[int]) -> str:
-        """Name columns in a message, by position where they have no names."""
         return describe_columns(self.names, indices)
 
     def locate(self, column: Any) -> int:
@@ -76,7 +75,6 @@ class Columns:
 
 
 def columns_of(X: Any) -> Columns:
-    """Return the columns of an array or data frame."""
     names, shape = column_names(X), np.shape(X)
     return Columns(shape[1] if len(shape) == 2 else 0, names)
 

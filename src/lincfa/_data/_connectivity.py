@@ -23,15 +23,7 @@ WORDS = ("grid", "chain")
 def read_structure(
     connectivity: Any, blocks: Any, columns: Columns
 ) -> tuple[sparse.csr_array | None, IndexArray | None]:
-    """Return the graph of neighbours and the number of each feature's block, None without them.
-
-    No edge of the graph leads to another block; the variables of a Dataset are blocks.
-
-    Raises
-    ------
-    ValueError
-        If a parameter does not fit the features, or a matrix is not symmetric.
-    """
+    """Return the graph of neighbours, without edges between blocks, and each feature's block."""
     field, size = columns.field, columns.size
     numbers = None if blocks is None else _block_numbers(present_labels(field, blocks), size)
     if field is not None and field.is_dataset:
@@ -122,7 +114,6 @@ def _both(one: IndexArray | None, other: IndexArray) -> IndexArray:
 
 
 def _edges(graph: Any, n_features: int) -> sparse.csr_array:
-    """Return the nonzero entries off the diagonal as edges."""
     try:
         matrix = sparse.coo_array(graph)
         wrong = matrix.ndim != 2 or matrix.dtype.kind not in "biuf"
@@ -146,7 +137,6 @@ def _edges(graph: Any, n_features: int) -> sparse.csr_array:
 
 
 def graph_of(first: IndexArray, second: IndexArray, size: int) -> sparse.csr_array:
-    """Return the graph with these edges."""
     edges = sparse.csr_array((np.ones(first.size, dtype=np.int8), (first, second)), (size, size))
     edges.sum_duplicates()
     edges.data[:] = 1

@@ -86,10 +86,7 @@ def read_chunks(
     min_samples: int,
     estimator: str,
 ) -> ChunkedTraining:
-    """Check X, y and weights for a fit as far as possible without reading the data.
-
-    Rows are counted if their number is unknown, which is a pass of its own.
-    """
+    """Check X, y and weights without reading the data, except to count rows of unknown number."""
     array, opened = open_columns(X)
     target = _lazy_vector(y, "The target y") if is_dask(y) else _target_in_memory(y)
     weights = _lazy_vector(sample_weight, "sample_weight") if is_dask(sample_weight) else None
@@ -129,7 +126,6 @@ def read_chunks(
 
 
 def cut_rows(values: npt.NDArray[Any], lengths: Sequence[int]) -> list[Any]:
-    """Cut an array in memory like the rows of chunks."""
     from dask import delayed
 
     parts = np.split(values, np.cumsum(lengths)[:-1])
@@ -137,7 +133,6 @@ def cut_rows(values: npt.NDArray[Any], lengths: Sequence[int]) -> list[Any]:
 
 
 def _blocks(X: Any, array: Any) -> tuple[Any, Any]:
-    """Return delayed chunks, and the same to be read a second time."""
     if not is_dask_frame(X):
         return array.to_delayed(), array.map_blocks(_unchanged, meta=array._meta).to_delayed()
     from dask import delayed
@@ -152,7 +147,6 @@ def _blocks(X: Any, array: Any) -> tuple[Any, Any]:
 
 
 def is_dask_frame(X: Any) -> bool:
-    """Whether a lazy collection is a dataframe."""
     frames = sys.modules.get("dask.dataframe")
     return frames is not None and isinstance(X, frames.DataFrame)
 
@@ -169,7 +163,6 @@ def _is_numeric(dtype: Any) -> bool:
 
 
 def partition_values(part: Any, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return the values of a partition; missing ones are NaN."""
     return np.asarray(part.to_numpy(dtype=dtype, na_value=np.nan))
 
 
@@ -194,7 +187,6 @@ def _target_in_memory(y: Any) -> npt.NDArray[np.float64]:
 
 
 def _lazy_vector(values: Any, what: str) -> Any:
-    """Return target or weights as a dask array."""
     if is_dask_frame(values):
         raise ValueError(f"{what} must be a series, got a dataframe: pass frame[name].")
     frames = sys.modules.get("dask.dataframe")
@@ -267,7 +259,6 @@ def open_columns(X: Any) -> tuple[Any, Columns]:
 
 
 def frame_values(frame: Any) -> Any:
-    """Return the columns of a dask dataframe as a dask array."""
     dtype = float_type([_numpy_type(dtype) for dtype in frame.dtypes])
     meta = np.empty((0, len(frame.columns)), dtype=dtype)
     return frame.map_partitions(partition_values, dtype=dtype, meta=meta)

@@ -92,7 +92,6 @@ class Field:
     attrs: Mapping[Any, Any]
 
     def cell_dims(self, variable: Variable) -> tuple[Hashable, ...]:
-        """Return the dimensions of the cells of a variable."""
         return tuple(name for name in variable.dims if name != self.sample_dim)
 
     @cached_property
@@ -114,13 +113,11 @@ class Field:
 
     @cached_property
     def variable_of_column(self) -> npt.NDArray[np.intp]:
-        """Number of the variable to which each column belongs."""
         counts = [int(variable.present.sum()) for variable in self.variables]
         return np.repeat(np.arange(len(counts)), counts)
 
     @property
     def parts(self) -> list[tuple[Variable, slice]]:
-        """Variables with their columns."""
         ends = np.searchsorted(self.variable_of_column, np.arange(len(self.variables) + 1))
         bounds = ends.tolist()
         return [
@@ -183,18 +180,11 @@ def _label(variable: Variable) -> str:
 
 
 def variables_of(X: Any) -> dict[Hashable, Any]:
-    """Return the variables of a field as arrays, by name."""
     return dict(X.data_vars) if is_dataset(X) else {X.name: X}
 
 
 def describe_field(X: Any, sample_dim: Hashable) -> Field:
-    """Describe a field as if no cell were missing.
-
-    Raises
-    ------
-    ValueError
-        If a variable does not have the dimension of the samples, or is not numeric.
-    """
+    """Describe a field as if no cell were missing."""
     described = []
     for name, array in variables_of(X).items():
         _check_variable(name, array, sample_dim, drop=is_dataset(X))
@@ -250,7 +240,6 @@ def _values(array: Any) -> npt.NDArray[Any]:
 
 
 def listed_dims(X: Any) -> str:
-    """List the dimensions of a field with their sizes."""
     return ", ".join(f"{name} ({size})" for name, size in X.sizes.items()) or "none"
 
 
@@ -275,13 +264,7 @@ def axis_of(name: Hashable, attrs: Mapping[Any, Any]) -> str | None:
 
 
 def cell_names(name: str, cells: Iterable[Sequence[str]], taken: set[str]) -> list[str]:
-    """Name the cells of a variable by their places, and add the names to ``taken``.
-
-    Examples
-    --------
-    >>> cell_names("t2m", [("lat=45.0", "lon=7.5"), ("lat=45.0", "lon=8.0")], set())
-    ['t2m[lat=45.0, lon=7.5]', 't2m[lat=45.0, lon=8.0]']
-    """
+    """Name cells as in ``t2m[lat=45.0, lon=7.5]``, and add the names to ``taken``."""
     names = []
     for places in cells:
         label = f"{name}[{', '.join(places)}]"

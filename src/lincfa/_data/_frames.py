@@ -7,14 +7,12 @@ import numpy as np
 
 
 def take_columns_of(X: Any, positions: list[int]) -> Any:
-    """Return some columns of an array or data frame, as the same kind."""
     if hasattr(X, "iloc"):
         return X.iloc[:, positions]
     return X[:, positions] if hasattr(X, "shape") else np.asarray(X)[:, positions]
 
 
 def frame_of(columns: dict[str, Any], library: str) -> Any:
-    """Make a pandas or polars data frame."""
     if library not in ("pandas", "polars"):
         raise ValueError(f"library must be 'pandas' or 'polars', got {library!r}")
     try:

@@ -14,15 +14,7 @@ _LONGEST = 40  # characters of a member's name within the name of a group
 
 
 def describe_columns(names: Names | None, indices: Sequence[int], limit: int = 10) -> str:
-    """Name columns in a message, the first ``limit`` of them; by position without names.
-
-    Examples
-    --------
-    >>> describe_columns(["temperature", "rain"], [0])
-    "column 'temperature'"
-    >>> describe_columns(None, [3, 4, 5], limit=2)
-    'columns 3, 4 and 1 more'
-    """
+    """Name columns in a message, the first ``limit`` of them; by position without names."""
     shown = [str(i) if names is None else repr(names[i]) for i in indices[:limit]]
     more = len(indices) - len(shown)
     noun = "column" if len(indices) == 1 else "columns"
@@ -30,15 +22,7 @@ def describe_columns(names: Names | None, indices: Sequence[int], limit: int = 1
 
 
 def display_names(names: Names | None) -> list[str] | None:
-    """Return names that are not strings as strings; None for strings, and for mere positions.
-
-    Examples
-    --------
-    >>> display_names([1550.5, 1551.0])
-    ['1550.5', '1551.0']
-    >>> display_names([0, 1, 2]) is None
-    True
-    """
+    """Return names that are not strings as strings; None for strings, and for mere positions."""
     if names is None or all(isinstance(name, str) for name in names):
         return None
     if all(not isinstance(name, tuple) and name == i for i, name in enumerate(names)):
@@ -47,13 +31,7 @@ def display_names(names: Names | None) -> list[str] | None:
 
 
 def same_name(one: Any, other: Any) -> bool:
-    """Whether two names mean the same column; a number may be written in several ways.
-
-    Examples
-    --------
-    >>> same_name("900", 900.0), same_name("a", "b")
-    (True, False)
-    """
+    """Whether two names mean the same column, such as "900" and 900.0."""
     if str(one) == str(other):
         return True
     try:
@@ -76,7 +54,6 @@ def shown(name: str, limit: int = 60) -> str:
 
 
 def default_names(n_features: int) -> list[str]:
-    """Names for columns that have none, as scikit-learn numbers them."""
     return [f"x{i}" for i in range(n_features)]
 
 

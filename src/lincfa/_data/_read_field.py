@@ -21,10 +21,7 @@ _CLOSE = 1e-6
 def open_field(
     X: Any, y: Any, sample_weight: Any, sample_dim: Hashable | None, known: Columns | None
 ) -> tuple[Any, Any, Any, Columns, Coordinate]:
-    """Open a field for a fit: its table, target and weights, its columns and its samples.
-
-    With ``known`` columns, of earlier chunks, the cells must be the same.
-    """
+    """Open a field for a fit; its cells must be those of ``known`` columns, if there are any."""
     if known is None or known.field is None:
         dim = sample_dimension(X, sample_dim, y)
         _check_not_own_variable(y, X)
@@ -33,7 +30,7 @@ def open_field(
     else:
         columns, field = known, known.field
         check_same_cells(field, X)
-        table = _table(field, X)
+        table = _joined(field, _stacked(field, X))
         dim = field.sample_dim
     lazy = is_dask(table)
     y = along_samples(y, X, dim, _TARGET, lazy=lazy)
@@ -42,19 +39,12 @@ def open_field(
 
 
 def read_known_field(X: Any, field: Field) -> tuple[Any, Coordinate]:
-    """Return the table of new samples of a field, whose cells must be those of the fit."""
     check_same_cells(field, X)
-    return _table(field, X), _sample_coordinate(X, field.sample_dim)
+    return _joined(field, _stacked(field, X)), _sample_coordinate(X, field.sample_dim)
 
 
 def sample_dimension(X: Any, sample_dim: Hashable | None, y: Any) -> Hashable:
-    """Return the dimension of the samples: as given, or as the target implies.
-
-    Raises
-    ------
-    ValueError
-        If the field has no such dimension, or it is not clear which one it is.
-    """
+    """Return the dimension of the samples: as given, or as the target implies."""
     if sample_dim is not None:
         if sample_dim not in X.dims:
             raise ValueError(
@@ -75,7 +65,6 @@ def sample_dimension(X: Any, sample_dim: Hashable | None, y: Any) -> Hashable:
 
 
 def _guess(X: Any, length: int | None) -> Hashable:
-    """Return the only dimension that is as long as the target."""
     fitting: list[Hashable] = [name for name, size in X.sizes.items() if size == length]
     if length is not None and not fitting:
         raise ValueError(
@@ -95,7 +84,6 @@ def _guess(X: Any, length: int | None) -> Hashable:
 
 
 def _has_dates(X: Any, dim: Hashable) -> bool:
-    """Whether a dimension has dates, of any calendar."""
     if dim not in X.coords:
         return False
     coordinate = X.coords[dim]
@@ -105,7 +93,6 @@ def _has_dates(X: Any, dim: Hashable) -> bool:
 
 
 def _length(y: Any) -> int | None:
-    """Return the number of samples of a target, if it is known."""
     shape = getattr(y, "shape", None) if is_dask(y) else np.shape(y)
     return shape[0] if shape and isinstance(shape[0], int) else None
 
@@ -202,7 +189,6 @@ def _check_kind(values: Any, X: Any, what: str) -> None:
 
 
 def _start(what: str) -> str:
-    """Begin a sentence."""
     return what if what == "sample_weight" else what[0].upper() + what[1:]
 
 
@@ -213,13 +199,9 @@ def read_field(X: Any, sample_dim: Hashable) -> tuple[Field, Any]:
     """
     field = describe_field(X, sample_dim)
     stacked = _stacked(field, X)
-    masks = [_present(values) for values in stacked]
-    for values, mask in zip(stacked, masks, strict=True):
-        if not _empty(values, np.flatnonzero(~mask)):
-            _check_gaps(field, stacked, sample_labels(_sample_coordinate(X, sample_dim)))
     variables = [
-        replace(variable, present=mask)
-        for variable, mask in zip(field.variables, masks, strict=True)
+        replace(variable, present=_present(values))
+        for variable, values in zip(field.variables, stacked, strict=True)
     ]
     field = replace(field, variables=tuple(variables))
     if not field.names:
@@ -227,85 +209,62 @@ def read_field(X: Any, sample_dim: Hashable) -> tuple[Field, Any]:
     return field, _joined(field, stacked)
 
 
-def _table(field: Field, X: Any) -> Any:
-    """Return the table of a field whose cells are those described."""
-    return _joined(field, _stacked(field, X))
-
-
 def _stacked(field: Field, X: Any) -> list[Any]:
     """Return each variable with its cells side by side, missing or not."""
-    arrays = (
-        list(variables_of(X).values())
-        if not field.is_dataset
-        else [X[variable.name] for variable in field.variables]
-    )
-    return [
-        _side_by_side(array.transpose(field.sample_dim, *field.cell_dims(variable)), variable)
-        for array, variable in zip(arrays, field.variables, strict=True)
-    ]
-
-
-def _side_by_side(array: Any, variable: Variable) -> Any:
-    data = array.data  # once: this may read a file
-    values = data if is_dask(data) else np.asarray(data)
-    if not values.dtype.isnative:
-        values = values.astype(values.dtype.newbyteorder("="))
-    return values.reshape(values.shape[0], prod(variable.shape))
+    stacked = []
+    for variable in field.variables:
+        array = X[variable.name] if field.is_dataset else X
+        data = array.transpose(field.sample_dim, *field.cell_dims(variable)).data  # may read a file
+        values = data if is_dask(data) else np.asarray(data)
+        if not values.dtype.isnative:
+            values = values.astype(values.dtype.newbyteorder("="))
+        stacked.append(values.reshape(values.shape[0], prod(variable.shape)))
+    return stacked
 
 
 def _joined(field: Field, stacked: Sequence[Any]) -> Any:
     """Put the variables side by side, without the cells that are missing."""
     masks = [variable.present for variable in field.variables]
-    lazy = any(map(is_dask, stacked))
+    lazy = [values for values in stacked if is_dask(values)]
     if lazy or len(stacked) == 1:
         parts = [
             values if mask.all() else values[:, np.flatnonzero(mask)]
             for values, mask in zip(stacked, masks, strict=True)
         ]
-        return _joined_lazily(parts) if lazy else parts[0]
-    n = stacked[0].shape[0]
+        return _joined_lazily(parts, lazy[0].chunks[0]) if lazy else parts[0]
     dtype = float_type([values.dtype for values in stacked])
-    table = np.empty((n, field.variable_of_column.size), dtype=dtype)
+    table = np.empty((stacked[0].shape[0], field.variable_of_column.size), dtype=dtype)
     for values, (variable, columns) in zip(stacked, field.parts, strict=True):
         whole = variable.present.all()
         table[:, columns] = values if whole else values[:, variable.present]
     return table
 
 
-def _joined_lazily(parts: Sequence[Any]) -> Any:
+def _joined_lazily(parts: Sequence[Any], rows: tuple[int, ...]) -> Any:
     import dask.array as da
 
-    first = next(part for part in parts if is_dask(part))
-    rows = first.chunks[0]
-    return da.concatenate(
-        [
-            part.rechunk({0: rows}) if is_dask(part) else da.from_array(part, chunks=(rows, -1))
-            for part in parts
-        ],
-        axis=1,
-    )
+    chunked = [
+        part.rechunk({0: rows}) if is_dask(part) else da.from_array(part, chunks=(rows, -1))
+        for part in parts
+    ]
+    return da.concatenate(chunked, axis=1)
 
 
 def _present(values: Any) -> npt.NDArray[np.bool_]:
-    """Return which cells are present in the first sample.
-
-    Only the others can be missing at every sample; the pass of the fit finds later gaps.
-    """
+    """Which cells have a value at some sample; the pass of the fit finds those with gaps."""
     n, width = values.shape
     if values.dtype.kind != "f" or n == 0:
         return np.ones(width, dtype=np.bool_)
-    return np.asarray(~np.isnan(_computed(values[0])))
-
-
-def _empty(values: Any, cells: npt.NDArray[np.intp]) -> bool:
-    """Whether some cells are missing at every sample."""
+    present = np.asarray(~np.isnan(_computed(values[0])))
+    cells = np.flatnonzero(~present)
     if not cells.size:
-        return True
+        return present
     if is_dask(values):
-        return bool(_computed(np.isnan(values).all(axis=0))[cells].all())
+        return ~_computed(np.isnan(values).all(axis=0))
     step = max(1, _BLOCK_VALUES // cells.size)
-    blocks = (values[top : top + step][:, cells] for top in range(0, values.shape[0], step))
-    return all(np.isnan(block).all() for block in blocks)
+    for top in range(0, n, step):
+        present[cells] |= ~np.isnan(values[top : top + step][:, cells]).all(axis=0)
+    return present
 
 
 def _computed(values: Any) -> npt.NDArray[Any]:
@@ -314,32 +273,6 @@ def _computed(values: Any) -> npt.NDArray[Any]:
     from ._compute import compute
 
     return np.asarray(compute(values))
-
-
-def _check_gaps(field: Field, stacked: Sequence[Any], labels: Sequence[str]) -> None:
-    """Raise for cells that are missing at some samples but not at all."""
-    n = len(labels)
-    counts = [_computed(np.isnan(values).sum(axis=0)) for values in stacked]
-    cells = int(sum(((count > 0) & (count < n)).sum() for count in counts))
-    if cells > 1 and all(count.all() for count in counts):
-        _check_empty_samples(stacked, labels)
-    for (_, columns), values, count in zip(field.parts, stacked, counts, strict=True):
-        partly = np.flatnonzero((count > 0) & (count < n))
-        if partly.size:
-            row = int(np.flatnonzero(np.isnan(_computed(values[:, partly[0]])))[0])
-            name = field.names[columns.start + int(partly[0])]
-            raise _not_finite_cell(True, cells, name, labels[row])
-
-
-def _check_empty_samples(parts: Sequence[Any], labels: Sequence[str]) -> None:
-    """Raise for samples at which all cells are missing."""
-    empty = [_computed(np.isnan(values).all(axis=1)) for values in parts]
-    rows = np.flatnonzero(np.logical_and.reduce(empty))
-    if rows.size:
-        raise ValueError(
-            f"All cells are missing at {rows.size} sample{'s' if rows.size > 1 else ''}, first "
-            f"{labels[rows[0]]}: drop such samples first."
-        )
 
 
 def check_same_cells(field: Field, X: Any) -> None:
@@ -367,30 +300,15 @@ def check_same_cells(field: Field, X: Any) -> None:
                     f"first, with drop_vars({name!r})."
                 )
     for variable in field.variables:
-        array = found[variable.name] if field.is_dataset else X
-        _check_dims(field, variable, array)
-        _check_units(field, variable, array)
+        what = f"The variable {variable.name!r}" if field.is_dataset else "The field"
+        sizes = dict(zip(field.cell_dims(variable), variable.shape, strict=True))
+        _check_variable(variable, found[variable.name] if field.is_dataset else X, sizes, what)
     for coordinate in field.coordinates:
         if coordinate.dims and coordinate.name in X.coords:
             _check_coordinate(coordinate, X.coords[coordinate.name])
 
 
-def _what(field: Field, variable: Variable) -> str:
-    return f"The variable {variable.name!r}" if field.is_dataset else "The field"
-
-
-def _check_units(field: Field, variable: Variable, array: Any) -> None:
-    before, now = (side.get("units") for side in (variable.attrs, array.attrs))
-    if before is not None and now is not None and str(before).strip() != str(now).strip():
-        raise ValueError(
-            f"{_what(field, variable)} has the units {str(now)!r} and had {str(before)!r} in the "
-            "fit: convert it first, or change the attribute if both mean the same."
-        )
-
-
-def _check_dims(field: Field, variable: Variable, array: Any) -> None:
-    what = _what(field, variable)
-    sizes = dict(zip(field.cell_dims(variable), variable.shape, strict=True))
+def _check_variable(variable: Variable, array: Any, sizes: dict[Hashable, int], what: str) -> None:
     if set(array.dims) != set(variable.dims):
         expected = ", ".join(map(str, variable.dims))
         raise ValueError(
@@ -405,6 +323,12 @@ def _check_dims(field: Field, variable: Variable, array: Any) -> None:
             )
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{what} is not numeric (type {array.dtype}).")
+    before, now = (side.get("units") for side in (variable.attrs, array.attrs))
+    if before is not None and now is not None and str(before).strip() != str(now).strip():
+        raise ValueError(
+            f"{what} has the units {str(now)!r} and had {str(before)!r} in the "
+            "fit: convert it first, or change the attribute if both mean the same."
+        )
 
 
 def _check_coordinate(known: Coordinate, given: Any) -> None:
@@ -468,30 +392,29 @@ def not_finite_cells(
     values: Any, field: Field, samples: Coordinate | None, *, new: bool
 ) -> ValueError:
     """Return the error for a table of cells that contains NaN or infinity."""
-    missing = True
     counts = _computed(np.isnan(values).sum(axis=0))
-    if not counts.any():
-        missing = False
+    missing = bool(counts.any())
+    if not missing:
         counts = _computed(np.isinf(values).sum(axis=0))
     wrong = np.flatnonzero(counts)
-    if samples is None:
-        labels = [f"row {row}" for row in range(len(values))]
-    else:
-        labels = sample_labels(samples)
+
+    def sample(row: int) -> str:
+        if samples is None:
+            return f"row {row}"
+        return f"{samples.name}={texts(samples.values[[row]])[0]}"
+
     if missing and wrong.size == counts.size > 1:
-        _check_empty_samples([values], labels)
-    column = _computed(values[:, wrong[0]])
-    row = int(np.flatnonzero(~np.isfinite(column))[0])
-    return _not_finite_cell(missing, wrong.size, field.names[wrong[0]], labels[row], new=new)
-
-
-def _not_finite_cell(
-    missing: bool, count: int, name: str, sample: str, *, new: bool = False
-) -> ValueError:
-    """Return the error for cells that are NaN or infinite, of which the first is named."""
-    several = f"{count} cells of the field" if count > 1 else "A cell of the field"
-    first = f"{'first ' if count > 1 else ''}{name}, at {sample}"
-    verb = "are" if count > 1 else "is"
+        rows = np.flatnonzero(_computed(np.isnan(values).all(axis=1)))
+        if rows.size:
+            return ValueError(
+                f"All cells are missing at {rows.size} sample{'s' if rows.size > 1 else ''}, first "
+                f"{sample(rows[0])}: drop such samples first."
+            )
+    row = int(np.flatnonzero(~np.isfinite(_computed(values[:, wrong[0]])))[0])
+    several, first, verb = "A cell of the field", "", "is"
+    if wrong.size > 1:
+        several, first, verb = f"{wrong.size} cells of the field", "first ", "are"
+    first += f"{field.names[wrong[0]]}, at {sample(row)}"
     if not missing:
         return ValueError(f"{several} {verb} infinite: {first}. Replace infinite values first.")
     if new:
@@ -508,8 +431,3 @@ def _not_finite_cell(
 def _sample_coordinate(X: Any, dim: Hashable) -> Coordinate:
     values = X.coords[dim].values if dim in X.coords else np.arange(X.sizes[dim])
     return Coordinate(dim, (dim,), values, {})
-
-
-def sample_labels(samples: Coordinate) -> list[str]:
-    """Name samples by their coordinate."""
-    return [f"{samples.name}={value}" for value in texts(samples.values)]

@@ -55,10 +55,7 @@ class FeatureTable:
     samples: "Coordinate | None" = None
 
     def check_finite(self, *, new: bool = True) -> None:
-        """Raise for NaN or infinity, naming column and row, or cell and sample.
-
-        ``new`` samples follow those of a fit, in which all cells had values.
-        """
+        """Raise for NaN or infinity; ``new`` samples follow a fit, where all cells had values."""
         place = first_not_finite(self.values)
         if place is None:
             return
@@ -85,12 +82,10 @@ class Training(FeatureTable):
     weights: npt.NDArray[np.float64] | None = None
 
     def check_finite(self, *, new: bool = False) -> None:
-        """Raise for NaN or infinity, naming column and row, or cell and sample."""
         super().check_finite(new=new)
 
     @property
     def n_samples(self) -> float:
-        """Number of samples; with weights, their sum."""
         return len(self.y) if self.weights is None else float(self.weights.sum())
 
     def take(self, rows: IndexArray) -> "Training":
@@ -132,15 +127,7 @@ def read_training(
     min_samples: int | None = None,
     estimator: str = "LinCFA",
 ) -> "Training | ChunkedTraining":
-    """Open and check X, y and weights for a fit.
-
-    ``known`` are the columns of earlier chunks, and ``estimator`` is the name for messages.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the data cannot be used; the message names the column, row or cell.
-    """
+    """Open X, y and weights for a fit; ``known`` are the columns of earlier chunks."""
     columns, samples = None, None
     if is_field(X) and (known is None or _is_known_field(X, known)):
         from ._read_field import open_field

@@ -15,7 +15,6 @@ _OF_UNITS = ("standard_name", "valid_min", "valid_max", "valid_range", "actual_r
 
 
 def xarray() -> Any:
-    """Import xarray, or say how to get it."""
     try:
         import xarray as xr
     except ImportError as error:
@@ -24,10 +23,7 @@ def xarray() -> Any:
 
 
 def put(field: Field, values: npt.NDArray[Any], name: Hashable, attrs: Mapping[str, Any]) -> Any:
-    """Put one number per column on the grid, NaN in cells that were left out.
-
-    Returns a DataArray of this name, or a Dataset with the names of its variables.
-    """
+    """Put one number per column on the grid, NaN in cells that were left out."""
     xr = xarray()
     coords = _coordinates(field)
     maps = {}
@@ -104,13 +100,11 @@ def reduced_array(
 
 
 def along(field: Field, X: Any, values: Any, name: str) -> Any:
-    """Make an array of one value per sample, with the coordinates of the samples."""
     coords = _sample_coordinates(field, X).coords
     return xarray().DataArray(values, dims=(field.sample_dim,), coords=coords, name=name)
 
 
 def _sample_coordinates(field: Field, X: Any) -> Any:
-    """Return the coordinates of a field that run along the samples only."""
     cells = [name for name in X.dims if name != field.sample_dim]
     return X.coords.to_dataset().drop_dims(cells, errors="ignore")
 
@@ -148,14 +142,12 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _variables(field: Field, groups: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.object_]:
-    """Name the variable of each group; groups do not cross variables."""
     of = field.variable_of_column
     names = [str(field.variables[of[group[0]]].name) for group in groups]
     return np.array(names, dtype=object)
 
 
 def map_values(field: Field, values: Any, name: Hashable) -> Any:
-    """Put one number per column on the grid of a field."""
     array = real_numbers(values, "values")
     if array.shape != (len(field.names),):
         raise ValueError(

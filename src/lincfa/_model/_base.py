@@ -42,7 +42,6 @@ class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._average(self._read_new(X))
 
     def _read_new(self, X: Any) -> FeatureTable:
-        """Open new samples, whose columns must be those of the fit."""
         self._check_is_fitted()
         return read_new(X, self._columns, self)
 
@@ -55,7 +54,6 @@ class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return average_lazily(self, X, table)
 
     def _average(self, table: FeatureTable) -> npt.NDArray[Any]:
-        """Average each group of columns that have been checked."""
         mean, scale = self._standardization
         return group_means(
             table.values,
@@ -68,7 +66,6 @@ class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _standardization(self) -> tuple[FloatArray | None, FloatArray | None]:
-        """Means and scales by which features are standardised before they are averaged."""
         return (self.mean_, self.scale_) if self.units == "standardized" else (None, None)
 
     def _check_is_fitted(self) -> None:
@@ -197,7 +194,6 @@ class GroupModel(AnyContainer, GroupMeans):
         return spread_means(check_reduced(X, names), *line)
 
     def _expand_field(self, X: Any) -> Any:
-        """Approximate the cells of a field by the means of their groups."""
         from .._data._write_field import check_reduced_field, put_samples
 
         names = self.get_feature_names_out()
@@ -487,13 +483,11 @@ class GroupModel(AnyContainer, GroupMeans):
         return bundle
 
     def _groups_html(self) -> str:
-        """Return the largest groups; nothing before a fit."""
         if not hasattr(self, "labels_"):
             return ""
         return self.summary().table(_SHOWN_IN_NOTEBOOK).html()
 
     def __sklearn_tags__(self) -> Any:
-        """Declare that a target is needed and that the type of X is kept."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -29,7 +29,6 @@ class Table:
     note: str = ""
 
     def __str__(self) -> str:
-        """Return the table as aligned lines of text."""
         table = [list(self.titles), *map(list, self.rows)]
         widths = [max(len(row[i]) for row in table) for i in range(len(self.titles))]
         lines = [
@@ -42,7 +41,6 @@ class Table:
         return "\n".join([self.caption, *lines, *filter(None, [self.note])])
 
     def html(self) -> str:
-        """Return the table for a notebook; text from the user is escaped."""
         left, right = (f'style="text-align:{side};padding:0 0.6em"' for side in ("left", "right"))
         sides = [left] + [right] * (len(self.titles) - 1)
         head = "".join(
@@ -84,7 +82,6 @@ def documentation_link(page: str) -> str:
 
 
 def digits(value: float, count: int = 3) -> str:
-    """Format a number with so many significant digits."""
     if value == 0:
         return "0"
     sign, size = "−" if value < 0 else "", abs(value)

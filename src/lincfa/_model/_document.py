@@ -379,7 +379,6 @@ ENTRIES: dict[str, Any] = {
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Save a fitted model; the file is written whole or not at all."""
     values = defaultdict(lambda: None, vars(model))
     values["output"] = getattr(model, "_sklearn_output_config", {}).get("transform")
     columns = model._columns
@@ -421,13 +420,7 @@ def _checksum(content: Any) -> str:
 
 
 def read_model(document: Any) -> dict[str, Any]:
-    """Return the parameters and fitted attributes in the JSON of a file.
-
-    Raises
-    ------
-    DocumentError
-        If anything is missing, of the wrong type or size, or contradicts the rest.
-    """
+    """Return the parameters and fitted attributes in the JSON of a file, or raise DocumentError."""
     known = isinstance(document, dict) and document.get("format") == FORMAT
     _require(known, "this is not a saved lincfa model.")
     version = document.get("version")
@@ -492,7 +485,6 @@ def _check_keys(content: Any, expected: tuple[str, ...], where: str) -> None:
 
 
 def _complete(values: dict[str, Any]) -> dict[str, Any]:
-    """Check that the entries agree, and add the attributes that follow from them."""
     output = values["output"]
     _require(output in (None, "default", "pandas", "polars"), f"model.output is {output!r}.")
     labels, names = values["labels_"], values["feature_names_in_"]
@@ -538,7 +530,6 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _groups(labels: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
-    """Return the members of each group."""
     grouped = np.flatnonzero(labels >= 0)
     _require(grouped.size, "model.features.label has no groups.")
     numbers, firsts = np.unique(labels[grouped], return_index=True)
@@ -549,7 +540,6 @@ def _groups(labels: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
 
 
 def _check_evidence(evidence: Any, labels: Any, groups: list[npt.NDArray[np.intp]]) -> None:
-    """Check the evidence, and add the group of each row."""
     feature, partner = evidence["feature"], evidence["partner"]
     merged = np.sort(np.concatenate([group[1:] for group in groups]))
     covered = np.array_equal(np.sort(feature), merged)

@@ -88,7 +88,6 @@ def _remove(path: Path) -> None:
 
 
 def is_store(path: Path) -> bool:
-    """Whether a folder is a Zarr store."""
     return any((path / name).is_file() for name in ("zarr.json", ".zgroup"))
 
 
@@ -100,13 +99,7 @@ def is_table(path: Path) -> bool:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a file of standard JSON, without NaN and repeated keys.
-
-    Raises
-    ------
-    ValueError
-        If the file holds anything else; the message names the file.
-    """
+    """Read a file of standard JSON, without NaN and repeated keys; errors name the file."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) < len(pairs):

@@ -22,11 +22,7 @@ _UNKNOWN_LENGTH = 2**12
 
 
 def average_lazily(model: Any, X: Any, table: FeatureTable) -> Any:
-    """Average the columns of each group, as :func:`lincfa._statistics._means.group_means` does.
-
-    Returns an array with the same chunks of rows; if X is a dask dataframe, a dataframe with the
-    same index.
-    """
+    """Average each group, with the same chunks of rows, or the same index of a dataframe."""
     array, labels, (mean, scale) = table.values, model.labels_, model._standardization
     names = model.get_feature_names_out()
     dtype = float_type([array.dtype])
@@ -79,7 +75,6 @@ def expand_lazily(
 
 
 def predict_lazily(estimator: Any, reduced: Any) -> Any:
-    """Apply a fitted estimator to each chunk of reduced features."""
     return reduced.map_blocks(
         _predictions, _once(estimator), dtype=np.float64, drop_axis=1, meta=np.empty(0)
     )

@@ -13,20 +13,17 @@ RULES = ("best", "one_standard_error")
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
-    """Raise if a value is not one of the allowed words."""
     allowed = list(allowed)
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
 
 
 def check_tolerance(value: Any, name: str = "tolerance") -> None:
-    """Raise unless the tolerance is a positive number or "unbiased"."""
     if not is_word(value, "unbiased") and not is_positive(value):
         raise ValueError(f"{name} must be a positive number or 'unbiased', got {value!r}")
 
 
 def check_merging(noise: Any, min_correlation: Any, units: Any = UNITS[0]) -> None:
-    """Check the parameters that apply to every tolerance and strategy."""
     check_choice("units", units, UNITS)
     if not is_word(noise, "pair", "full") and not is_positive(noise):
         raise ValueError(f"noise must be 'pair', 'full' or a positive number, got {noise!r}")
@@ -39,7 +36,6 @@ def check_merging(noise: Any, min_correlation: Any, units: Any = UNITS[0]) -> No
 
 
 def check_n_groups(strategy: str, tolerance: Any, n_groups: Any) -> None:
-    """Raise if n_groups is not a count, or if the strategy cannot aim at one."""
     if n_groups is None:
         return
     if not is_count(n_groups):
@@ -57,18 +53,15 @@ def check_n_groups(strategy: str, tolerance: Any, n_groups: Any) -> None:
 
 
 def check_strategy(value: Any) -> None:
-    """Raise if the strategy is unknown."""
     check_choice("strategy", value, STRATEGIES)
 
 
 def check_sample_dim(value: Any) -> None:
-    """Raise if sample_dim cannot be the name of a dimension."""
     if not isinstance(value, Hashable):
         raise ValueError(f"sample_dim must be None or the name of a dimension, got {value!r}")
 
 
 def check_choosing(rule: Any, scoring: Any, max_groups: Any) -> None:
-    """Check the parameters by which a search chooses."""
     check_choice("rule", rule, RULES)
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise ValueError(f"scoring must be the name of one score or a callable, got {scoring!r}")
@@ -88,7 +81,6 @@ def listed(name: str, values: Any) -> list[Any]:
 
 
 def is_word(value: Any, *words: str) -> bool:
-    """Whether the value is one of the words."""
     return isinstance(value, str) and value in words
 
 
@@ -98,10 +90,8 @@ def is_real(value: Any) -> bool:
 
 
 def is_positive(value: Any) -> bool:
-    """Whether the value is a positive finite number."""
     return is_real(value) and 0 < float(value) < float("inf")
 
 
 def is_count(value: Any) -> bool:
-    """Whether the value is a positive integer."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) > 0

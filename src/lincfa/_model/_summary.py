@@ -99,7 +99,6 @@ class Summary:
         return Table(self.headline, _TITLES, rows, note if more > 0 else "")
 
     def __str__(self) -> str:
-        """Return the headline and the largest groups."""
         return str(self.table())
 
     def _repr_html_(self) -> str:

@@ -18,7 +18,6 @@ def tabulate(
     folds: list[Any],
     max_groups: float | None,
 ) -> dict[str, npt.NDArray[Any]]:
-    """Tabulate scores and numbers of groups of all combinations."""
     scores = np.array([fold[0] for fold in folds])
     mean = scores.mean(axis=0)
     sizes = np.mean([fold[1] for fold in folds], axis=0)

@@ -36,7 +36,6 @@ class Candidates:
 def splits(
     cv: Any, X: Any, y: npt.NDArray[Any], groups: Any, weighted: bool
 ) -> Iterator[tuple[IndexArray, IndexArray]]:
-    """Yield the training and the held-out rows of each fold."""
     n = len(y)
     if cv is None:
         if n < MIN_SAMPLES + 2:
@@ -64,7 +63,6 @@ def default_folds(n: int) -> RepeatedKFold:
 
 
 def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes) -> Any:
-    """Fit a clone of an estimator to reduced features, with the weights if there are any."""
     if outcomes.weights is None:
         return clone(estimator).fit(X, outcomes.y)
     return clone(estimator).fit(X, outcomes.y, sample_weight=outcomes.weights)

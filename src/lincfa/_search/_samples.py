@@ -39,11 +39,9 @@ class Outcomes:
 
     @property
     def n_samples(self) -> float:
-        """Number of samples; with weights, their sum."""
         return len(self.y) if self.weights is None else float(self.weights.sum())
 
     def take(self, rows: IndexArray) -> "Outcomes":
-        """Take some of the rows."""
         return Outcomes(self.y[rows], None if self.weights is None else self.weights[rows])
 
 
@@ -83,7 +81,6 @@ class ArrayFold:
     def reduced(
         self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
     ) -> Reduced:
-        """Average the groups of each grouping."""
         for labels, size in groupings:
             train, test = (
                 group_means(part.values, labels, size, mean=mean, scale=scale)
