@@ -1,13 +1,12 @@
 """``lincfa demo``: LinCFA against all features and PCA on generated data, and a report."""
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
 
 from ._arguments import add_command, natural, positive
 from ._terminal import Terminal
@@ -104,15 +103,15 @@ class Experiment:
     n_train: int
     n_test: int
     n_features: int
-    scores: dict[str, npt.NDArray[np.float64]]
+    scores: dict[str, list[Sequence[float]]]
 
 
-def _average(values: npt.NDArray[np.float64], digits: int) -> str:
+def _average(values: Sequence[float], digits: int) -> str:
     """Return the mean over draws, with its standard error if they differ."""
-    mean = f"{values.mean():.{digits}f}"
-    if np.ptp(values) == 0:
+    mean = f"{fmean(values):.{digits}f}"
+    if min(values) == max(values):
         return mean.removesuffix(".0")
-    return f"{mean} ± {np.std(values, ddof=1) / np.sqrt(values.size):.{digits}f}"
+    return f"{mean} ± {stdev(values) / sqrt(len(values)):.{digits}f}"
 
 
 def _draw_field(seed: int) -> Any:
@@ -160,8 +159,10 @@ def run_demo(draws: int, seed: int) -> Iterator[Experiment]:
                 predicted = model.predict(X_test)
                 mse = mean_squared_error(y_test, predicted)
                 scores[name].append((model[-1].n_features_in_, r2_score(y_test, predicted), mse))
-        arrays = {name: np.array(rows).T for name, rows in scores.items()}
-        yield Experiment(title, len(y_train), len(y_test), X.shape[1], arrays)
+        figures: dict[str, list[Sequence[float]]] = {
+            name: list(zip(*rows, strict=True)) for name, rows in scores.items()
+        }
+        yield Experiment(title, len(y_train), len(y_test), X.shape[1], figures)
 
 
 def _field_findings(seed: int) -> "Findings":
