@@ -25,14 +25,6 @@ _FEWEST = 4
 _ADVICE = " or --drop COLUMN to leave out a column"
 
 
-@dataclass(frozen=True)
-class Roles:
-    """Columns to reduce, and columns to keep, in the order of the table; the target is kept."""
-
-    features: list[str]
-    kept: list[str]
-
-
 @contextmanager
 def naming(source: str) -> Iterator[None]:
     """Let errors of the library name the file."""
@@ -80,10 +72,11 @@ def assign_roles(
     terminal: Terminal | None,
     *,
     fate: str = "kept unchanged",
-) -> Roles:
-    """Decide what each column is for, and note which are not features though no option says so.
+) -> tuple[list[str], list[str]]:
+    """Return the columns to reduce, and those to keep; the target is kept.
 
-    ``fate`` is what happens to such columns. Without a terminal nothing is noted.
+    Notes which are not features though no option says so, and with ``fate`` what happens to them;
+    nothing without a terminal.
     """
     names = data.names
     select_columns(data, [target], patterns=False)
@@ -100,12 +93,8 @@ def assign_roles(
     text = [name for name in others if name not in empty and name not in numeric]
     if terminal is not None:
         about = data.coordinates - {data.sample_dim}
-        _note(
-            terminal,
-            f"not numeric, {fate}",
-            [n for n in text if n not in data.coordinates],
-            data.comments,
-        )
+        plain = [name for name in text if name not in data.coordinates]
+        _note(terminal, f"not numeric, {fate}", plain, data.comments)
         _note(terminal, f"coordinates of the samples, {fate}", [n for n in text if n in about])
         masked = _note_masks(data, set(features), empty.intersection(others), terminal)
         without = [name for name in others if name in empty and name not in masked]
@@ -120,7 +109,7 @@ def assign_roles(
             + ("; numbers must have a decimal point, not a comma" if comma else "")
         )
     gone = {*dropped, *features}
-    return Roles(features, [name for name in names if name not in gone])
+    return features, [name for name in names if name not in gone]
 
 
 def require_features(data: DataFile, features: Sequence[str], model: str) -> None:
@@ -204,10 +193,8 @@ def split_rows(
     if share is None:
         share = _USUAL_SHARE if rows.size >= _FEWEST_TO_SHARE else 0.0
         if not share:
-            terminal.note(
-                f"{rows.size} rows are too few to hold some out for scores; --test SHARE does so "
-                "anyway"
-            )
+            few = f"{rows.size} rows are too few to hold some out for scores"
+            terminal.note(f"{few}; --test SHARE does so anyway")
     count = round(share * rows.size)
     if share and not count:
         raise ValueError(f"{data.source}: --test {share:g} of {rows.size} rows is no row")

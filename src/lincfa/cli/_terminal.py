@@ -12,11 +12,6 @@ class Terminal:
     """The output of one command.
 
     ``aside`` moves results to standard error, where standard output is for a table.
-
-    Attributes
-    ----------
-    notes : list of str
-        The notes so far.
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False, aside: bool = False) -> None:

@@ -26,16 +26,8 @@ _LISTED = 10
 _LONGEST = 4
 """By how much a chunk may exceed the usual size so that no stored chunk is read twice."""
 # Encoding that stays valid in another file and for other samples.
-_LASTING = {
-    "dtype",
-    "_FillValue",
-    "missing_value",
-    "scale_factor",
-    "add_offset",
-    "units",
-    "calendar",
-    "grid_mapping",
-}
+_LASTING = {"dtype", "_FillValue", "missing_value", "scale_factor", "add_offset"}
+_LASTING |= {"units", "calendar", "grid_mapping"}
 _LASTING_NETCDF = {"zlib", "complevel", "shuffle", "fletcher32"}
 
 
@@ -84,9 +76,8 @@ class FieldFile(Table):
         names = dict.fromkeys([dim, *map(str, data.coords), *map(str, data.data_vars)])
         plain = [n for n in names if n in data.variables and data[n].dims == (dim,)]
         known = [n for n in plain if data[n].dtype.kind in _NUMBERS + _TEXT + "bmM"]
-        return TableFile(
-            self.source, self.format, pl.DataFrame([_column(n, data[n].values) for n in known])
-        )
+        frame = pl.DataFrame([_column(name, data[name].values) for name in known])
+        return TableFile(self.source, self.format, frame)
 
     @cached_property
     def variables(self) -> list[GriddedVariable]:  # type: ignore[override]
@@ -105,16 +96,13 @@ class FieldFile(Table):
             field = describe_field(self.data[plain + gridded], self.sample_dim)
         except ValueError as error:
             raise ValueError(f"{self.source}: {error}") from error
-        return [
-            GriddedVariable(
-                str(variable.name),
-                tuple(map(str, field.cell_dims(variable))),
-                variable.shape,
-                field.names[part],
-            )
-            for variable, part in field.parts
-            if variable.shape
-        ]
+        result = []
+        for variable, part in field.parts:
+            if variable.shape:
+                dims = tuple(map(str, field.cell_dims(variable)))
+                name, columns = str(variable.name), field.names[part]
+                result.append(GriddedVariable(name, dims, variable.shape, columns))
+        return result
 
     @cached_property
     def schema(self) -> dict[str, Any]:  # type: ignore[override]

@@ -208,12 +208,13 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
     """Read a Parquet or Feather file, or an Arrow stream, which often has the same suffix."""
     import polars as pl
 
-    with reading(path, format), open(path, "rb") as file:  # polars would look for wildcards
-        begin = file.read(6)
-        file.seek(0)
+    with reading(path, format):
+        with open(path, "rb") as file:
+            begin = file.read(6)
         if format.kind == "parquet":
             return pl.read_parquet(path, glob=False, hive_partitioning=False)
-        return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
+        with open(path, "rb") as file:  # polars would search a path for wildcards
+            return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
 
 
 def _parse_numbers(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.intp]]:
@@ -355,8 +356,8 @@ class ParquetChunks(Table):
         from dask import delayed
 
         types = delayed(self._types(names), traverse=False, pure=False)
-        task = delayed(_call_on_chunk, pure=False)
-        result: list[Any] = compute([task(function, chunk, types) for chunk in self.chunks])
+        call = delayed(lambda chunk, types: function(chunk.read(types)), pure=False)
+        result: list[Any] = compute([call(chunk, types) for chunk in self.chunks])
         return result
 
     def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
@@ -466,12 +467,8 @@ def _label_schema(labels: Sequence[dict[str, Any]]) -> dict[str, Any]:
     import polars as pl
 
     names = dict.fromkeys(name for label in labels for name in label)
-    return {
-        name: pl.Int64()
-        if all(isinstance(label.get(name), int) for label in labels)
-        else pl.String()
-        for name in names
-    }
+    whole = {n for n in names if all(isinstance(label.get(n), int) for label in labels)}
+    return {name: pl.Int64() if name in whole else pl.String() for name in names}
 
 
 def _row_group_runs(file: str, format: Format) -> Iterator[tuple[int, int]]:
@@ -523,12 +520,6 @@ class _MakeFrame:
         return pd.DataFrame(values, columns=pd.Index(names, dtype=object), copy=False)
 
 
-def _call_on_chunk(
-    function: Callable[[pl.DataFrame], Any], chunk: Chunk, types: dict[str, Any]
-) -> Any:
-    return function(chunk.read(types))
-
-
 def _write_part(
     file: str,
     about: tuple[dict[str, Any], list[str]],
@@ -546,8 +537,7 @@ def beside(frame: pl.DataFrame, reduced: npt.NDArray[Any], names: Sequence[str])
     """Return a table with the reduced features as its last columns."""
     import polars as pl
 
-    features = [
-        pl.Series(name, np.ascontiguousarray(reduced[:, place])) for place, name in enumerate(names)
-    ]
+    columns = map(np.ascontiguousarray, reduced.T)
+    features = [pl.Series(name, values) for name, values in zip(names, columns, strict=True)]
     # A frame made of columns would invent a name for one that has none.
     return frame.hstack(features) if frame.width else pl.DataFrame(features)
