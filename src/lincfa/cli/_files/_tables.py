@@ -363,9 +363,11 @@ class ParquetChunks(Table):
     def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
         """Return rows of numeric columns as a dask data frame with a partition per chunk."""
         import dask.dataframe as dd
+        import polars as pl
 
         make = _MakeFrame(self._types(names))
-        return dd.from_map(make, self.chunks, self._split(rows), meta=make.empty())
+        empty = _to_pandas(pl.DataFrame(schema=make.types))
+        return dd.from_map(make, self.chunks, self._split(rows), meta=empty)
 
     def write_parts(
         self,
@@ -413,8 +415,10 @@ class Chunk:
     start: int
     n_rows: int
 
-    def read(self, types: dict[Any, Any]) -> pl.DataFrame:
-        """Read columns in the types given."""
+    def read(
+        self, types: dict[Any, Any], rows: npt.NDArray[np.bool_] | None = None
+    ) -> pl.DataFrame:
+        """Read columns in the types given, all rows or some."""
         import polars as pl
 
         stored = {name: dtype for name, dtype in types.items() if name not in self.labels}
@@ -427,7 +431,8 @@ class Chunk:
             if name in self.labels
         ]
         frame = frame.cast(stored).hstack(labels) if stored else pl.DataFrame(labels)
-        return frame.select([*types])
+        frame = frame.select([*types])
+        return frame if rows is None or rows.all() else frame.filter(rows)
 
 
 def _common_schema(files: Sequence[str], format: Format) -> dict[str, Any]:
@@ -500,24 +505,19 @@ class _MakeFrame:
         # dask would hash the names of very many columns again and again.
         return self.token
 
-    def empty(self) -> pd.DataFrame:
-        import pandas as pd
-        import polars as pl
-
-        values = _to_array(pl.DataFrame(schema=self.types))
-        return pd.DataFrame(values, columns=pd.Index([*self.types], dtype=object))
-
     def __call__(
         self, chunk: Chunk, rows: npt.NDArray[np.bool_], columns: list[str] | None = None
     ) -> pd.DataFrame:
         # dask asks for some columns only where these are all that it needs.
-        import pandas as pd
-
         names = [*self.types] if columns is None else columns
-        values = _to_array(chunk.read({name: self.types[name] for name in names}))
-        if not rows.all():
-            values = np.compress(rows, values, axis=0)
-        return pd.DataFrame(values, columns=pd.Index(names, dtype=object), copy=False)
+        return _to_pandas(chunk.read({name: self.types[name] for name in names}, rows))
+
+
+def _to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    names = pd.Index(frame.columns, dtype=object)
+    return pd.DataFrame(_to_array(frame), columns=names, copy=False)
 
 
 def _write_part(
@@ -528,9 +528,7 @@ def _write_part(
     means: pd.DataFrame,
 ) -> None:
     types, names = about
-    frame = chunk.read(types)
-    kept = frame if rows.all() else frame.filter(rows)
-    beside(kept, means.to_numpy(), names).write_parquet(file)
+    beside(chunk.read(types, rows), means.to_numpy(), names).write_parquet(file)
 
 
 def beside(frame: pl.DataFrame, reduced: npt.NDArray[Any], names: Sequence[str]) -> pl.DataFrame:
