@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .._data._names import describe_columns
 from ._files import DataFile
+from ._files._tables import Indices
 from ._terminal import Terminal
 
 _COMMENTS = 5
@@ -149,7 +150,7 @@ def _note(
 
 def complete_rows(
     data: DataFile, names: Sequence[str], missing: str, terminal: Terminal, advice: str = _ADVICE
-) -> npt.NDArray[np.intp]:
+) -> Indices:
     """Return the rows that have a value in each of some columns.
 
     Raises if there are infinite values; if there are missing ones, unless such rows are to be
@@ -181,13 +182,13 @@ def complete_rows(
 class RowSplit:
     """Rows to learn from and rows held out, both in order, and how they were held out."""
 
-    train: npt.NDArray[np.intp]
-    test: npt.NDArray[np.intp]
+    train: Indices
+    test: Indices
     description: str
 
 
 def split_rows(
-    data: DataFile, rows: npt.NDArray[np.intp], options: argparse.Namespace, terminal: Terminal
+    data: DataFile, rows: Indices, options: argparse.Namespace, terminal: Terminal
 ) -> RowSplit:
     share = options.test
     if share is None:

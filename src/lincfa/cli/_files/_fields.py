@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..._data._compute import compute
 from ._formats import Format, damaged
-from ._tables import CHUNK_BYTES, Table, TableFile, ValueCounts, beside
+from ._tables import CHUNK_BYTES, Indices, Table, TableFile, ValueCounts, beside
 
 if TYPE_CHECKING:
     import polars as pl
@@ -172,7 +172,7 @@ class FieldFile(Table):
             if mask.any():
                 yield each, mask
 
-    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def features(self, names: Sequence[str], rows: Indices) -> Any:
         """Return a Dataset in which all other cells are missing; a table if there are no cells."""
         plain, chosen = self._plain(names), list(self._chosen(names))
         if not chosen:
@@ -183,7 +183,7 @@ class FieldFile(Table):
                 data[each.name] = data[each.name].where(mask)
         return data
 
-    def flat_features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def flat_features(self, names: Sequence[str], rows: Indices) -> Any:
         """Return columns as a table, cells or not."""
         import polars as pl
 
@@ -210,7 +210,7 @@ class FieldFile(Table):
             names += np.array(columns, dtype=object)[variable.present].tolist()
         return names
 
-    def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def transform(self, model: Any, names: Sequence[str], rows: Indices) -> Any:
         field = model._columns.field
         if field is None:
             return model.transform(self.flat_features(names, rows))
@@ -226,7 +226,7 @@ class FieldFile(Table):
         return replace(self, data=self.data.drop_vars(gone))
 
     def kept_frame(
-        self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
+        self, names: Sequence[str], rows: Indices, as_numbers: Collection[str] = ()
     ) -> pl.DataFrame:
         frame = self.table.kept_frame(self._plain(names), rows)
         for each, mask in self._chosen(names):
@@ -237,12 +237,7 @@ class FieldFile(Table):
         return frame.select(names)
 
     def write_parts(
-        self,
-        folder: str,
-        keep: Sequence[str],
-        rows: npt.NDArray[np.intp],
-        reduced: Any,
-        names: Sequence[str],
+        self, folder: str, keep: Sequence[str], rows: Indices, reduced: Any, names: Sequence[str]
     ) -> None:
         length = self.data.chunksizes[self.sample_dim][0]
         for start in range(0, rows.size, length):
@@ -251,9 +246,7 @@ class FieldFile(Table):
             file = os.path.join(folder, f"part.{start // length:05d}.parquet")
             beside(frame, np.asarray(means), names).write_parquet(file)
 
-    def kept_dataset(
-        self, keep: Collection[str], rows: npt.NDArray[np.intp], format: Format
-    ) -> xr.Dataset:
+    def kept_dataset(self, keep: Collection[str], rows: Indices, format: Format) -> xr.Dataset:
         """Return the data set to write: as it is, without the columns that are not kept."""
         kept, empty = set(keep), set(self.empty)
         gone = [n for n in self.table.names if n not in kept and n not in self.data.coords]
@@ -278,7 +271,7 @@ class FieldFile(Table):
         data.encoding = {"unlimited_dims": growing} if same and growing else {}
         return data
 
-    def _rows(self, data: Any, rows: npt.NDArray[np.intp]) -> Any:
+    def _rows(self, data: Any, rows: Indices) -> Any:
         whole = rows.size == self.n_rows or self.sample_dim not in data.dims
         return data if whole else data.isel({self.sample_dim: rows})
 

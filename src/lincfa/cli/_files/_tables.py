@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
+Indices: TypeAlias = "npt.NDArray[np.intp]"
 CHUNK_BYTES = 2**26
 """Size of a chunk, about; a row group of a Parquet file is not divided."""
 
@@ -114,16 +115,16 @@ class Table:
             return np.full(self.n_rows, np.nan)
         return np.concatenate(self._each(_to_array, [name]))[:, 0].astype(np.float64)
 
-    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def features(self, names: Sequence[str], rows: Indices) -> Any:
         raise NotImplementedError
 
-    def flat_features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def flat_features(self, names: Sequence[str], rows: Indices) -> Any:
         return self.features(names, rows)
 
     def columns_of(self, model: Any) -> list[str]:
         return [str(name) for name in model._columns.labels]
 
-    def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def transform(self, model: Any, names: Sequence[str], rows: Indices) -> Any:
         return model.transform(self.features(names, rows))
 
 
@@ -181,7 +182,7 @@ class TableFile(Table):
             return _first_of(text, bad) if len(bad) else "text"
         return f"row 1: {column[0]}, {str(column.dtype).lower()}"
 
-    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> pl.DataFrame:
+    def features(self, names: Sequence[str], rows: Indices) -> pl.DataFrame:
         """Return rows of numeric columns, in memory that a fit does not copy."""
         import polars as pl
 
@@ -194,7 +195,7 @@ class TableFile(Table):
         return replace(self, frame=self.frame.select(kept))
 
     def kept_frame(
-        self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
+        self, names: Sequence[str], rows: Indices, as_numbers: Collection[str] = ()
     ) -> pl.DataFrame:
         """Return rows of columns to write; numbers of a CSV as they are written there, but some."""
         frame = self.frame.select(names)
@@ -217,7 +218,7 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
             return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
 
 
-def _parse_numbers(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.intp]]:
+def _parse_numbers(text: pl.Series) -> tuple[pl.Series, Indices]:
     """Parse text as integers, else as numbers; return also the rows where it is neither."""
     import polars as pl
 
@@ -246,7 +247,7 @@ def _numbers_of(columns: Iterable[pl.Series]) -> tuple[list[pl.Series], dict[str
     return converted, comments
 
 
-def _first_of(text: pl.Series, rows: npt.NDArray[np.intp]) -> str:
+def _first_of(text: pl.Series, rows: Indices) -> str:
     """Quote the first of some rows, and count the others."""
     value = text[int(rows[0])]
     quoted = repr(value if len(value) <= 40 else f"{value[:39]}…")
@@ -360,7 +361,7 @@ class ParquetChunks(Table):
         result: list[Any] = compute([call(chunk, types) for chunk in self.chunks])
         return result
 
-    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def features(self, names: Sequence[str], rows: Indices) -> Any:
         """Return rows of numeric columns as a dask data frame with a partition per chunk."""
         import dask.dataframe as dd
         import polars as pl
@@ -370,12 +371,7 @@ class ParquetChunks(Table):
         return dd.from_map(make, self.chunks, self._split(rows), meta=empty)
 
     def write_parts(
-        self,
-        folder: str,
-        keep: Sequence[str],
-        rows: npt.NDArray[np.intp],
-        reduced: Any,
-        names: Sequence[str],
+        self, folder: str, keep: Sequence[str], rows: Indices, reduced: Any, names: Sequence[str]
     ) -> None:
         """Write columns and the reduced features as a folder with a Parquet file per chunk."""
         from dask import delayed
@@ -391,7 +387,7 @@ class ParquetChunks(Table):
         compute(tasks)
 
     def kept_frame(
-        self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
+        self, names: Sequence[str], rows: Indices, as_numbers: Collection[str] = ()
     ) -> pl.DataFrame:
         """Return rows of columns to write, in memory."""
         import polars as pl
@@ -399,7 +395,7 @@ class ParquetChunks(Table):
         frame: pl.DataFrame = pl.concat(self._each(lambda frame: frame, names))
         return frame[rows]
 
-    def _split(self, rows: npt.NDArray[np.intp]) -> list[npt.NDArray[np.bool_]]:
+    def _split(self, rows: Indices) -> list[npt.NDArray[np.bool_]]:
         """Return which rows of each chunk are among some rows."""
         chosen = np.zeros(self.n_rows, dtype=np.bool_)
         chosen[rows] = True
