@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..report._findings import Findings
     from ..report._scores import HeldOutScores
     from ._files import DataFile
-    from ._files._tables import Indices
     from ._select import RowSplit
 
 _EXAMPLES = """\
@@ -299,7 +298,7 @@ class _Outcome:
         return findings.scores, findings
 
     def score_reduced(
-        self, reduced: Any, rows: "Indices", scored: bool
+        self, reduced: Any, rows: npt.NDArray[np.intp], scored: bool
     ) -> "tuple[HeldOutScores | None, Findings | None]":
         """Do the same with the reduced features alone, where the data are read in chunks."""
         from .._data._compute import compute

@@ -18,8 +18,7 @@ from ._terminal import Terminal
 
 _COMMENTS = 5
 _MOST_TO_GUESS = 20_000
-_INDEX = r"|Unnamed: \d+|__index_level_\d+__"
-"""Names under which pandas writes row labels."""
+_INDEX = r"|Unnamed: \d+|__index_level_\d+__"  # names under which pandas writes row labels
 _USUAL_SHARE = 0.3
 _FEWEST_TO_SHARE = 20
 _FEWEST = 4

@@ -4,7 +4,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 
@@ -49,10 +49,8 @@ class Terminal:
         for text in dict.fromkeys(str(warning.message) for warning in caught):
             self.note(text)
 
-    @contextmanager
-    def busy(self, what: str) -> Iterator[None]:
-        with self._progress(f"{what} …"):
-            yield
+    def busy(self, what: str) -> AbstractContextManager[Any]:
+        return self._progress(f"{what} …")
 
     @contextmanager
     def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 _NUMBERS, _TEXT = "iuf", "OUST"  # kinds of types
 _LISTED = 10
-_LONGEST = 4
-"""By how much a chunk may exceed the usual size so that no stored chunk is read twice."""
+_LONGEST = 4  # by how much a chunk may exceed the usual size so that none stored is read twice
 # Encoding that stays valid in another file and for other samples.
 _LASTING = {"dtype", "_FillValue", "missing_value", "scale_factor", "add_offset"}
 _LASTING |= {"units", "calendar", "grid_mapping"}
@@ -265,8 +264,7 @@ class FieldFile(Table):
         same = format.kind == self.format.kind == "netcdf"
         lasting = _LASTING | (_LASTING_NETCDF if same else set())
         for variable in data.variables.values():
-            encoding = {key: value for key, value in variable.encoding.items() if key in lasting}
-            variable.encoding = encoding
+            variable.encoding = {k: v for k, v in variable.encoding.items() if k in lasting}
         growing = set(self.data.encoding.get("unlimited_dims", ())) & set(data.dims)
         data.encoding = {"unlimited_dims": growing} if same and growing else {}
         return data

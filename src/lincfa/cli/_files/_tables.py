@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
 Indices: TypeAlias = "npt.NDArray[np.intp]"
-CHUNK_BYTES = 2**26
-"""Size of a chunk, about; a row group of a Parquet file is not divided."""
+CHUNK_BYTES = 2**26  # size of a chunk, about; a row group of a Parquet file is not divided
 
 
 class ValueCounts(NamedTuple):
