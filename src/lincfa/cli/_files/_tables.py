@@ -279,7 +279,7 @@ def _count_values(frame: pl.DataFrame) -> tuple[int, ValueCounts]:
         for name in floats.columns
         if flags[name]
     }
-    return frame.height, ValueCounts(missing, first)
+    return frame.height, ValueCounts({n: count for n, count in missing.items() if count}, first)
 
 
 def _complete_rows(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
