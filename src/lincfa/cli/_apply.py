@@ -3,21 +3,12 @@
 import argparse
 from typing import Any
 
-from ._arguments import (
-    add_command,
-    add_dask,
-    add_data,
-    add_output,
-    add_verbosity,
-    check_options,
-    open_options,
-    scheduler_of,
-)
+from . import _arguments as arguments
 from ._terminal import Terminal
 
 
 def add(commands: Any) -> None:
-    parser = add_command(
+    parser = arguments.add_command(
         commands,
         "apply",
         run,
@@ -29,16 +20,16 @@ def add(commands: Any) -> None:
         "  lincfa apply groups.json new.parquet --output reduced.parquet --missing drop",
     )
     parser.add_argument("groups", help="model, as lincfa reduce writes it")
-    add_data(parser, target=False)
-    add_dask(parser)
-    add_output(parser)
-    add_verbosity(parser)
+    arguments.add_data(parser, target=False)
+    arguments.add_dask(parser)
+    arguments.add_output(parser)
+    arguments.add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     if options.data.endswith(".json"):
         options.refuse("the model comes first, then the data")
-    check_options(options)
+    arguments.check_options(options)
     from ._dask import computing
     from ._select import complete_rows, naming, require_features, select_columns
     from ._write import output_paths, replacing, write_reduced
@@ -48,9 +39,9 @@ def run(options: argparse.Namespace) -> int:
     from .. import load
 
     model = load(options.groups)
-    with replacing([path]) as parts, computing(scheduler_of(options), terminal) as step:
+    with replacing([path]) as parts, computing(arguments.scheduler_of(options), terminal) as step:
         with step(f"reading {options.data}"):
-            data = open_options(options, model=model)
+            data = arguments.open_options(options, model=model)
             features = data.columns_of(model)
             require_features(data, features, options.groups)
             dropped = set(select_columns(data, options.drop))

@@ -3,15 +3,7 @@
 import argparse
 from typing import Any
 
-from ._arguments import (
-    add_command,
-    add_data,
-    add_verbosity,
-    check_options,
-    natural,
-    open_options,
-    positive,
-)
+from . import _arguments as arguments
 from ._terminal import Terminal
 
 # Named here so that the help does not import what the methods need; a test compares.
@@ -30,7 +22,7 @@ METHODS = (
 
 
 def add(commands: Any) -> None:
-    parser = add_command(
+    parser = arguments.add_command(
         commands,
         "compare",
         run,
@@ -40,7 +32,7 @@ def add(commands: Any) -> None:
         examples="  lincfa compare data.csv --target y\n"
         "  lincfa compare series.parquet --target y --split time --folds 10",
     )
-    add_data(parser)
+    arguments.add_data(parser)
     parser.add_argument(
         "--method",
         action="append",
@@ -49,11 +41,15 @@ def add(commands: Any) -> None:
         "the size of the table allows)",
     )
     parser.add_argument(
-        "--folds", type=positive, default=5, metavar="N", help="number of folds (default: 5)"
+        "--folds",
+        type=arguments.positive,
+        default=5,
+        metavar="N",
+        help="number of folds (default: 5)",
     )
     parser.add_argument(
         "--repeats",
-        type=positive,
+        type=arguments.positive,
         default=3,
         metavar="N",
         help="number of times to split into folds (default: 3; once with --split time)",
@@ -64,15 +60,17 @@ def add(commands: Any) -> None:
         default="random",
         help="folds of random rows (default), or of consecutive ones, for rows in order of time",
     )
-    parser.add_argument("--seed", type=natural, default=0, help="seed of the folds (default: 0)")
+    parser.add_argument(
+        "--seed", type=arguments.natural, default=0, help="seed of the folds (default: 0)"
+    )
     parser.add_argument(
         "--workers",
-        type=positive,
+        type=arguments.positive,
         default=1,
         metavar="N",
         help="number of processes (default: 1, for fair times)",
     )
-    add_verbosity(parser)
+    arguments.add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -83,12 +81,12 @@ def run(options: argparse.Namespace) -> int:
     for name in options.method or ():
         if name not in METHODS:
             options.refuse(f"--method {name!r} is not one of: {', '.join(METHODS)}")
-    check_options(options)
+    arguments.check_options(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.json)
     target = options.target
     with terminal.busy(f"reading {options.data}"):
-        data = open_options(options, target=target)
-    features = assign_roles(data, target, options.drop, [], terminal, fate="left out").features
+        data = arguments.open_options(options, target=target)
+    features, _ = assign_roles(data, target, options.drop, [], terminal, fate="left out")
     rows = complete_rows(data, [target, *features], options.missing, terminal)
     y = data.target(target)[rows]
     if rows.size > 1:

@@ -8,10 +8,8 @@ from typing import Any, TypeAlias
 
 from ._terminal import Terminal
 
-_TIMEOUT = 10
-"""Seconds to wait for the answer of a scheduler."""
-_INTERVAL = 0.5
-"""Seconds between two requests for the progress of a scheduler."""
+_TIMEOUT = 10  # seconds to wait for the answer of a scheduler
+_INTERVAL = 0.5  # seconds between two requests for its progress
 _OPEN = ("waiting", "processing", "queued", "no-worker")
 
 Step: TypeAlias = Callable[[str], AbstractContextManager[Any]]

@@ -1,9 +1,7 @@
 """``lincfa demo``: LinCFA against all features and PCA on generated data, and a report."""
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from math import sqrt
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -70,19 +68,14 @@ def run(options: argparse.Namespace) -> int:
         f"Linear regression on held-out samples: means over {draws} of the data"
         + (" ± standard error.\n" if options.draws > 1 else ".\n")
     )
-    experiments = run_demo(options.draws, options.seed)
-    for _ in _DATA:
+    for title, draw in DATA.items():
         with terminal.busy("fitting"):
-            experiment = next(experiments)
-        table = Table(
-            title=f"{experiment.title}\n{experiment.n_features} features, "
-            f"{experiment.n_train} samples to fit, {experiment.n_test} held out",
-            title_justify="left",
-        )
+            sizes, scores = compare_regressions(draw, options.draws, options.seed)
+        table = Table(title=f"{title}\n{sizes}", title_justify="left")
         table.add_column("regression on")
         for heading in ("features", "R²", "mean squared error"):
             table.add_column(heading, justify="right")
-        for name, (count, r2, mse) in experiment.scores.items():
+        for name, (count, r2, mse) in scores.items():
             table.add_row(name, _average(count, 1), _average(r2, 3), _average(mse, 3))
         terminal.print(table)
         terminal.print()
@@ -95,23 +88,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """One kind of data; number of features, R² and error of each regression, for each draw."""
-
-    title: str
-    n_train: int
-    n_test: int
-    n_features: int
-    scores: dict[str, list[Sequence[float]]]
-
-
 def _average(values: Sequence[float], digits: int) -> str:
     """Return the mean over draws, with its standard error if they differ."""
     mean = f"{fmean(values):.{digits}f}"
     if min(values) == max(values):
         return mean.removesuffix(".0")
-    return f"{mean} ± {stdev(values) / sqrt(len(values)):.{digits}f}"
+    return f"{mean} ± {stdev(values) / len(values) ** 0.5:.{digits}f}"
 
 
 def _draw_field(seed: int) -> Any:
@@ -126,14 +108,20 @@ def _draw_paper(seed: int) -> Any:
     return make_correlated(n_samples=1000, n_features=100, random_state=seed)
 
 
-_DATA: dict[str, Callable[[int], Any]] = {
+DATA: dict[str, Callable[[int], Any]] = {
     "Climate-like field, a target driven by the means of four areas": _draw_field,
     "The paper's experiment with 100 features": _draw_paper,
 }
 
 
-def run_demo(draws: int, seed: int) -> Iterator[Experiment]:
-    """Fit and score on ``draws`` independent draws of each kind of data, half of it held out."""
+def compare_regressions(
+    draw: Callable[[int], Any], draws: int, seed: int
+) -> tuple[str, dict[str, list[Sequence[float]]]]:
+    """Fit and score on independent draws of the data, half of it held out.
+
+    Returns the sizes in words; and number of features, R² and mean squared error of each
+    regression, for each draw.
+    """
     from sklearn.decomposition import PCA
     from sklearn.linear_model import LinearRegression
     from sklearn.metrics import mean_squared_error, r2_score
@@ -149,20 +137,17 @@ def run_demo(draws: int, seed: int) -> Iterator[Experiment]:
         "LinCFA, agglomerative": lambda: [LinCFA(strategy="agglomerative")],
         "PCA, 95 % of variance": lambda: [StandardScaler(), PCA(0.95)],
     }
-    for title, draw in _DATA.items():
-        scores: dict[str, list[tuple[float, float, float]]] = {name: [] for name in reductions}
-        for repetition in range(draws):
-            X, y = draw(seed + repetition)
-            X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, shuffle=False)
-            for name, steps in reductions.items():
-                model = make_pipeline(*steps(), LinearRegression()).fit(X_train, y_train)
-                predicted = model.predict(X_test)
-                mse = mean_squared_error(y_test, predicted)
-                scores[name].append((model[-1].n_features_in_, r2_score(y_test, predicted), mse))
-        figures: dict[str, list[Sequence[float]]] = {
-            name: list(zip(*rows, strict=True)) for name, rows in scores.items()
-        }
-        yield Experiment(title, len(y_train), len(y_test), X.shape[1], figures)
+    scores: dict[str, list[tuple[float, float, float]]] = {name: [] for name in reductions}
+    for repetition in range(draws):
+        X, y = draw(seed + repetition)
+        X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, shuffle=False)
+        for name, steps in reductions.items():
+            model = make_pipeline(*steps(), LinearRegression()).fit(X_train, y_train)
+            predicted = model.predict(X_test)
+            mse = mean_squared_error(y_test, predicted)
+            scores[name].append((model[-1].n_features_in_, r2_score(y_test, predicted), mse))
+    sizes = f"{X.shape[1]} features, {len(y_train)} samples to fit, {len(y_test)} held out"
+    return sizes, {name: list(zip(*rows, strict=True)) for name, rows in scores.items()}
 
 
 def _field_findings(seed: int) -> "Findings":

@@ -5,20 +5,12 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from ._arguments import (
-    add_command,
-    add_data,
-    add_merging,
-    add_split,
-    add_verbosity,
-    check_options,
-    open_options,
-)
+from . import _arguments as arguments
 from ._terminal import Terminal
 
 
 def add(commands: Any) -> None:
-    parser = add_command(
+    parser = arguments.add_command(
         commands,
         "explain",
         run,
@@ -29,52 +21,46 @@ def add(commands: Any) -> None:
         examples="  lincfa explain data.csv --target y A B\n"
         "  lincfa explain data.parquet --target y A B --tolerance unbiased --json",
     )
-    add_data(parser)
+    arguments.add_data(parser)
     parser.add_argument("a", metavar="A", help="a feature")
     parser.add_argument("b", metavar="B", help="another feature")
-    add_merging(parser, search=False)
-    add_split(parser.add_argument_group("rows, as lincfa reduce learns from them"))
-    add_verbosity(parser)
+    arguments.add_merging(parser, search=False)
+    arguments.add_split(parser.add_argument_group("rows, as lincfa reduce learns from them"))
+    arguments.add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    from ._select import (
-        assign_roles,
-        complete_rows,
-        naming,
-        require_variation,
-        select_columns,
-        split_rows,
-    )
+    from . import _select as select
 
-    check_options(options)
+    arguments.check_options(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.json)
     pair = [options.a, options.b]
     if len({*pair, options.target}) < 3:
         options.refuse("the two features and the target must be three different columns")
     with terminal.busy(f"reading {options.data}"):
-        data = open_options(options, target=options.target)
-    select_columns(data, [options.target, *pair], patterns=False)
+        data = arguments.open_options(options, target=options.target)
+    select.select_columns(data, [options.target, *pair], patterns=False)
     data.require_numeric(pair)
-    for name in sorted({*select_columns(data, options.drop)} & {*pair}):
+    for name in sorted({*select.select_columns(data, options.drop)} & {*pair}):
         raise ValueError(f"column {name!r} is to be explained and cannot be dropped")
     # Which rows are complete depends on all features; so does the noise "full".
     is_full = options.noise == "full"
-    told = terminal if is_full else None
-    features = assign_roles(data, options.target, options.drop, [], told, fate="left out").features
+    features, _ = select.assign_roles(
+        data, options.target, options.drop, [], terminal if is_full else None, fate="left out"
+    )
     chosen = set(features)
     gridded = [each for each in data.variables if not chosen.isdisjoint(each.columns)]
     owners = {next((v.name for v in gridded if name in v.columns), name) for name in pair}
     if gridded and len(owners) > 1:
         terminal.note("the two belong to different variables, which lincfa reduce never merges")
     used = list(dict.fromkeys([options.target, *features, *pair]))
-    complete = complete_rows(data, used, options.missing, terminal)
-    rows = split_rows(data, complete, options, terminal).train
+    complete = select.complete_rows(data, used, options.missing, terminal)
+    rows = select.split_rows(data, complete, options, terminal).train
     y = data.target(options.target)[rows]
-    require_variation(data, options.target, y)
+    select.require_variation(data, options.target, y)
     from .. import explain_pair
 
-    with naming(data.source):
+    with select.naming(data.source):
         explanation = explain_pair(
             data.flat_features(features if is_full else pair, rows),
             y,

@@ -10,23 +10,10 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._arguments import (
-    STRATEGIES,
-    add_command,
-    add_dask,
-    add_data,
-    add_merging,
-    add_output,
-    add_split,
-    add_verbosity,
-    check_options,
-    open_options,
-    positive,
-    scheduler_of,
-)
+from . import _arguments as arguments
 from ._terminal import Terminal
 
-if TYPE_CHECKING:  # help and bad options do not wait for NumPy
+if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
@@ -45,7 +32,7 @@ _EXAMPLES = """\
 
 
 def add(commands: Any) -> None:
-    parser = add_command(
+    parser = arguments.add_command(
         commands,
         "reduce",
         run,
@@ -55,8 +42,8 @@ def add(commands: Any) -> None:
         "are not numeric, and the target, are kept unchanged.",
         examples=_EXAMPLES,
     )
-    add_data(parser)
-    add_dask(parser)
+    arguments.add_data(parser)
+    arguments.add_dask(parser)
     parser.add_argument(
         "--keep",
         action="append",
@@ -67,11 +54,11 @@ def add(commands: Any) -> None:
     merging = parser.add_argument_group("how to merge")
     merging.add_argument(
         "--strategy",
-        choices=STRATEGIES,
+        choices=arguments.STRATEGIES,
         help="how groups are formed (default: sequential, the paper's; with --n-groups "
         "agglomerative; with --tolerance cv all are tried)",
     )
-    add_merging(merging)
+    arguments.add_merging(merging)
     merging.add_argument(
         "--connectivity",
         choices=("grid", "chain"),
@@ -80,7 +67,7 @@ def add(commands: Any) -> None:
     )
     merging.add_argument(
         "--n-groups",
-        type=positive,
+        type=arguments.positive,
         metavar="N",
         help="number of groups instead of a tolerance, with --strategy agglomerative or joint",
     )
@@ -90,9 +77,9 @@ def add(commands: Any) -> None:
         default="standardized",
         help="average standardised columns (default), or columns as they are",
     )
-    add_split(parser.add_argument_group("rows held out for the scores"))
+    arguments.add_split(parser.add_argument_group("rows held out for the scores"))
     output = parser.add_argument_group("what to write")
-    add_output(output)
+    arguments.add_output(output)
     output.add_argument(
         "--groups", default="groups.json", metavar="FILE", help="model (default: groups.json)"
     )
@@ -104,71 +91,70 @@ def add(commands: Any) -> None:
         help="report; .json for the same as data (default: report.html)",
     )
     page.add_argument("--no-report", action="store_true", help="write no report")
-    add_verbosity(parser)
+    arguments.add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     _check_options(options)
     from ._dask import computing
     from ._select import assign_roles, complete_rows, naming, require_variation, split_rows
-    from ._write import output_paths, replacing, write_reduced
+    from ._write import naming_file, output_paths, replacing, write_reduced
 
     terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
+    target = options.target
     others = {"--groups": options.groups}
     if not options.no_report:
         others["--report"] = options.report
     paths = output_paths(options, others)
-    where = scheduler_of(options)
+    where = arguments.scheduler_of(options)
     # The workers stop before what they may have written in part is removed.
     with replacing(list(paths.values())) as parts, computing(where, terminal) as step:
         with step(f"reading {options.data}"):
-            data = open_options(options, target=options.target)
+            data = arguments.open_options(options, target=target)
             if data.sample_dim == "time" and options.split == "random":
                 terminal.note("rows are held out at random; --split time holds out the last ones")
-            roles = assign_roles(data, options.target, options.drop, options.keep, terminal)
-            features = roles.features
+            features, kept = assign_roles(data, target, options.drop, options.keep, terminal)
             with naming(data.source):
                 model = _model(options, data, features)
-            rows = complete_rows(data, [options.target, *features], options.missing, terminal)
+            rows = complete_rows(data, [target, *features], options.missing, terminal)
             split = split_rows(data, rows, options, terminal)
-            y = data.target(options.target)
-            require_variation(data, options.target, y[split.train], "every row to learn from")
+            y = data.target(target)
+            require_variation(data, target, y[split.train], "every row to learn from")
             X = data.features(features, split.train)
         merging = step(f"merging {len(features)} features")
         with naming(data.source), merging, terminal.warnings_as_notes():
             model.fit(X, y[split.train])
-        outcome = _Outcome(model, data.source, data.n_rows, features, rows.size, split, options)
-        outcome.note_many_groups(terminal)
-        keep = [name for name in data.names if name in {*roles.kept, *outcome.constant}]
-        scored = _can_be_scored(y[split.test], options.target, terminal)
+        outcome = _Outcome(
+            model, data.source, data.n_rows, features, rows.size, split, y, options, terminal
+        )
+        outcome.note_many_groups()
+        unreduced = {*kept, *outcome.constant}
+        keep = [name for name in data.names if name in unreduced]
+        scored = _can_be_scored(y[split.test], target, terminal)
         with step("scoring"):
             if data.in_chunks:
                 reduced = data.transform(outcome.reducer, features, rows)
-                scores, findings = outcome.score_reduced(reduced, rows, y, scored, terminal)
+                scores, findings = outcome.score_reduced(reduced, rows, scored)
             else:
                 X_test = data.features(features, split.test)
                 data = data.only(keep)  # its memory is needed for the scores
-                scores, findings = outcome.score(X, y, X_test if scored else None, terminal)
+                scores, findings = outcome.score(X, X_test if scored else None)
                 reduced = _in_order(outcome.reducer, (X, X_test), split)
         with step("writing"):
             outcome.reducer.save(parts[paths["--groups"]])
             if findings is not None:
-                _write_report(findings, paths["--report"], parts[paths["--report"]])
+                from ..report._page import report_text
+
+                report = paths["--report"]
+                with naming_file(parts[report]) as part:
+                    text = report_text(findings, report)
+                    part.write_text(text, encoding="utf-8", newline="\n")
             output = paths["--output"]
-            numbers = {options.target, *outcome.constant}
-            write_reduced(
-                parts.get(output),
-                output,
-                data,
-                keep,
-                rows,
-                reduced,
-                outcome.reducer,
-                terminal,
-                as_numbers=numbers,
-            )
+            arrays = (data, keep, rows, reduced, outcome.reducer)
+            numbers = {target, *outcome.constant}
+            write_reduced(parts.get(output), output, *arrays, terminal, as_numbers=numbers)
     written = {option.removeprefix("--"): path for option, path in paths.items()}
-    outcome.print(scores, written, terminal)
+    outcome.print(scores, written)
     return 0
 
 
@@ -184,7 +170,7 @@ def _check_options(options: argparse.Namespace) -> None:
             "--connectivity grid is for NetCDF files and Zarr stores; for adjacent columns use "
             "--connectivity chain"
         )
-    check_options(options)
+    arguments.check_options(options)
     for option, path in (("--groups", options.groups), ("--report", options.report)):
         if path == "-":
             options.refuse(f"{option} takes the name of a file, not standard output")
@@ -219,7 +205,7 @@ def _model(options: argparse.Namespace, data: "DataFile", features: Sequence[str
     if options.tolerance == "cv":
         from sklearn.model_selection import KFold
 
-        strategies = STRATEGIES if options.strategy is None else (options.strategy,)
+        strategies = arguments.STRATEGIES if options.strategy is None else (options.strategy,)
         folds = KFold(5) if options.split == "time" else None
         return LinCFACV(strategies=strategies, cv=folds, **common)
     usual: Any = "sequential" if options.n_groups is None else "agglomerative"
@@ -233,19 +219,18 @@ def _model(options: argparse.Namespace, data: "DataFile", features: Sequence[str
 
 def _can_be_scored(y: "npt.NDArray[np.float64]", target: str, terminal: Terminal) -> bool:
     """Whether there are rows held out whose target varies."""
-    varies = bool(y.size and y.max() > y.min())
-    if y.size and not varies:
+    if y.size and y.min() == y.max():
         terminal.note(f"no scores: the target {target!r} is {y[0]:g} in all {y.size} rows held out")
-    return varies
+    return bool(y.size and y.min() < y.max())
 
 
 def _in_order(reducer: Any, halves: Sequence[Any], split: "RowSplit") -> Any:
     """Reduce the rows learned from and those held out, and put them into their old order."""
-    import numpy as np
-
     if not split.test.size:
         return reducer.transform(halves[0])
     parts = [reducer.transform(half) for half in halves]
+    import numpy as np
+
     order = np.argsort(np.concatenate([split.train, split.test]))
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)[order]
@@ -254,15 +239,6 @@ def _in_order(reducer: Any, halves: Sequence[Any], split: "RowSplit") -> Any:
     same: Any = {"coords": "minimal", "compat": "override", "combine_attrs": "override"}
     joined = xr.concat(parts, dim=reducer.field_.sample_dim, **same)
     return joined.isel({reducer.field_.sample_dim: order})
-
-
-def _write_report(findings: "Findings", path: str, part: Path) -> None:
-    from ..report._page import report_text
-    from ._write import naming_file
-
-    text = report_text(findings, path)
-    with naming_file(part):
-        part.write_text(text, encoding="utf-8", newline="\n")
 
 
 @dataclass(frozen=True)
@@ -275,7 +251,9 @@ class _Outcome:
     features: list[str]
     n_complete: int
     split: "RowSplit"
+    y: "npt.NDArray[np.float64]"
     options: argparse.Namespace
+    terminal: Terminal
 
     @property
     def reducer(self) -> Any:
@@ -285,8 +263,7 @@ class _Outcome:
     @property
     def constant(self) -> list[str]:
         """Features that are constant in the rows learned from, and belong to no group."""
-        labels = self.reducer.labels_
-        return [name for name, label in zip(self.features, labels, strict=True) if label < 0]
+        return [self.features[i] for i in (self.reducer.labels_ < 0).nonzero()[0]]
 
     @cached_property
     def data(self) -> dict[str, str | int]:
@@ -300,37 +277,30 @@ class _Outcome:
             "held out for the scores": self.split.description,
         }
 
-    def about(self, terminal: Terminal) -> dict[str, Any]:
+    def about(self) -> dict[str, Any]:
         """Return what a report says besides its findings."""
         return {
             "title": f"{Path(self.source).name}, target {self.options.target}",
             "data": self.data,
             "recipe": shlex.join(["lincfa", *self.options.arguments]),
-            "notes": terminal.notes,
+            "notes": self.terminal.notes,
         }
 
-    def score(
-        self, X: Any, y: "npt.NDArray[np.float64]", X_test: Any, terminal: Terminal
-    ) -> "tuple[HeldOutScores | None, Findings | None]":
+    def score(self, X: Any, X_test: Any) -> "tuple[HeldOutScores | None, Findings | None]":
         """Score the model on rows held out, if there are any; gather the findings of a report."""
         from ..report._findings import collect_findings
         from ..report._scores import score_model
 
-        given = {"X": X, "y": y[self.split.train], "ordered": self.options.split == "time"}
+        given = {"X": X, "y": self.y[self.split.train], "ordered": self.options.split == "time"}
         if X_test is not None:
-            given |= {"X_test": X_test, "y_test": y[self.split.test]}
+            given |= {"X_test": X_test, "y_test": self.y[self.split.test]}
         if self.options.no_report:
             return (None if X_test is None else score_model(self.model, **given)), None
-        findings = collect_findings(self.model, **given, **self.about(terminal))
+        findings = collect_findings(self.model, **given, **self.about())
         return findings.scores, findings
 
     def score_reduced(
-        self,
-        reduced: Any,
-        rows: "npt.NDArray[np.intp]",
-        y: "npt.NDArray[np.float64]",
-        scored: bool,
-        terminal: Terminal,
+        self, reduced: Any, rows: "npt.NDArray[np.intp]", scored: bool
     ) -> "tuple[HeldOutScores | None, Findings | None]":
         """Do the same with the reduced features alone, where the data are read in chunks."""
         import numpy as np
@@ -343,20 +313,17 @@ class _Outcome:
             return None, None
         values = np.asarray(compute(reduced))
         train, test = (rows.searchsorted(part) for part in (self.split.train, self.split.test))
-        fitted = fit_on_reduced(self.model, values[train], y[self.split.train])
-        scores = None
+        fitted = fit_on_reduced(self.model, values[train], self.y[self.split.train])
+        scores, ordered = None, self.options.split == "time"
         if scored:
-            ordered = self.options.split == "time"
-            scores = score_on_reduced(
-                self.model, fitted, values[test], y[self.split.test], ordered=ordered
-            )
+            y_test = self.y[self.split.test]
+            scores = score_on_reduced(self.model, fitted, values[test], y_test, ordered=ordered)
         if self.options.no_report:
             return scores, None
-        return scores, collect_findings(
-            self.model, regression=fitted, scores=scores, **self.about(terminal)
-        )
+        given = {"regression": fitted, "scores": scores}
+        return scores, collect_findings(self.model, **given, **self.about())
 
-    def note_many_groups(self, terminal: Terminal) -> None:
+    def note_many_groups(self) -> None:
         n_groups, n_samples = self.reducer.n_groups_, self.split.train.size
         if 2 * n_groups <= n_samples:
             return
@@ -365,7 +332,7 @@ class _Outcome:
             advice = "a smaller --n-groups"
         elif self.options.tolerance == "cv":
             advice = "--n-groups"
-        terminal.note(
+        self.terminal.note(
             f"{n_groups} groups are many for {n_samples} samples to learn from, so that a "
             f"regression on them may overfit; try {advice}"
         )
@@ -382,13 +349,11 @@ class _Outcome:
         at_least = f" (at least {fewest} groups)" if fewest > 1 else ""
         return f"only {adjacent}{'cells' if variables else 'columns'}{same} merge{at_least}"
 
-    def print(
-        self, scores: "HeldOutScores | None", written: Mapping[str, str], terminal: Terminal
-    ) -> None:
+    def print(self, scores: "HeldOutScores | None", written: Mapping[str, str]) -> None:
         """Print the outcome, for a person or a program."""
         from ..report._findings import plain, settings_of, versions
 
-        summary = self.reducer.summary()
+        terminal, summary = self.terminal, self.reducer.summary()
         if hasattr(self.model, "strategy_"):
             terminal.print(
                 f"chosen by cross-validation: {self.model.strategy_}, tolerance "

@@ -13,24 +13,16 @@ import numpy.typing as npt
 
 from .._data._names import describe_columns
 from ._files import DataFile
+from ._files._tables import Indices
 from ._terminal import Terminal
 
 _COMMENTS = 5
 _MOST_TO_GUESS = 20_000
-_INDEX = r"|Unnamed: \d+|__index_level_\d+__"
-"""Names under which pandas writes row labels."""
+_INDEX = r"|Unnamed: \d+|__index_level_\d+__"  # names under which pandas writes row labels
 _USUAL_SHARE = 0.3
 _FEWEST_TO_SHARE = 20
 _FEWEST = 4
 _ADVICE = " or --drop COLUMN to leave out a column"
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Columns to reduce, and columns to keep, in the order of the table; the target is kept."""
-
-    features: list[str]
-    kept: list[str]
 
 
 @contextmanager
@@ -80,10 +72,11 @@ def assign_roles(
     terminal: Terminal | None,
     *,
     fate: str = "kept unchanged",
-) -> Roles:
-    """Decide what each column is for, and note which are not features though no option says so.
+) -> tuple[list[str], list[str]]:
+    """Return the columns to reduce, and those to keep; the target is kept.
 
-    ``fate`` is what happens to such columns. Without a terminal nothing is noted.
+    Notes which are not features though no option says so, and with ``fate`` what happens to them;
+    nothing without a terminal.
     """
     names = data.names
     select_columns(data, [target], patterns=False)
@@ -100,12 +93,8 @@ def assign_roles(
     text = [name for name in others if name not in empty and name not in numeric]
     if terminal is not None:
         about = data.coordinates - {data.sample_dim}
-        _note(
-            terminal,
-            f"not numeric, {fate}",
-            [n for n in text if n not in data.coordinates],
-            data.comments,
-        )
+        plain = [name for name in text if name not in data.coordinates]
+        _note(terminal, f"not numeric, {fate}", plain, data.comments)
         _note(terminal, f"coordinates of the samples, {fate}", [n for n in text if n in about])
         masked = _note_masks(data, set(features), empty.intersection(others), terminal)
         without = [name for name in others if name in empty and name not in masked]
@@ -120,7 +109,7 @@ def assign_roles(
             + ("; numbers must have a decimal point, not a comma" if comma else "")
         )
     gone = {*dropped, *features}
-    return Roles(features, [name for name in names if name not in gone])
+    return features, [name for name in names if name not in gone]
 
 
 def require_features(data: DataFile, features: Sequence[str], model: str) -> None:
@@ -160,7 +149,7 @@ def _note(
 
 def complete_rows(
     data: DataFile, names: Sequence[str], missing: str, terminal: Terminal, advice: str = _ADVICE
-) -> npt.NDArray[np.intp]:
+) -> Indices:
     """Return the rows that have a value in each of some columns.
 
     Raises if there are infinite values; if there are missing ones, unless such rows are to be
@@ -192,22 +181,20 @@ def complete_rows(
 class RowSplit:
     """Rows to learn from and rows held out, both in order, and how they were held out."""
 
-    train: npt.NDArray[np.intp]
-    test: npt.NDArray[np.intp]
+    train: Indices
+    test: Indices
     description: str
 
 
 def split_rows(
-    data: DataFile, rows: npt.NDArray[np.intp], options: argparse.Namespace, terminal: Terminal
+    data: DataFile, rows: Indices, options: argparse.Namespace, terminal: Terminal
 ) -> RowSplit:
     share = options.test
     if share is None:
         share = _USUAL_SHARE if rows.size >= _FEWEST_TO_SHARE else 0.0
         if not share:
-            terminal.note(
-                f"{rows.size} rows are too few to hold some out for scores; --test SHARE does so "
-                "anyway"
-            )
+            few = f"{rows.size} rows are too few to hold some out for scores"
+            terminal.note(f"{few}; --test SHARE does so anyway")
     count = round(share * rows.size)
     if share and not count:
         raise ValueError(f"{data.source}: --test {share:g} of {rows.size} rows is no row")

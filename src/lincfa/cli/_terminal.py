@@ -4,7 +4,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 
@@ -12,11 +12,6 @@ class Terminal:
     """The output of one command.
 
     ``aside`` moves results to standard error, where standard output is for a table.
-
-    Attributes
-    ----------
-    notes : list of str
-        The notes so far.
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False, aside: bool = False) -> None:
@@ -54,10 +49,8 @@ class Terminal:
         for text in dict.fromkeys(str(warning.message) for warning in caught):
             self.note(text)
 
-    @contextmanager
-    def busy(self, what: str) -> Iterator[None]:
-        with self._progress(f"{what} …"):
-            yield
+    def busy(self, what: str) -> AbstractContextManager[Any]:
+        return self._progress(f"{what} …")
 
     @contextmanager
     def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:

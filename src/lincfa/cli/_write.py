@@ -14,7 +14,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._data._names import describe_columns
 from .._model._files import is_store, is_table, replacing_all
@@ -22,7 +21,7 @@ from ._files import DataFile
 from ._files._csv import write_csv
 from ._files._fields import FieldFile, dataset_of, reduced_array, with_reduced
 from ._files._formats import COMPRESSED, SUFFIXES, Format, format_of, require_packages
-from ._files._tables import TableFile, beside
+from ._files._tables import Indices, TableFile, beside
 from ._terminal import Terminal
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ def write_reduced(
     path: str,
     data: DataFile,
     keep: list[str],
-    rows: npt.NDArray[np.intp],
+    rows: Indices,
     reduced: Any,
     model: Any,
     terminal: Terminal,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..._data._compute import compute
 from ._formats import Format, damaged
-from ._tables import CHUNK_BYTES, Table, TableFile, ValueCounts, beside
+from ._tables import CHUNK_BYTES, Indices, Table, TableFile, ValueCounts, beside
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,19 +23,10 @@ if TYPE_CHECKING:
 
 _NUMBERS, _TEXT = "iuf", "OUST"  # kinds of types
 _LISTED = 10
-_LONGEST = 4
-"""By how much a chunk may exceed the usual size so that no stored chunk is read twice."""
+_LONGEST = 4  # by how much a chunk may exceed the usual size so that none stored is read twice
 # Encoding that stays valid in another file and for other samples.
-_LASTING = {
-    "dtype",
-    "_FillValue",
-    "missing_value",
-    "scale_factor",
-    "add_offset",
-    "units",
-    "calendar",
-    "grid_mapping",
-}
+_LASTING = {"dtype", "_FillValue", "missing_value", "scale_factor", "add_offset"}
+_LASTING |= {"units", "calendar", "grid_mapping"}
 _LASTING_NETCDF = {"zlib", "complevel", "shuffle", "fletcher32"}
 
 
@@ -84,9 +75,8 @@ class FieldFile(Table):
         names = dict.fromkeys([dim, *map(str, data.coords), *map(str, data.data_vars)])
         plain = [n for n in names if n in data.variables and data[n].dims == (dim,)]
         known = [n for n in plain if data[n].dtype.kind in _NUMBERS + _TEXT + "bmM"]
-        return TableFile(
-            self.source, self.format, pl.DataFrame([_column(n, data[n].values) for n in known])
-        )
+        frame = pl.DataFrame([_column(name, data[name].values) for name in known])
+        return TableFile(self.source, self.format, frame)
 
     @cached_property
     def variables(self) -> list[GriddedVariable]:  # type: ignore[override]
@@ -105,16 +95,13 @@ class FieldFile(Table):
             field = describe_field(self.data[plain + gridded], self.sample_dim)
         except ValueError as error:
             raise ValueError(f"{self.source}: {error}") from error
-        return [
-            GriddedVariable(
-                str(variable.name),
-                tuple(map(str, field.cell_dims(variable))),
-                variable.shape,
-                field.names[part],
-            )
-            for variable, part in field.parts
-            if variable.shape
-        ]
+        result = []
+        for variable, part in field.parts:
+            if variable.shape:
+                dims = tuple(map(str, field.cell_dims(variable)))
+                name, columns = str(variable.name), field.names[part]
+                result.append(GriddedVariable(name, dims, variable.shape, columns))
+        return result
 
     @cached_property
     def schema(self) -> dict[str, Any]:  # type: ignore[override]
@@ -184,7 +171,7 @@ class FieldFile(Table):
             if mask.any():
                 yield each, mask
 
-    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def features(self, names: Sequence[str], rows: Indices) -> Any:
         """Return a Dataset in which all other cells are missing; a table if there are no cells."""
         plain, chosen = self._plain(names), list(self._chosen(names))
         if not chosen:
@@ -195,7 +182,7 @@ class FieldFile(Table):
                 data[each.name] = data[each.name].where(mask)
         return data
 
-    def flat_features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def flat_features(self, names: Sequence[str], rows: Indices) -> Any:
         """Return columns as a table, cells or not."""
         import polars as pl
 
@@ -222,7 +209,7 @@ class FieldFile(Table):
             names += np.array(columns, dtype=object)[variable.present].tolist()
         return names
 
-    def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def transform(self, model: Any, names: Sequence[str], rows: Indices) -> Any:
         field = model._columns.field
         if field is None:
             return model.transform(self.flat_features(names, rows))
@@ -238,7 +225,7 @@ class FieldFile(Table):
         return replace(self, data=self.data.drop_vars(gone))
 
     def kept_frame(
-        self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
+        self, names: Sequence[str], rows: Indices, as_numbers: Collection[str] = ()
     ) -> pl.DataFrame:
         frame = self.table.kept_frame(self._plain(names), rows)
         for each, mask in self._chosen(names):
@@ -249,12 +236,7 @@ class FieldFile(Table):
         return frame.select(names)
 
     def write_parts(
-        self,
-        folder: str,
-        keep: Sequence[str],
-        rows: npt.NDArray[np.intp],
-        reduced: Any,
-        names: Sequence[str],
+        self, folder: str, keep: Sequence[str], rows: Indices, reduced: Any, names: Sequence[str]
     ) -> None:
         length = self.data.chunksizes[self.sample_dim][0]
         for start in range(0, rows.size, length):
@@ -263,9 +245,7 @@ class FieldFile(Table):
             file = os.path.join(folder, f"part.{start // length:05d}.parquet")
             beside(frame, np.asarray(means), names).write_parquet(file)
 
-    def kept_dataset(
-        self, keep: Collection[str], rows: npt.NDArray[np.intp], format: Format
-    ) -> xr.Dataset:
+    def kept_dataset(self, keep: Collection[str], rows: Indices, format: Format) -> xr.Dataset:
         """Return the data set to write: as it is, without the columns that are not kept."""
         kept, empty = set(keep), set(self.empty)
         gone = [n for n in self.table.names if n not in kept and n not in self.data.coords]
@@ -284,13 +264,12 @@ class FieldFile(Table):
         same = format.kind == self.format.kind == "netcdf"
         lasting = _LASTING | (_LASTING_NETCDF if same else set())
         for variable in data.variables.values():
-            encoding = {key: value for key, value in variable.encoding.items() if key in lasting}
-            variable.encoding = encoding
+            variable.encoding = {k: v for k, v in variable.encoding.items() if k in lasting}
         growing = set(self.data.encoding.get("unlimited_dims", ())) & set(data.dims)
         data.encoding = {"unlimited_dims": growing} if same and growing else {}
         return data
 
-    def _rows(self, data: Any, rows: npt.NDArray[np.intp]) -> Any:
+    def _rows(self, data: Any, rows: Indices) -> Any:
         whole = rows.size == self.n_rows or self.sample_dim not in data.dims
         return data if whole else data.isel({self.sample_dim: rows})
 

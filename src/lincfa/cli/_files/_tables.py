@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
-CHUNK_BYTES = 2**26
-"""Size of a chunk, about; a row group of a Parquet file is not divided."""
+Indices: TypeAlias = "npt.NDArray[np.intp]"
+CHUNK_BYTES = 2**26  # size of a chunk, about; a row group of a Parquet file is not divided
 
 
 class ValueCounts(NamedTuple):
@@ -114,16 +114,16 @@ class Table:
             return np.full(self.n_rows, np.nan)
         return np.concatenate(self._each(_to_array, [name]))[:, 0].astype(np.float64)
 
-    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def features(self, names: Sequence[str], rows: Indices) -> Any:
         raise NotImplementedError
 
-    def flat_features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def flat_features(self, names: Sequence[str], rows: Indices) -> Any:
         return self.features(names, rows)
 
     def columns_of(self, model: Any) -> list[str]:
         return [str(name) for name in model._columns.labels]
 
-    def transform(self, model: Any, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def transform(self, model: Any, names: Sequence[str], rows: Indices) -> Any:
         return model.transform(self.features(names, rows))
 
 
@@ -181,7 +181,7 @@ class TableFile(Table):
             return _first_of(text, bad) if len(bad) else "text"
         return f"row 1: {column[0]}, {str(column.dtype).lower()}"
 
-    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> pl.DataFrame:
+    def features(self, names: Sequence[str], rows: Indices) -> pl.DataFrame:
         """Return rows of numeric columns, in memory that a fit does not copy."""
         import polars as pl
 
@@ -194,7 +194,7 @@ class TableFile(Table):
         return replace(self, frame=self.frame.select(kept))
 
     def kept_frame(
-        self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
+        self, names: Sequence[str], rows: Indices, as_numbers: Collection[str] = ()
     ) -> pl.DataFrame:
         """Return rows of columns to write; numbers of a CSV as they are written there, but some."""
         frame = self.frame.select(names)
@@ -208,15 +208,16 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
     """Read a Parquet or Feather file, or an Arrow stream, which often has the same suffix."""
     import polars as pl
 
-    with reading(path, format), open(path, "rb") as file:  # polars would look for wildcards
-        begin = file.read(6)
-        file.seek(0)
+    with reading(path, format):
+        with open(path, "rb") as file:
+            begin = file.read(6)
         if format.kind == "parquet":
             return pl.read_parquet(path, glob=False, hive_partitioning=False)
-        return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
+        with open(path, "rb") as file:  # polars would search a path for wildcards
+            return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
 
 
-def _parse_numbers(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.intp]]:
+def _parse_numbers(text: pl.Series) -> tuple[pl.Series, Indices]:
     """Parse text as integers, else as numbers; return also the rows where it is neither."""
     import polars as pl
 
@@ -245,7 +246,7 @@ def _numbers_of(columns: Iterable[pl.Series]) -> tuple[list[pl.Series], dict[str
     return converted, comments
 
 
-def _first_of(text: pl.Series, rows: npt.NDArray[np.intp]) -> str:
+def _first_of(text: pl.Series, rows: Indices) -> str:
     """Quote the first of some rows, and count the others."""
     value = text[int(rows[0])]
     quoted = repr(value if len(value) <= 40 else f"{value[:39]}…")
@@ -278,7 +279,7 @@ def _count_values(frame: pl.DataFrame) -> tuple[int, ValueCounts]:
         for name in floats.columns
         if flags[name]
     }
-    return frame.height, ValueCounts(missing, first)
+    return frame.height, ValueCounts({n: count for n, count in missing.items() if count}, first)
 
 
 def _complete_rows(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
@@ -355,24 +356,21 @@ class ParquetChunks(Table):
         from dask import delayed
 
         types = delayed(self._types(names), traverse=False, pure=False)
-        task = delayed(_call_on_chunk, pure=False)
-        result: list[Any] = compute([task(function, chunk, types) for chunk in self.chunks])
+        call = delayed(lambda chunk, types: function(chunk.read(types)), pure=False)
+        result: list[Any] = compute([call(chunk, types) for chunk in self.chunks])
         return result
 
-    def features(self, names: Sequence[str], rows: npt.NDArray[np.intp]) -> Any:
+    def features(self, names: Sequence[str], rows: Indices) -> Any:
         """Return rows of numeric columns as a dask data frame with a partition per chunk."""
         import dask.dataframe as dd
+        import polars as pl
 
         make = _MakeFrame(self._types(names))
-        return dd.from_map(make, self.chunks, self._split(rows), meta=make.empty())
+        empty = _to_pandas(pl.DataFrame(schema=make.types))
+        return dd.from_map(make, self.chunks, self._split(rows), meta=empty)
 
     def write_parts(
-        self,
-        folder: str,
-        keep: Sequence[str],
-        rows: npt.NDArray[np.intp],
-        reduced: Any,
-        names: Sequence[str],
+        self, folder: str, keep: Sequence[str], rows: Indices, reduced: Any, names: Sequence[str]
     ) -> None:
         """Write columns and the reduced features as a folder with a Parquet file per chunk."""
         from dask import delayed
@@ -388,7 +386,7 @@ class ParquetChunks(Table):
         compute(tasks)
 
     def kept_frame(
-        self, names: Sequence[str], rows: npt.NDArray[np.intp], as_numbers: Collection[str] = ()
+        self, names: Sequence[str], rows: Indices, as_numbers: Collection[str] = ()
     ) -> pl.DataFrame:
         """Return rows of columns to write, in memory."""
         import polars as pl
@@ -396,7 +394,7 @@ class ParquetChunks(Table):
         frame: pl.DataFrame = pl.concat(self._each(lambda frame: frame, names))
         return frame[rows]
 
-    def _split(self, rows: npt.NDArray[np.intp]) -> list[npt.NDArray[np.bool_]]:
+    def _split(self, rows: Indices) -> list[npt.NDArray[np.bool_]]:
         """Return which rows of each chunk are among some rows."""
         chosen = np.zeros(self.n_rows, dtype=np.bool_)
         chosen[rows] = True
@@ -412,8 +410,10 @@ class Chunk:
     start: int
     n_rows: int
 
-    def read(self, types: dict[Any, Any]) -> pl.DataFrame:
-        """Read columns in the types given."""
+    def read(
+        self, types: dict[Any, Any], rows: npt.NDArray[np.bool_] | None = None
+    ) -> pl.DataFrame:
+        """Read columns in the types given, all rows or some."""
         import polars as pl
 
         stored = {name: dtype for name, dtype in types.items() if name not in self.labels}
@@ -426,7 +426,8 @@ class Chunk:
             if name in self.labels
         ]
         frame = frame.cast(stored).hstack(labels) if stored else pl.DataFrame(labels)
-        return frame.select([*types])
+        frame = frame.select([*types])
+        return frame if rows is None or rows.all() else frame.filter(rows)
 
 
 def _common_schema(files: Sequence[str], format: Format) -> dict[str, Any]:
@@ -466,12 +467,8 @@ def _label_schema(labels: Sequence[dict[str, Any]]) -> dict[str, Any]:
     import polars as pl
 
     names = dict.fromkeys(name for label in labels for name in label)
-    return {
-        name: pl.Int64()
-        if all(isinstance(label.get(name), int) for label in labels)
-        else pl.String()
-        for name in names
-    }
+    whole = {n for n in names if all(isinstance(label.get(n), int) for label in labels)}
+    return {name: pl.Int64() if name in whole else pl.String() for name in names}
 
 
 def _row_group_runs(file: str, format: Format) -> Iterator[tuple[int, int]]:
@@ -503,30 +500,19 @@ class _MakeFrame:
         # dask would hash the names of very many columns again and again.
         return self.token
 
-    def empty(self) -> pd.DataFrame:
-        import pandas as pd
-        import polars as pl
-
-        values = _to_array(pl.DataFrame(schema=self.types))
-        return pd.DataFrame(values, columns=pd.Index([*self.types], dtype=object))
-
     def __call__(
         self, chunk: Chunk, rows: npt.NDArray[np.bool_], columns: list[str] | None = None
     ) -> pd.DataFrame:
         # dask asks for some columns only where these are all that it needs.
-        import pandas as pd
-
         names = [*self.types] if columns is None else columns
-        values = _to_array(chunk.read({name: self.types[name] for name in names}))
-        if not rows.all():
-            values = np.compress(rows, values, axis=0)
-        return pd.DataFrame(values, columns=pd.Index(names, dtype=object), copy=False)
+        return _to_pandas(chunk.read({name: self.types[name] for name in names}, rows))
 
 
-def _call_on_chunk(
-    function: Callable[[pl.DataFrame], Any], chunk: Chunk, types: dict[str, Any]
-) -> Any:
-    return function(chunk.read(types))
+def _to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    names = pd.Index(frame.columns, dtype=object)
+    return pd.DataFrame(_to_array(frame), columns=names, copy=False)
 
 
 def _write_part(
@@ -537,17 +523,14 @@ def _write_part(
     means: pd.DataFrame,
 ) -> None:
     types, names = about
-    frame = chunk.read(types)
-    kept = frame if rows.all() else frame.filter(rows)
-    beside(kept, means.to_numpy(), names).write_parquet(file)
+    beside(chunk.read(types, rows), means.to_numpy(), names).write_parquet(file)
 
 
 def beside(frame: pl.DataFrame, reduced: npt.NDArray[Any], names: Sequence[str]) -> pl.DataFrame:
     """Return a table with the reduced features as its last columns."""
     import polars as pl
 
-    features = [
-        pl.Series(name, np.ascontiguousarray(reduced[:, place])) for place, name in enumerate(names)
-    ]
+    columns = map(np.ascontiguousarray, reduced.T)
+    features = [pl.Series(name, values) for name, values in zip(names, columns, strict=True)]
     # A frame made of columns would invent a name for one that has none.
     return frame.hstack(features) if frame.width else pl.DataFrame(features)
