@@ -49,21 +49,22 @@ def read_structure(
 def _matrix(connectivity: Any, n_features: int, field: "Field | None") -> Any:
     """Return the matrix for a word, or that over all cells of a field for those present."""
     in_a_row = field is None or all(len(variable.shape) < 2 for variable in field.variables)
-    if _is(connectivity, "chain") and in_a_row:
+    word = connectivity if isinstance(connectivity, str) else ""
+    if word == "chain" and in_a_row:
         return chain_connectivity(n_features)
-    if _is(connectivity, "chain"):
+    if word == "chain":
         raise ValueError(
             'connectivity="chain" is for features in a row, but the field has several dimensions: '
             'use "grid".'
         )
     if field is None:
-        if _is(connectivity, "grid"):
+        if word == "grid":
             raise ValueError(
                 'connectivity="grid" needs an xarray field. For a table of the cells of a grid '
                 "pass lincfa.structure.grid_connectivity(shape)."
             )
         return connectivity
-    if _is(connectivity, "grid"):
+    if word == "grid":
         return sparse.block_diag([_grid(field, variable) for variable in field.variables])
     present = np.concatenate([variable.present for variable in field.variables])
     if np.shape(connectivity) == (present.size, present.size) and not present.all():
@@ -83,10 +84,6 @@ def present_labels(field: "Field | None", blocks: Any) -> Any:
     if np.size(blocks) == present.size and np.shape(blocks) in shapes:
         return np.asarray(blocks).ravel()[present]
     return blocks
-
-
-def _is(connectivity: Any, word: str) -> bool:
-    return isinstance(connectivity, str) and connectivity == word
 
 
 def _grid(field: "Field", variable: "Variable") -> sparse.csr_array:

@@ -39,25 +39,12 @@ class Coordinate:
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """A variable and its cells.
-
-    Attributes
-    ----------
-    name : hashable
-        None for an array without a name.
-    dims : tuple
-        All its dimensions in the order of the field, including that of the samples.
-    shape : tuple of int
-        Sizes of the dimensions other than that of the samples.
-    present : array of bool, one entry per cell in C order
-        False for a cell that is missing at every sample: it is not a column.
-    attrs : mapping
-    """
+    """A variable and its cells; the name of an array may be None."""
 
     name: Hashable
-    dims: tuple[Hashable, ...]
-    shape: tuple[int, ...]
-    present: npt.NDArray[np.bool_]
+    dims: tuple[Hashable, ...]  # in the order of the field, including that of the samples
+    shape: tuple[int, ...]  # without the samples
+    present: npt.NDArray[np.bool_]  # in C order; False for cells missing at every sample
     attrs: Mapping[Any, Any]
 
 

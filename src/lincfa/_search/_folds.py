@@ -9,7 +9,8 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedKFold, check_cv
 
-from .._data._checks import MIN_SAMPLES, check_total_weight, is_dask
+from .._data._checks import MIN_SAMPLES, check_total_weight, computed
+from .._data._training import Training
 from .._grouping import PATHS, partition_in_order
 from .._grouping._constraint import Constraint
 from .._rule import Rule
@@ -41,12 +42,8 @@ def splits(
         if n < MIN_SAMPLES + 2:
             raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
         cv = default_folds(n)
-    if is_dask(groups):
-        from .._data._compute import compute
-
-        groups = compute(groups)
     samples = np.arange(n)
-    for split in check_cv(cv).split(X, y, groups):
+    for split in check_cv(cv).split(X, y, computed(groups)):
         train, test = (samples[part] for part in split)
         if not weighted and len(train) < MIN_SAMPLES:
             raise ValueError(
@@ -62,7 +59,7 @@ def default_folds(n: int) -> RepeatedKFold:
     return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=repeats, random_state=0)
 
 
-def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes) -> Any:
+def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes | Training) -> Any:
     if outcomes.weights is None:
         return clone(estimator).fit(X, outcomes.y)
     return clone(estimator).fit(X, outcomes.y, sample_weight=outcomes.weights)
@@ -118,7 +115,7 @@ def _score_combinations(
     return [scores[place] for place in which], sizes, fold.train.n_samples
 
 
-def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Outcomes) -> float:
+def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Outcomes | Training) -> float:
     if test.weights is None:
         return float(scorer(fitted, X, test.y))
     try:

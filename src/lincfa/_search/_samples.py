@@ -57,9 +57,9 @@ class Samples:
         weights = self.outcomes.weights
         if weights is not None:
             train, test = (rows[weights[rows] > 0] for rows in (train, test))
-        outcomes = self.outcomes.take(train), self.outcomes.take(test)
         if isinstance(self.data, Training):
-            return ArrayFold(*outcomes, self.data.take(train), self.data.take(test))
+            return ArrayFold(self.data.take(train), self.data.take(test))
+        outcomes = self.outcomes.take(train), self.outcomes.take(test)
         return ChunkFold(*outcomes, self.data, train, test)
 
 
@@ -67,14 +67,12 @@ class Samples:
 class ArrayFold:
     """Samples to learn from and samples to score, in memory."""
 
-    train: Outcomes
-    test: Outcomes
-    train_data: Training
-    test_data: Training
+    train: Training
+    test: Training
 
     def statistics(self) -> Statistics:
         """Return statistics of the samples to learn from; few features keep all correlations."""
-        statistics = ArrayStatistics.of(self.train_data)
+        statistics = ArrayStatistics.of(self.train)
         few = statistics.varying.size <= _MOST_CACHED
         return CachedStatistics.of(statistics) if few else statistics
 
@@ -84,7 +82,7 @@ class ArrayFold:
         for labels, size in groupings:
             train, test = (
                 group_means(part.values, labels, size, mean=mean, scale=scale)
-                for part in (self.train_data, self.test_data)
+                for part in (self.train, self.test)
             )
             yield train, test
 
