@@ -26,26 +26,10 @@ from ._model._parameters import (
 )
 from ._rule import tolerance_value
 from ._search._choice import choose, tabulate
-from ._search._folds import Candidates, fit_weighted, score_fold, splits
-from ._search._samples import samples_of
+from ._search._folds import Candidates, fit_weighted, samples_of, score_fold, splits
 from ._statistics import standardize_target
 
 TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
-
-_OF_REDUCER = (
-    "labels_",
-    "groups_",
-    "n_groups_",
-    "mean_",
-    "scale_",
-    "target_correlation_",
-    "target_scale_",
-    "n_samples_",
-    "n_connected_components_",
-    "evidence_",
-    "cohesion_",
-)
-"""Attributes of the chosen reducer that the search shows as its own."""
 
 
 class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
@@ -241,8 +225,9 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         shared = {name: own[name] for name in LinCFA._get_param_names() if name in own}
         shared |= {"strategy": self.strategy_, "tolerance": self.tolerance_}
         self.reducer_ = LinCFA(**shared)._fit(training)
-        for name in _OF_REDUCER:
-            setattr(self, name, getattr(self.reducer_, name))
+        for name, value in vars(self.reducer_).items():
+            if name.endswith("_") and name != "merge_path_":
+                setattr(self, name, value)
         reduced = computed(self._reduce(self._read_new(X)))
         self.estimator_ = fit_weighted(estimator, reduced, outcomes)
         return self

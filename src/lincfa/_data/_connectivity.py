@@ -27,7 +27,9 @@ def read_structure(
     field, size = columns.field, columns.size
     numbers = None if blocks is None else _block_numbers(present_labels(field, blocks), size)
     if field is not None and field.is_dataset:
-        numbers = _both(numbers, field.variable_of_column)
+        of = field.variable_of_column
+        pairs = of if numbers is None else numbers * (of.max() + 1) + of
+        numbers = np.unique(pairs, return_inverse=True)[1].astype(np.intp)
     if connectivity is None:
         return None, numbers
     edges = _edges(_matrix(connectivity, size, field), size)
@@ -101,13 +103,6 @@ def _grid(field: "Field", variable: "Variable") -> sparse.csr_array:
     wrap = [field.is_circle(name) for name in dims]
     mask = variable.present.reshape(variable.shape)
     return grid_connectivity(variable.shape, mask=mask, wrap=wrap)
-
-
-def _both(one: IndexArray | None, other: IndexArray) -> IndexArray:
-    """Number the distinct pairs of two numbers."""
-    if one is None:
-        return other
-    return np.unique(one * (other.max() + 1) + other, return_inverse=True)[1].astype(np.intp)
 
 
 def _edges(graph: Any, n_features: int) -> sparse.csr_array:

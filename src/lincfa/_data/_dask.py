@@ -199,26 +199,11 @@ def _check_length(found: int, expected: int, what: str) -> None:
 
 def _align(vector: Any, found: Sequence[int], lengths: Sequence[int], what: str) -> Sequence[Any]:
     """Return a lazy vector in parts as long as the row chunks."""
-    from dask import delayed
+    from dask.array import Array
 
     _check_length(sum(found), sum(lengths), what)
-    blocks = list(vector.to_delayed())
-    if list(found) == list(lengths):
-        return blocks
-    starts = np.cumsum([0, *found])
-    cut = delayed(_cut, pure=False)
-    parts, top = [], 0
-    for length in lengths:
-        first = int(np.searchsorted(starts, top, side="right")) - 1
-        last = int(np.searchsorted(starts, top + length, side="left"))
-        parts.append(cut(blocks[first:last], top - int(starts[first]), length))
-        top += length
-    return parts
-
-
-def _cut(blocks: list[npt.NDArray[Any]], start: int, length: int) -> npt.NDArray[Any]:
-    values = np.concatenate([np.ma.asarray(block) for block in blocks]) if blocks else np.empty(0)
-    return np.asarray(values[start : start + length])
+    counted = Array(vector.dask, vector.name, chunks=(tuple(found),), meta=vector._meta)
+    return list(counted.rechunk((tuple(lengths),)).to_delayed())
 
 
 def open_columns(X: Any) -> tuple[Any, Columns]:

@@ -334,10 +334,7 @@ class GroupModel(AnyContainer, GroupMeans):
             names=tuple(members),
             members=tuple(map(tuple, members.values())),
             sizes=np.array([len(group) for group in self.groups_], dtype=np.intp),
-            mean_correlation=self.cohesion_["mean_correlation"],
-            min_correlation=self.cohesion_["min_correlation"],
-            min_is_exact=self.cohesion_["min_is_exact"],
-            target_correlation=self.cohesion_["target_correlation"],
+            **{name: self.cohesion_[name] for name in self.cohesion_.dtype.names or ()},
         )
 
     # Maps
