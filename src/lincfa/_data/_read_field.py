@@ -29,8 +29,7 @@ def open_field(
         columns = Columns(len(field.names), field.names, field)
     else:
         columns, field = known, known.field
-        check_same_cells(field, X)
-        table = _joined(field, _stacked(field, X))
+        table, _ = read_known_field(X, field)
         dim = field.sample_dim
     lazy = is_dask(table)
     y = along_samples(y, X, dim, _TARGET, lazy=lazy)

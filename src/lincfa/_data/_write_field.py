@@ -79,8 +79,10 @@ def reduced_array(
         "name": (GROUP, np.array(names, dtype=object), {"long_name": "reduced feature"}),
         "size": (GROUP, np.array([len(group) for group in groups]), {"long_name": "cells"}),
     }
-    if field.is_dataset:
-        own["variable"] = (GROUP, _variables(field, groups), {"long_name": "variable"})
+    if field.is_dataset:  # groups do not cross variables
+        of = field.variable_of_column
+        variables = [str(field.variables[of[group[0]]].name) for group in groups]
+        own["variable"] = (GROUP, np.array(variables, dtype=object), {"long_name": "variable"})
     coords = _sample_coordinates(field, X)
     for name in own:
         if name in coords.coords:
@@ -133,12 +135,6 @@ def reduced_attributes(field: Field, units: str) -> dict[Any, Any]:
         return agreed
     kept = {key: value for key, value in agreed.items() if key not in _OF_UNITS}
     return {**kept, "units": "1"}
-
-
-def _variables(field: Field, groups: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.object_]:
-    of = field.variable_of_column
-    names = [str(field.variables[of[group[0]]].name) for group in groups]
-    return np.array(names, dtype=object)
 
 
 def map_values(field: Field, values: Any, name: Hashable) -> Any:

@@ -104,13 +104,9 @@ class ChunkFold:
     train_rows: IndexArray
     test_rows: IndexArray
 
-    @property
-    def _n_rows(self) -> int:
-        return sum(self.chunks.lengths)
-
     def statistics(self) -> Statistics:
         """Return statistics of the samples to learn from, by giving the others no weight."""
-        weights = np.zeros(self._n_rows)
+        weights = np.zeros(sum(self.chunks.lengths))
         # A row may be drawn several times.
         counts = 1.0 if self.train.weights is None else self.train.weights
         np.add.at(weights, self.train_rows, counts)
@@ -120,7 +116,7 @@ class ChunkFold:
         self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
     ) -> Reduced:
         """Average the groups of each grouping, of as many per pass as fit."""
-        room = _LARGEST_REDUCED // self._n_rows
+        room = _LARGEST_REDUCED // sum(self.chunks.lengths)
         batch: list[Grouping] = []
         for grouping in groupings:
             if batch and sum(size for _, size in batch) + grouping[1] > room:
