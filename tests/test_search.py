@@ -164,8 +164,8 @@ def test_kept_correlations_change_nothing(monkeypatch, kind):
     if kind == "float32":
         X = X.astype(np.float32)
     model = LinCFACV(**QUICK).fit(X, y)
-    monkeypatch.setattr("lincfa._search._samples._MOST_CACHED", 0)
-    monkeypatch.setattr("lincfa._search._samples.CachedStatistics", None)  # not used any more
+    monkeypatch.setattr("lincfa._search._folds._MOST_CACHED", 0)
+    monkeypatch.setattr("lincfa._search._folds.CachedStatistics", None)  # not used any more
     uncached = LinCFACV(**QUICK).fit(X, y)
     combinations = [(s, t) for s in STRATEGIES for t in QUICK["tolerances"]]
     scores, sizes, _ = plain_scores(

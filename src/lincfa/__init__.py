@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import theory
-    from ._lincfa import LinCFA
+    from ._lincfa import LinCFA, load
     from ._lincfa_cv import LinCFACV
-    from ._model._loading import load
     from ._model._summary import Summary
     from .diagnostics._compare import Comparison, compare
     from .diagnostics._explain import PairExplanation, explain_pair
@@ -49,7 +48,7 @@ _LAZY = {
     "Stability": "diagnostics._stability",
     "Summary": "_model._summary",
     "explain_pair": "diagnostics._explain",
-    "load": "_model._loading",
+    "load": "_lincfa",
     "compare": "diagnostics._compare",
     "order_sensitivity": "diagnostics._stability",
     "stability": "diagnostics._stability",

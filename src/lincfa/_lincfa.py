@@ -3,21 +3,23 @@
 import copy
 import os
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
-from ._data._checks import column_types, warn_of_constant
+from ._data._checks import check_same_types, column_types, warn_of_constant
 from ._data._columns import check_columns
 from ._data._connectivity import read_structure
 from ._data._training import Training, read_in_memory, read_training
 from ._grouping import PATHS, MergePath, Partition, partition_in_order
 from ._grouping._cohesion import add_path_cohesion, cut_cohesion, group_cohesion
 from ._grouping._constraint import Constraint
-from ._model._base import GroupModel
-from ._model._document import save_model
+from ._model._base import GroupModel, forget_fit
+from ._model._document import read_model, save_model
+from ._model._files import read_json
 from ._model._parameters import (
     check_merging,
     check_n_groups,
@@ -25,13 +27,43 @@ from ._model._parameters import (
     check_strategy,
     check_tolerance,
 )
-from ._model._streaming import Stream
 from ._rule import Rule, complete, tolerance_value
-from ._statistics import MomentStatistics, Statistics, statistics_of
+from ._statistics import Moments, MomentStatistics, Statistics, statistics_of
 from .theory._arrays import FloatArray
 
 if TYPE_CHECKING:  # a fit in memory loads nothing of dask
     from ._data._dask import ChunkedTraining
+
+
+@dataclass
+class _Stream:
+    """What an estimator keeps between calls of ``partial_fit``: moments of all rows so far."""
+
+    moments: Moments
+    types: list[str] | None  # of the columns of the first chunk
+    obstacle: str = ""  # why these rows are not enough for the parameters
+
+    @classmethod
+    def of(cls, n_features: int, dtype: npt.DTypeLike, types: list[str] | None) -> "_Stream":
+        """Start a stream; raise if the matrix of moments would be too large."""
+        Moments.check_size(n_features)
+        return cls(Moments(n_features, float(np.finfo(dtype).eps)), types)
+
+    def add(self, chunk: Training, types: list[str] | None) -> None:
+        """Add the rows of a chunk; if it raises, nothing changes."""
+        check_same_types(self.types, types, chunk.columns.names)
+        self.moments.update(chunk)
+        self.obstacle = ""
+
+    @property
+    def missing(self) -> str:
+        """What is missing for a fit; empty if nothing is."""
+        if not self.moments.sufficient:
+            return (
+                f"has seen {self.moments.n_samples:g} rows, which is not enough: it needs at least "
+                "4 rows, with a target and a feature that vary. Continue with partial_fit."
+            )
+        return f"cannot be fitted to the rows seen so far: {self.obstacle}" if self.obstacle else ""
 
 
 class LinCFA(GroupModel):
@@ -204,11 +236,12 @@ class LinCFA(GroupModel):
             The estimator itself.
         """
         self._check_parameters()
-        self._forget()
-        training = read_training(X, y, sample_weight, sample_dim=self.sample_dim)
-        return self._fit(training.counted() if isinstance(training, Training) else training)
+        forget_fit(self)
+        return self._fit(read_training(X, y, sample_weight, sample_dim=self.sample_dim))
 
     def _fit(self, training: "Training | ChunkedTraining") -> Self:
+        if isinstance(training, Training):
+            training = training.counted()
         self._keep_columns(training.columns)
         constraint = self._constraint()
         statistics = statistics_of(
@@ -251,9 +284,9 @@ class LinCFA(GroupModel):
             The estimator itself.
         """
         self._check_parameters()
-        stream: Stream | None = getattr(self, "_stream", None)
+        stream: _Stream | None = getattr(self, "_stream", None)
         if stream is None:
-            self._forget()
+            forget_fit(self)
         chunk = read_in_memory(
             X,
             y,
@@ -270,7 +303,7 @@ class LinCFA(GroupModel):
         chunk.check_finite(new=stream is not None)
         types = column_types(X)
         if stream is None:
-            stream = Stream.of(self.n_features_in_, chunk.values.dtype, types)
+            stream = _Stream.of(self.n_features_in_, chunk.values.dtype, types)
         stream.add(chunk, types)
         self._stream = stream
         if stream.moments.sufficient:
@@ -278,7 +311,8 @@ class LinCFA(GroupModel):
                 self._group(MomentStatistics.from_moments(stream.moments), constraint)
             except ValueError as error:
                 # The rows are counted; there may be too few yet for what the parameters ask.
-                self._forget(keep=("_stream", "_columns", "n_features_in_", "feature_names_in_"))
+                kept = ("_stream", "_columns", "n_features_in_", "feature_names_in_")
+                forget_fit(self, kept)
                 stream.obstacle = str(error)
         return self
 
@@ -436,7 +470,7 @@ class LinCFA(GroupModel):
         save_model(self, path)
 
     def _check_is_fitted(self) -> None:
-        stream: Stream | None = getattr(self, "_stream", None)
+        stream: _Stream | None = getattr(self, "_stream", None)
         if stream is not None and stream.missing:
             raise NotFittedError(f"This LinCFA {stream.missing}")
         super()._check_is_fitted()
@@ -447,3 +481,48 @@ class LinCFA(GroupModel):
         check_n_groups(self.strategy, self.tolerance, self.n_groups)
         check_merging(self.noise, self.min_correlation, self.units)
         check_sample_dim(self.sample_dim)
+
+
+def load(path: str | os.PathLike[str]) -> LinCFA:
+    """Load a model saved by :meth:`LinCFA.save`.
+
+    The file is read as plain JSON and checked; nothing in it is executed.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    LinCFA
+        The fitted model, which transforms exactly as the one that was saved.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a saved model, has an unknown version, or was damaged or edited.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import lincfa
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=100, n_features=20, random_state=0)
+    >>> model = lincfa.LinCFA().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "groups.json"
+    ...     model.save(path)
+    ...     bool((lincfa.load(path).transform(X) == model.transform(X)).all())
+    True
+    """
+    document = read_json(path)
+    try:
+        values = read_model(document)
+        model = LinCFA(**{name: values.pop(name) for name in LinCFA._get_param_names()})
+        model._check_parameters()
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}") from None
+    output = values.pop("output")
+    for name, value in values.items():
+        setattr(model, name, value)
+    return model if output is None else model.set_output(transform=output)

@@ -10,12 +10,12 @@ from sklearn.metrics import check_scoring, r2_score
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from ._data._checks import check_total_weight, is_dask, is_field
+from ._data._checks import check_total_weight, computed, is_dask, is_field
 from ._data._connectivity import read_structure
 from ._data._training import FeatureTable, Training, match_samples, read_training
 from ._grouping._constraint import Constraint
 from ._lincfa import LinCFA
-from ._model._base import GroupModel
+from ._model._base import GroupModel, forget_fit
 from ._model._parameters import (
     check_choosing,
     check_merging,
@@ -26,27 +26,10 @@ from ._model._parameters import (
 )
 from ._rule import tolerance_value
 from ._search._choice import choose, tabulate
-from ._search._folds import Candidates, fit_weighted, score_fold, splits
-from ._search._samples import samples_of
+from ._search._folds import Candidates, fit_weighted, samples_of, score_fold, splits
 from ._statistics import standardize_target
 
 TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
-
-
-_OF_REDUCER = (
-    "labels_",
-    "groups_",
-    "n_groups_",
-    "mean_",
-    "scale_",
-    "target_correlation_",
-    "target_scale_",
-    "n_samples_",
-    "n_connected_components_",
-    "evidence_",
-    "cohesion_",
-)
-"""Attributes of the chosen reducer that the search shows as its own."""
 
 
 class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
@@ -196,7 +179,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             The estimator itself.
         """
         strategies, tolerances = self._combinations()
-        self._forget()
+        forget_fit(self)
         training = read_training(
             X, y, sample_weight, sample_dim=self.sample_dim, estimator="LinCFACV"
         )
@@ -222,8 +205,8 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         # Few splitters look at X, and none at chunks.
         table = X if in_memory and not is_field(X) else np.zeros((len(outcomes.y), 1))
         # Folds of chunks share what is computed of them; their work is done elsewhere.
-        shared = {} if in_memory else {"require": "sharedmem"}
-        folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **shared)(
+        threads = {} if in_memory else {"require": "sharedmem"}
+        folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **threads)(
             delayed(score_fold)(candidates, samples, train, test)
             for train, test in splits(self.cv, table, outcomes.y, groups, sample_weight is not None)
         )
@@ -238,27 +221,14 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.strategy_, self.tolerance_ = chosen[self.best_index_]
 
-        self.reducer_ = LinCFA(
-            strategy=self.strategy_,  # type: ignore[arg-type]
-            tolerance=self.tolerance_,
-            noise=self.noise,
-            min_correlation=self.min_correlation,
-            connectivity=self.connectivity,
-            blocks=self.blocks,
-            units=self.units,
-            sample_dim=self.sample_dim,
-        )
-        if isinstance(training, Training):
-            self.reducer_._fit(training.counted())
-        else:
-            self.reducer_._fit(training)
-        for name in _OF_REDUCER:
-            setattr(self, name, getattr(self.reducer_, name))
-        reduced = self._reduce(self._read_new(X))
-        if is_dask(reduced):
-            from ._data._compute import compute
-
-            reduced = compute(reduced)
+        own = self.get_params(deep=False)
+        shared = {name: own[name] for name in LinCFA._get_param_names() if name in own}
+        shared |= {"strategy": self.strategy_, "tolerance": self.tolerance_}
+        self.reducer_ = LinCFA(**shared)._fit(training)
+        for name, value in vars(self.reducer_).items():
+            if name.endswith("_") and name != "merge_path_":
+                setattr(self, name, value)
+        reduced = computed(self._reduce(self._read_new(X)))
         self.estimator_ = fit_weighted(estimator, reduced, outcomes)
         return self
 
@@ -309,10 +279,8 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         y = match_samples(table, X, y, "the target y")
         sample_weight = match_samples(table, X, sample_weight, "sample_weight")
         if is_dask(predicted):
-            from ._data._compute import compute
-
             # One after the other: dask does not like arrays and dataframes in one graph.
-            y, predicted, sample_weight = map(compute, (y, predicted, sample_weight))
+            y, predicted, sample_weight = map(computed, (y, predicted, sample_weight))
         return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def _combinations(self) -> tuple[list[str], list[float | Literal["unbiased"]]]:

@@ -2,8 +2,8 @@
 
 import numbers
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Hashable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -20,21 +20,11 @@ if TYPE_CHECKING:  # a fit on a table loads nothing of fields
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What is known of the columns of X besides their values.
-
-    Attributes
-    ----------
-    size : int
-        Number of columns.
-    names : sequence or None
-        Names as the user writes them, strings or not; None where X has none.
-    field : Field or None
-        The cells that the columns are, where X is an xarray field.
-    """
+    """What is known of the columns of X besides their values."""
 
     size: int
-    names: Names | None = None
-    field: "Field | None" = None
+    names: Names | None = None  # as the user writes them, strings or not
+    field: "Field | None" = None  # the cells that the columns are, where X is an xarray field
 
     @property
     def labels(self) -> Names:
@@ -95,27 +85,21 @@ def check_columns(estimator: Any, known: Columns, X: Any, names: Names | None) -
     """
     old, new = (None if _are_positions(one) else one for one in (known.names, names))
     strings = hasattr(estimator, "feature_names_in_") and display_names(new) is None
-    if old is None or new is None or strings:
-        cells = known.field is not None and new is None
-        with _without_name_warnings() if cells else nullcontext():
-            validate_data(estimator, X, reset=False, skip_check_array=True)
-        return
-    for place, (before, now) in enumerate(zip(old, new, strict=False)):
-        if not same_name(before, now):
-            raise ValueError(
-                "The columns must be those of the fit, in the same order, but column "
-                f"{place} is {now} and was {before}."
-            )
-    with _without_name_warnings():
+    quiet = known.field is not None and new is None
+    if not (old is None or new is None or strings):
+        quiet = True
+        for place, (before, now) in enumerate(zip(old, new, strict=False)):
+            if not same_name(before, now):
+                raise ValueError(
+                    "The columns must be those of the fit, in the same order, but column "
+                    f"{place} is {now} and was {before}."
+                )
+    with warnings.catch_warnings() if quiet else nullcontext():
+        if quiet:
+            names_of_x = "X (has|does not have valid) feature names, but"
+            warnings.filterwarnings("ignore", message=names_of_x)
         validate_data(estimator, X, reset=False, skip_check_array=True)
 
 
 def _are_positions(names: Names | None) -> bool:
     return names is not None and list(names) == list(range(len(names)))
-
-
-@contextmanager
-def _without_name_warnings() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X (has|does not have valid) feature names, but")
-        yield

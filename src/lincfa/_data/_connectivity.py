@@ -27,7 +27,9 @@ def read_structure(
     field, size = columns.field, columns.size
     numbers = None if blocks is None else _block_numbers(present_labels(field, blocks), size)
     if field is not None and field.is_dataset:
-        numbers = _both(numbers, field.variable_of_column)
+        of = field.variable_of_column
+        pairs = of if numbers is None else numbers * (of.max() + 1) + of
+        numbers = np.unique(pairs, return_inverse=True)[1].astype(np.intp)
     if connectivity is None:
         return None, numbers
     edges = _edges(_matrix(connectivity, size, field), size)
@@ -49,21 +51,22 @@ def read_structure(
 def _matrix(connectivity: Any, n_features: int, field: "Field | None") -> Any:
     """Return the matrix for a word, or that over all cells of a field for those present."""
     in_a_row = field is None or all(len(variable.shape) < 2 for variable in field.variables)
-    if _is(connectivity, "chain") and in_a_row:
+    word = connectivity if isinstance(connectivity, str) else ""
+    if word == "chain" and in_a_row:
         return chain_connectivity(n_features)
-    if _is(connectivity, "chain"):
+    if word == "chain":
         raise ValueError(
             'connectivity="chain" is for features in a row, but the field has several dimensions: '
             'use "grid".'
         )
     if field is None:
-        if _is(connectivity, "grid"):
+        if word == "grid":
             raise ValueError(
                 'connectivity="grid" needs an xarray field. For a table of the cells of a grid '
                 "pass lincfa.structure.grid_connectivity(shape)."
             )
         return connectivity
-    if _is(connectivity, "grid"):
+    if word == "grid":
         return sparse.block_diag([_grid(field, variable) for variable in field.variables])
     present = np.concatenate([variable.present for variable in field.variables])
     if np.shape(connectivity) == (present.size, present.size) and not present.all():
@@ -85,10 +88,6 @@ def present_labels(field: "Field | None", blocks: Any) -> Any:
     return blocks
 
 
-def _is(connectivity: Any, word: str) -> bool:
-    return isinstance(connectivity, str) and connectivity == word
-
-
 def _grid(field: "Field", variable: "Variable") -> sparse.csr_array:
     count = int(variable.present.sum())
     if not variable.shape or count == 0:
@@ -104,13 +103,6 @@ def _grid(field: "Field", variable: "Variable") -> sparse.csr_array:
     wrap = [field.is_circle(name) for name in dims]
     mask = variable.present.reshape(variable.shape)
     return grid_connectivity(variable.shape, mask=mask, wrap=wrap)
-
-
-def _both(one: IndexArray | None, other: IndexArray) -> IndexArray:
-    """Number the distinct pairs of two numbers."""
-    if one is None:
-        return other
-    return np.unique(one * (other.max() + 1) + other, return_inverse=True)[1].astype(np.intp)
 
 
 def _edges(graph: Any, n_features: int) -> sparse.csr_array:

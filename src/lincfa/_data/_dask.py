@@ -30,39 +30,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ChunkedTraining:
-    """Features of samples in chunks, with their target and weights, none of them computed yet.
-
-    Attributes
-    ----------
-    values : dask array
-    blocks : array of shape (row chunks, column chunks)
-        Its chunks, delayed.
-    again : array of shape (row chunks, column chunks)
-        The same, read a second time: what a row of chunks needs of its neighbours comes from here,
-        or each of them would have to stay in memory until all have been read.
-    lengths, widths : sequences of int
-        Rows of the row chunks and columns of the column chunks.
-    y : sequence
-        Delayed target of the row chunks.
-    weights : sequence or None
-        Delayed weights of the row chunks.
-    precision : float
-        Machine precision of the columns.
-    columns : Columns
-    samples : Coordinate or None
-        Of a field, the coordinate along the samples.
-    """
+    """Features of samples in chunks, with their target and weights, none of them computed yet."""
 
     values: Any
-    blocks: npt.NDArray[np.object_]
+    blocks: npt.NDArray[np.object_]  # its chunks, delayed: (row chunks, column chunks)
+    # The same, read a second time: what a row of chunks needs of its neighbours comes from here,
+    # or each of them would have to stay in memory until all have been read.
     again: npt.NDArray[np.object_]
-    lengths: Sequence[int]
-    widths: Sequence[int]
-    y: Sequence[Any]
+    lengths: Sequence[int]  # rows of the row chunks
+    widths: Sequence[int]  # columns of the column chunks
+    y: Sequence[Any]  # delayed, as the row chunks
     weights: Sequence[Any] | None
     precision: float
     columns: Columns
-    samples: "Coordinate | None" = None
+    samples: "Coordinate | None" = None  # of a field
 
     def bad_value(self, what: str, value: float, row: int, column: int) -> ValueError:
         """Return the error for a value of ``"X"``, ``"y"`` or ``"sample_weight"``."""
@@ -166,10 +147,6 @@ def partition_values(part: Any, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.asarray(part.to_numpy(dtype=dtype, na_value=np.nan))
 
 
-def _vector_values(part: Any) -> npt.NDArray[Any]:
-    return np.asarray(part.to_numpy(dtype=np.float64, na_value=np.nan))
-
-
 def _unmasked(chunk: Any) -> npt.NDArray[Any]:
     masked = np.ma.asarray(chunk)
     return np.ma.filled(masked.astype(float_type([masked.dtype])), np.nan)
@@ -194,7 +171,7 @@ def _lazy_vector(values: Any, what: str) -> Any:
         return lazy_array(values, what, 1)
     if not _is_numeric(values.dtype):
         raise ValueError(f"{what} is not numeric (type {values.dtype}).")
-    return values.map_partitions(_vector_values, meta=np.empty(0))
+    return values.map_partitions(partition_values, dtype=np.float64, meta=np.empty(0))
 
 
 def _count(collections: list[Any]) -> list[list[int]]:
@@ -222,26 +199,11 @@ def _check_length(found: int, expected: int, what: str) -> None:
 
 def _align(vector: Any, found: Sequence[int], lengths: Sequence[int], what: str) -> Sequence[Any]:
     """Return a lazy vector in parts as long as the row chunks."""
-    from dask import delayed
+    from dask.array import Array
 
     _check_length(sum(found), sum(lengths), what)
-    blocks = list(vector.to_delayed())
-    if list(found) == list(lengths):
-        return blocks
-    starts = np.cumsum([0, *found])
-    cut = delayed(_cut, pure=False)
-    parts, top = [], 0
-    for length in lengths:
-        first = int(np.searchsorted(starts, top, side="right")) - 1
-        last = int(np.searchsorted(starts, top + length, side="left"))
-        parts.append(cut(blocks[first:last], top - int(starts[first]), length))
-        top += length
-    return parts
-
-
-def _cut(blocks: list[npt.NDArray[Any]], start: int, length: int) -> npt.NDArray[Any]:
-    values = np.concatenate([np.ma.asarray(block) for block in blocks]) if blocks else np.empty(0)
-    return np.asarray(values[start : start + length])
+    counted = Array(vector.dask, vector.name, chunks=(tuple(found),), meta=vector._meta)
+    return list(counted.rechunk((tuple(lengths),)).to_delayed())
 
 
 def open_columns(X: Any) -> tuple[Any, Columns]:

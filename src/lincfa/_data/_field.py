@@ -1,6 +1,6 @@
 """What is kept of an xarray field: its cells and where they are, but no values."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -39,25 +39,12 @@ class Coordinate:
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """A variable and its cells.
-
-    Attributes
-    ----------
-    name : hashable
-        None for an array without a name.
-    dims : tuple
-        All its dimensions in the order of the field, including that of the samples.
-    shape : tuple of int
-        Sizes of the dimensions other than that of the samples.
-    present : array of bool, one entry per cell in C order
-        False for a cell that is missing at every sample: it is not a column.
-    attrs : mapping
-    """
+    """A variable and its cells; the name of an array may be None."""
 
     name: Hashable
-    dims: tuple[Hashable, ...]
-    shape: tuple[int, ...]
-    present: npt.NDArray[np.bool_]
+    dims: tuple[Hashable, ...]  # in the order of the field, including that of the samples
+    shape: tuple[int, ...]  # without the samples
+    present: npt.NDArray[np.bool_]  # in C order; False for cells missing at every sample
     attrs: Mapping[Any, Any]
 
 
@@ -96,7 +83,7 @@ class Field:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of the columns, all different."""
+        """Names of the columns, all different, such as ``t2m[lat=45.0, lon=7.5]``."""
         taken = {_label(variable) for variable in self.variables if not variable.shape}
         names: list[str] = []
         for variable in self.variables:
@@ -108,7 +95,12 @@ class Field:
                 self._place_names(dim, along.tolist())
                 for dim, along in zip(self.cell_dims(variable), positions, strict=True)
             ]
-            names.extend(cell_names(_label(variable), zip(*places, strict=True), taken))
+            for place in zip(*places, strict=True):
+                name = f"{_label(variable)}[{', '.join(place)}]"
+                while name in taken:
+                    name += "'"
+                taken.add(name)
+                names.append(name)
         return names
 
     @cached_property
@@ -261,18 +253,6 @@ def axis_of(name: Hashable, attrs: Mapping[Any, Any]) -> str | None:
             if str(word).lower() in words:
                 return axis
     return None
-
-
-def cell_names(name: str, cells: Iterable[Sequence[str]], taken: set[str]) -> list[str]:
-    """Name cells as in ``t2m[lat=45.0, lon=7.5]``, and add the names to ``taken``."""
-    names = []
-    for places in cells:
-        label = f"{name}[{', '.join(places)}]"
-        while label in taken:
-            label += "'"
-        taken.add(label)
-        names.append(label)
-    return names
 
 
 def texts(values: npt.NDArray[Any]) -> list[str]:

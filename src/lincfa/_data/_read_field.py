@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._checks import float_type, is_dask, is_dataset, is_field, is_pandas
+from ._checks import computed, float_type, is_dask, is_dataset, is_field, is_pandas
 from ._columns import Columns
 from ._field import Coordinate, Field, Variable, describe_field, listed_dims, texts, variables_of
 
@@ -29,8 +29,7 @@ def open_field(
         columns = Columns(len(field.names), field.names, field)
     else:
         columns, field = known, known.field
-        check_same_cells(field, X)
-        table = _joined(field, _stacked(field, X))
+        table, _ = read_known_field(X, field)
         dim = field.sample_dim
     lazy = is_dask(table)
     y = along_samples(y, X, dim, _TARGET, lazy=lazy)
@@ -255,24 +254,16 @@ def _present(values: Any) -> npt.NDArray[np.bool_]:
     n, width = values.shape
     if values.dtype.kind != "f" or n == 0:
         return np.ones(width, dtype=np.bool_)
-    present = np.asarray(~np.isnan(_computed(values[0])))
+    present = np.asarray(~np.isnan(computed(values[0])))
     cells = np.flatnonzero(~present)
     if not cells.size:
         return present
     if is_dask(values):
-        return ~_computed(np.isnan(values).all(axis=0))
+        return np.asarray(~computed(np.isnan(values).all(axis=0)))
     step = max(1, _BLOCK_VALUES // cells.size)
     for top in range(0, n, step):
         present[cells] |= ~np.isnan(values[top : top + step][:, cells]).all(axis=0)
     return present
-
-
-def _computed(values: Any) -> npt.NDArray[Any]:
-    if not is_dask(values):
-        return np.asarray(values)
-    from ._compute import compute
-
-    return np.asarray(compute(values))
 
 
 def check_same_cells(field: Field, X: Any) -> None:
@@ -392,10 +383,10 @@ def not_finite_cells(
     values: Any, field: Field, samples: Coordinate | None, *, new: bool
 ) -> ValueError:
     """Return the error for a table of cells that contains NaN or infinity."""
-    counts = _computed(np.isnan(values).sum(axis=0))
+    counts = computed(np.isnan(values).sum(axis=0))
     missing = bool(counts.any())
     if not missing:
-        counts = _computed(np.isinf(values).sum(axis=0))
+        counts = computed(np.isinf(values).sum(axis=0))
     wrong = np.flatnonzero(counts)
 
     def sample(row: int) -> str:
@@ -404,13 +395,13 @@ def not_finite_cells(
         return f"{samples.name}={texts(samples.values[[row]])[0]}"
 
     if missing and wrong.size == counts.size > 1:
-        rows = np.flatnonzero(_computed(np.isnan(values).all(axis=1)))
+        rows = np.flatnonzero(computed(np.isnan(values).all(axis=1)))
         if rows.size:
             return ValueError(
                 f"All cells are missing at {rows.size} sample{'s' if rows.size > 1 else ''}, first "
                 f"{sample(rows[0])}: drop such samples first."
             )
-    row = int(np.flatnonzero(~np.isfinite(_computed(values[:, wrong[0]])))[0])
+    row = int(np.flatnonzero(~np.isfinite(computed(values[:, wrong[0]])))[0])
     several, first, verb = "A cell of the field", "", "is"
     if wrong.size > 1:
         several, first, verb = f"{wrong.size} cells of the field", "first ", "are"

@@ -40,19 +40,13 @@ IndexArray = npt.NDArray[np.intp]
 class FeatureTable:
     """Features of samples.
 
-    Attributes
-    ----------
-    values : array of shape (n, D)
-        In memory float64 or float32, the user's own memory where it has one of these types; or a
-        dask array. Whether the values are finite is left to the pass that computes with them.
-    columns : Columns
-    samples : Coordinate or None
-        Of a field, the coordinate along the samples.
+    In memory ``values`` are float64 or float32, the user's own array where it has one of these
+    types. Whether they are finite is left to the pass that computes with them.
     """
 
-    values: Any
+    values: Any  # an array (n, D), or one of dask
     columns: Columns
-    samples: "Coordinate | None" = None
+    samples: "Coordinate | None" = None  # of a field
 
     def check_finite(self, *, new: bool = True) -> None:
         """Raise for NaN or infinity; ``new`` samples follow a fit, where all cells had values."""
@@ -69,17 +63,10 @@ class FeatureTable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Training(FeatureTable):
-    """Features of samples in memory, with their target and weights.
-
-    Attributes
-    ----------
-    y : array of shape (n,), float64
-    weights : array of shape (n,), or None
-        How many samples each row counts for; None where each counts once.
-    """
+    """Features of samples in memory, with their target and weights."""
 
     y: npt.NDArray[np.float64]
-    weights: npt.NDArray[np.float64] | None = None
+    weights: npt.NDArray[np.float64] | None = None  # None where each row counts once
 
     def check_finite(self, *, new: bool = False) -> None:
         super().check_finite(new=new)

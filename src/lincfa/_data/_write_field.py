@@ -24,19 +24,14 @@ def xarray() -> Any:
 
 def put(field: Field, values: npt.NDArray[Any], name: Hashable, attrs: Mapping[str, Any]) -> Any:
     """Put one number per column on the grid, NaN in cells that were left out."""
-    xr = xarray()
-    coords = _coordinates(field)
-    maps = {}
+    coords, maps = _coordinates(field), {}
     for variable, columns in field.parts:
         grid = np.full(variable.present.size, np.nan)
         grid[variable.present] = values[columns]
         maps[variable.name] = _array(
             grid.reshape(variable.shape), field.cell_dims(variable), coords, attrs
         )
-    if field.is_dataset:
-        return xr.Dataset(maps, attrs=dict(field.attrs))
-    (array,) = maps.values()
-    return array.rename(name)
+    return _gathered(field, maps, name)
 
 
 def put_samples(field: Field, expand: Callable[[Variable, slice], Any], reduced: Any) -> Any:
@@ -45,7 +40,6 @@ def put_samples(field: Field, expand: Callable[[Variable, slice], Any], reduced:
     ``reduced`` are the reduced features, along groups and perhaps another dimension, whose position
     and coordinates the field takes over.
     """
-    xr = xarray()
     others = reduced.coords.to_dataset().drop_dims(GROUP, errors="ignore")
     coords = _coordinates(field).assign_coords(others.coords)
     arrays = {}
@@ -59,9 +53,14 @@ def put_samples(field: Field, expand: Callable[[Variable, slice], Any], reduced:
         if samples:
             order.insert(variable.dims.index(field.sample_dim), samples[0])
         arrays[variable.name] = array.transpose(*order)
+    return _gathered(field, arrays, field.variables[0].name)
+
+
+def _gathered(field: Field, arrays: dict[Hashable, Any], name: Hashable) -> Any:
+    """Return a Dataset, or the only array under this name."""
     if field.is_dataset:
-        return xr.Dataset(arrays, attrs=dict(field.attrs))
-    ((name, array),) = arrays.items()
+        return xarray().Dataset(arrays, attrs=dict(field.attrs))
+    (array,) = arrays.values()
     return array.rename(name)
 
 
@@ -74,15 +73,16 @@ def reduced_array(
     units: str,
 ) -> Any:
     """Make an array (samples, groups) of reduced features, with the coordinates of the samples."""
-    xr = xarray()
     own = {
         GROUP: (GROUP, np.arange(len(groups)), {"long_name": "group of cells"}),
         # Strings as objects: Zarr has no standard for strings of fixed length.
         "name": (GROUP, np.array(names, dtype=object), {"long_name": "reduced feature"}),
         "size": (GROUP, np.array([len(group) for group in groups]), {"long_name": "cells"}),
     }
-    if field.is_dataset:
-        own["variable"] = (GROUP, _variables(field, groups), {"long_name": "variable"})
+    if field.is_dataset:  # groups do not cross variables
+        of = field.variable_of_column
+        variables = [str(field.variables[of[group[0]]].name) for group in groups]
+        own["variable"] = (GROUP, np.array(variables, dtype=object), {"long_name": "variable"})
     coords = _sample_coordinates(field, X)
     for name in own:
         if name in coords.coords:
@@ -90,7 +90,7 @@ def reduced_array(
                 f"The field has a coordinate {name!r} along its samples; the reduced features need "
                 "that name: rename or drop it first."
             )
-    return xr.DataArray(
+    return xarray().DataArray(
         values,
         dims=(field.sample_dim, GROUP),
         coords=coords.assign_coords(own).coords,
@@ -129,22 +129,12 @@ def reduced_attributes(field: Field, units: str) -> dict[Any, Any]:
     agreed = {
         key: value
         for key, value in first.items()
-        if all(key in attrs and _equal(attrs[key], value) for attrs in others)
+        if all(key in attrs and np.array_equal(attrs[key], value) for attrs in others)
     }
     if units == "original":
         return agreed
     kept = {key: value for key, value in agreed.items() if key not in _OF_UNITS}
     return {**kept, "units": "1"}
-
-
-def _equal(one: Any, other: Any) -> bool:
-    return bool(np.array_equal(np.asarray(one), np.asarray(other)))
-
-
-def _variables(field: Field, groups: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.object_]:
-    of = field.variable_of_column
-    names = [str(field.variables[of[group[0]]].name) for group in groups]
-    return np.array(names, dtype=object)
 
 
 def map_values(field: Field, values: Any, name: Hashable) -> Any:

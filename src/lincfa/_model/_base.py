@@ -149,10 +149,6 @@ class GroupModel(AnyContainer, GroupMeans):
         self._columns = columns
         keep_columns(self, columns)
 
-    def _forget(self, keep: Sequence[str] = ()) -> None:
-        """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
-        forget_fit(self, keep)
-
     @property
     def field_(self) -> "Field":
         """The cells of the field that the model was fitted to."""
@@ -338,10 +334,7 @@ class GroupModel(AnyContainer, GroupMeans):
             names=tuple(members),
             members=tuple(map(tuple, members.values())),
             sizes=np.array([len(group) for group in self.groups_], dtype=np.intp),
-            mean_correlation=self.cohesion_["mean_correlation"],
-            min_correlation=self.cohesion_["min_correlation"],
-            min_is_exact=self.cohesion_["min_is_exact"],
-            target_correlation=self.cohesion_["target_correlation"],
+            **{name: self.cohesion_[name] for name in self.cohesion_.dtype.names or ()},
         )
 
     # Maps
@@ -495,7 +488,7 @@ class GroupModel(AnyContainer, GroupMeans):
 
 
 def forget_fit(estimator: Any, keep: Sequence[str] = ()) -> None:
-    """Drop what an earlier fit left on an estimator."""
+    """Drop what an earlier fit left, so that a fit that fails leaves no mixture of two."""
     left = {name for name in vars(estimator) if name.endswith("_") or name in _PRIVATE}
     for name in left.difference(keep):
         delattr(estimator, name)

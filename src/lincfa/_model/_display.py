@@ -63,10 +63,7 @@ class Table:
 
 
 def documentation_link(page: str) -> str:
-    """Return the address of a page of the documentation.
-
-    That declared by the package, or else of the page that is installed with it or in the checkout.
-    """
+    """Return the address of a page: as declared by the package, or else of an installed file."""
     try:
         declared = metadata("lincfa").get_all("Project-URL") or []
     except PackageNotFoundError:

@@ -322,16 +322,10 @@ def _names(attribute: str) -> Entry:
     return Entry(attribute, "a list of names", _write_names, _read_names, True)
 
 
+_PARAMETERS = ("strategy", "tolerance", "n_groups", "noise", "min_correlation", "units")
+
 ENTRIES: dict[str, Any] = {
-    "parameters": {
-        "strategy": _parameter("strategy"),
-        "tolerance": _parameter("tolerance"),
-        "n_groups": _parameter("n_groups"),
-        "noise": _parameter("noise"),
-        "min_correlation": _parameter("min_correlation"),
-        "units": _parameter("units"),
-        "sample_dim": _parameter("sample_dim"),
-    },
+    "parameters": {name: _parameter(name) for name in (*_PARAMETERS, "sample_dim")},
     "structure": {
         "connectivity": Entry(
             "connectivity", "pairs of features", _write_connectivity, _read_connectivity, True

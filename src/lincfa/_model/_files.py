@@ -14,15 +14,11 @@ _BESIDE_PARQUET = ("_metadata", "_common_metadata", "_SUCCESS")
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file; after an interruption the old file is unchanged."""
-    with replacing(path) as part, part.open("x", encoding="utf-8", newline="\n") as file:
+    with (
+        replacing_all([path]) as (part,),
+        part.open("x", encoding="utf-8", newline="\n") as file,
+    ):
         file.write(text)
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path; what is written there, a file or a folder, then replaces ``path``."""
-    with replacing_all([path]) as (part,):
-        yield part
 
 
 @contextmanager

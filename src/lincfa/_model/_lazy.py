@@ -39,9 +39,18 @@ def average_lazily(model: Any, X: Any, table: FeatureTable) -> Any:
         return _map_frame(X, _averages, specs[0], names, dtype)
     if len(specs) == 1:
         averaged = _map_blocks(array, _averages, specs[0], len(names), np.dtype(np.float64))
-    else:
-        averaged = _add_up(array, _averages, specs, len(names))
-    return averaged.astype(dtype)
+        return averaged.astype(dtype)
+    from dask import delayed
+
+    # What the column chunks contribute is added up in tasks of their own: sums of arrays would be
+    # fused with all that they are sums of, and a whole row of chunks would have to be in memory.
+    task, given = delayed(_averages), [_once(spec) for spec in specs]
+    rows = [
+        [add_in_tree([task(*pair) for pair in zip(row, given, strict=True)])]
+        for row in array.to_delayed()
+    ]
+    chunks = (array.chunks[0], (len(names),))
+    return _assemble(rows, chunks, np.dtype(np.float64)).astype(dtype)
 
 
 def expand_lazily(
@@ -99,22 +108,6 @@ def _map_blocks(
         chunks=(array.chunks[0], (width,)),
         meta=np.empty((0, 0), dtype=dtype),
     )
-
-
-def _add_up(array: Any, function: Callable[..., Any], specs: list[Any], width: int) -> Any:
-    """Add up what the column chunks contribute, in tasks of their own.
-
-    Sums of arrays would be fused with all that they are sums of, and a whole row of chunks would
-    have to be in memory.
-    """
-    from dask import delayed
-
-    task, given = delayed(function), [_once(spec) for spec in specs]
-    rows = [
-        [add_in_tree([task(*pair) for pair in zip(row, given, strict=True)])]
-        for row in array.to_delayed()
-    ]
-    return _assemble(rows, (array.chunks[0], (width,)), np.dtype(np.float64))
 
 
 def _assemble(rows: list[list[Any]], chunks: Any, dtype: Any) -> Any:

@@ -1,22 +1,149 @@
 """The folds of a cross-validation: all strategies and tolerances on the same statistics."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedKFold, check_cv
 
-from .._data._checks import MIN_SAMPLES, check_total_weight, is_dask
+from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights, computed
+from .._data._training import Training
 from .._grouping import PATHS, partition_in_order
 from .._grouping._constraint import Constraint
 from .._rule import Rule
-from .._statistics import IndexArray, Statistics
-from ._samples import ArrayFold, ChunkFold, Grouping, Outcomes, Samples
+from .._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics, statistics_of
+from .._statistics._means import group_means
+from ..theory._arrays import FloatArray
+
+if TYPE_CHECKING:
+    from .._data._dask import ChunkedTraining
+    from .._statistics._dask._chunks import Chunks
 
 _SPLITS, _PREDICTIONS = 5, 200
+
+Grouping: TypeAlias = tuple[IndexArray, int]
+"""Label of each feature, and number of groups."""
+
+Reduced: TypeAlias = Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
+"""Reduced features of the samples to learn from and of those to score, for each grouping."""
+
+_MOST_CACHED = 4096
+"""Features up to which all correlations of a fold are computed once and kept: 128 MiB."""
+
+_LARGEST_REDUCED = 2**26
+"""Values of reduced features that come back from one pass over chunks, at most: 512 MiB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Target and weights of samples, in memory."""
+
+    y: FloatArray
+    weights: FloatArray | None
+
+    @property
+    def n_samples(self) -> float:
+        return len(self.y) if self.weights is None else float(self.weights.sum())
+
+    def take(self, rows: IndexArray) -> "Outcomes":
+        return Outcomes(self.y[rows], None if self.weights is None else self.weights[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Samples to be divided into folds, given as rows that all have weight."""
+
+    outcomes: Outcomes
+    data: "Training | Chunks"
+
+    def fold(self, train: IndexArray, test: IndexArray) -> "ArrayFold | ChunkFold":
+        """Take rows to learn from and rows to score, without those that have no weight."""
+        weights = self.outcomes.weights
+        if weights is not None:
+            train, test = (rows[weights[rows] > 0] for rows in (train, test))
+        if isinstance(self.data, Training):
+            return ArrayFold(self.data.take(train), self.data.take(test))
+        outcomes = self.outcomes.take(train), self.outcomes.take(test)
+        return ChunkFold(*outcomes, self.data, train, test)
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayFold:
+    """Samples to learn from and samples to score, in memory."""
+
+    train: Training
+    test: Training
+
+    def statistics(self) -> Statistics:
+        """Return statistics of the samples to learn from; few features keep all correlations."""
+        statistics = ArrayStatistics.of(self.train)
+        few = statistics.varying.size <= _MOST_CACHED
+        return CachedStatistics.of(statistics) if few else statistics
+
+    def reduced(
+        self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
+    ) -> Reduced:
+        for labels, size in groupings:
+            train, test = (
+                group_means(part.values, labels, size, mean=mean, scale=scale)
+                for part in (self.train, self.test)
+            )
+            yield train, test
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkFold:
+    """Samples to learn from and samples to score, as rows of chunks."""
+
+    train: Outcomes
+    test: Outcomes
+    chunks: "Chunks"
+    train_rows: IndexArray
+    test_rows: IndexArray
+
+    def statistics(self) -> Statistics:
+        """Return statistics of the samples to learn from, by giving the others no weight."""
+        weights = np.zeros(sum(self.chunks.lengths))
+        # A row may be drawn several times.
+        counts = 1.0 if self.train.weights is None else self.train.weights
+        np.add.at(weights, self.train_rows, counts)
+        return statistics_of(self.chunks.weighted(weights), often=True)
+
+    def reduced(
+        self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
+    ) -> Reduced:
+        """Average the groups of each grouping, of as many per pass as fit."""
+        room = _LARGEST_REDUCED // sum(self.chunks.lengths)
+        batch: list[Grouping] = []
+        for grouping in groupings:
+            if batch and sum(size for _, size in batch) + grouping[1] > room:
+                yield from self._reduce(batch, mean, scale)
+                batch = []
+            batch.append(grouping)
+        if batch:
+            yield from self._reduce(batch, mean, scale)
+
+    def _reduce(
+        self, batch: list[Grouping], mean: FloatArray | None, scale: FloatArray | None
+    ) -> Reduced:
+        for reduced in self.chunks.reduced(batch, mean, scale):
+            yield reduced[self.train_rows], reduced[self.test_rows]
+
+
+def samples_of(training: "Training | ChunkedTraining") -> Samples:
+    """Check that all values are finite, and prepare the samples for folds."""
+    if isinstance(training, Training):
+        training.check_finite()
+        return Samples(Outcomes(training.y, training.weights), training)
+    from .._statistics._dask._chunks import Chunks
+
+    chunks = Chunks.of(training)
+    chunks.weighted(None).column_moments()  # checks also rows without weight, as in memory
+    y, weights = chunks.outcomes()
+    return Samples(Outcomes(y, check_weights(weights, len(y))), chunks)
 
 
 @dataclass(frozen=True)
@@ -41,12 +168,8 @@ def splits(
         if n < MIN_SAMPLES + 2:
             raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
         cv = default_folds(n)
-    if is_dask(groups):
-        from .._data._compute import compute
-
-        groups = compute(groups)
     samples = np.arange(n)
-    for split in check_cv(cv).split(X, y, groups):
+    for split in check_cv(cv).split(X, y, computed(groups)):
         train, test = (samples[part] for part in split)
         if not weighted and len(train) < MIN_SAMPLES:
             raise ValueError(
@@ -62,7 +185,7 @@ def default_folds(n: int) -> RepeatedKFold:
     return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=repeats, random_state=0)
 
 
-def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes) -> Any:
+def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes | Training) -> Any:
     if outcomes.weights is None:
         return clone(estimator).fit(X, outcomes.y)
     return clone(estimator).fit(X, outcomes.y, sample_weight=outcomes.weights)
@@ -118,7 +241,7 @@ def _score_combinations(
     return [scores[place] for place in which], sizes, fold.train.n_samples
 
 
-def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Outcomes) -> float:
+def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Outcomes | Training) -> float:
     if test.weights is None:
         return float(scorer(fitted, X, test.y))
     try:
