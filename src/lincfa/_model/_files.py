@@ -3,12 +3,14 @@
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+_ATTEMPTS = 100
 _BESIDE_PARQUET = ("_metadata", "_common_metadata", "_SUCCESS")
 
 
@@ -77,10 +79,15 @@ def _replace(part: Path, target: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
+    if not path.is_dir():
         path.unlink(missing_ok=True)
+        return
+    # After an error, threads that write a Zarr store may still be adding files.
+    for _ in range(_ATTEMPTS):
+        shutil.rmtree(path, ignore_errors=True)
+        if not path.exists():
+            return
+        time.sleep(0.05)
 
 
 def is_store(path: Path) -> bool:
