@@ -353,10 +353,7 @@ class LinCFA(GroupModel):
         return partition_in_order(self.strategy, statistics, rule, constraint), None
 
     def cut(
-        self,
-        *,
-        tolerance: float | Literal["unbiased"] | None = None,
-        n_groups: int | None = None,
+        self, *, tolerance: float | Literal["unbiased"] | None = None, n_groups: int | None = None
     ) -> Self:
         """Merge less or more without a new fit.
 

@@ -16,10 +16,7 @@ _BESIDE_PARQUET = ("_metadata", "_common_metadata", "_SUCCESS")
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file; after an interruption the old file is unchanged."""
-    with (
-        replacing_all([path]) as (part,),
-        part.open("x", encoding="utf-8", newline="\n") as file,
-    ):
+    with replacing_all([path]) as (part,), part.open("x", encoding="utf-8", newline="\n") as file:
         file.write(text)
 
 

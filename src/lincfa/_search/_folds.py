@@ -192,10 +192,7 @@ def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes | Train
 
 
 def score_fold(
-    candidates: Candidates,
-    samples: Samples,
-    train: IndexArray,
-    test: IndexArray,
+    candidates: Candidates, samples: Samples, train: IndexArray, test: IndexArray
 ) -> tuple[list[float], list[int], float]:
     """Score all combinations on one fold; error messages mention the fold."""
     try:

@@ -49,10 +49,7 @@ def row_slices(n: int, width: int, values: int = TILE_VALUES) -> Iterator[slice]
 
 
 def take_columns(
-    X: npt.NDArray[Any],
-    rows: slice,
-    columns: npt.NDArray[np.intp],
-    shift: FloatArray | None = None,
+    X: npt.NDArray[Any], rows: slice, columns: npt.NDArray[np.intp], shift: FloatArray | None = None
 ) -> FloatArray:
     """Copy some columns of some rows as float64, less a shift of each column if given.
 

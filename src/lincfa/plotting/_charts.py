@@ -12,13 +12,7 @@ from .._lincfa_cv import LinCFACV
 from .._model._parameters import is_count
 from .._search._choice import standard_errors
 from ..report._groups import CorrelationMatrix, Pairs, collect_pairs, correlate_by_group
-from ..report._inputs import (
-    Observations,
-    fitted_reducer,
-    open_features,
-    open_test,
-    open_training,
-)
+from ..report._inputs import Observations, fitted_reducer, open_features, open_test, open_training
 from ..report._scores import (
     Coefficients,
     ScorePath,
