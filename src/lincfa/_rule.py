@@ -83,10 +83,9 @@ def tolerance_value(tolerance: float | Literal["unbiased"]) -> float:
 def pairs_from_correlations(
     rho: FloatArray, r_first: FloatArray, r_second: FloatArray
 ) -> PairCorrelations:
-    """Δ and 1 − R² of means of groups, of which only correlations are known.
-
-    A difference of less than 1e-13 of the variance cannot be told from rounding and counts as none.
-    """
+    """Δ and 1 − R² of means of groups, of which only correlations are known."""
+    # A difference of less than 1e-13 of the variance cannot be told from rounding and counts as
+    # none.
     below_one = 1 - rho
     share = r_first - r_second
     share *= share
@@ -139,10 +138,8 @@ class Rule:
         )
 
     def f(self, pairs: PairCorrelations) -> FloatArray:
-        """F of each pair: growth of bias over drop of variance, both estimated.
-
-        0 where the difference explains nothing, else infinite where the pair explains all.
-        """
+        """F of each pair: growth of bias over drop of variance, both estimated."""
+        # 0 where the difference explains nothing, else infinite where the pair explains all.
         with np.errstate(divide="ignore", invalid="ignore"):
             f = np.asarray(self._ratio(pairs.share_difference, pairs.unexplained))
         return np.where(pairs.share_difference == 0, 0.0, f)
@@ -154,10 +151,8 @@ class Rule:
         return (self.n_samples - 1) * share / max(self.noise_ratio, _SMALLEST_RATIO)
 
     def variance_drop(self, unexplained: FloatArray, n_weights: int = 2) -> FloatArray:
-        """Variance of the noise over n − 1, as a share of the target's variance.
-
-        Without a known noise it is that of a regression with so many weights.
-        """
+        """Variance of the noise over n − 1, as a share of the target's variance."""
+        # Without a known noise it is that of a regression with so many weights.
         if self.noise_ratio is None:
             return unexplained / (self.n_samples - 1 - n_weights)
         return np.full(np.shape(unexplained), self.noise_ratio / (self.n_samples - 1))
@@ -191,14 +186,12 @@ class Rule:
     def certain_and_doubtful(
         self, rho: FloatArray, r_seeds: FloatArray, r_candidates: FloatArray
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Which pairs (seed, candidate) pass for certain, and which are in doubt.
-
-        A screen for large arrays ``rho`` of shape (seeds, candidates), an eighth of the cost of F:
-        F ≤ c multiplied by its denominators, (n−3)(r₁−r₂)²(1+ρ) ≤ 2c(1−ρ²)(1−R²). In doubt are
-        pairs whose two sides differ by less than a margin above their rounding, and pairs that
-        nearly coincide or explain nearly all of the target: for these :meth:`passes` decides, on
-        more than plain correlations.
-        """
+        """Which pairs (seed, candidate) pass for certain, and which are in doubt."""
+        # A screen for large arrays ``rho`` of shape (seeds, candidates), an eighth of the cost of
+        # F: F ≤ c multiplied by its denominators, (n−3)(r₁−r₂)²(1+ρ) ≤ 2c(1−ρ²)(1−R²). In doubt are
+        # pairs whose two sides differ by less than a margin above their rounding, and pairs that
+        # nearly coincide or explain nearly all of the target: for these :meth:`passes` decides, on
+        # more than plain correlations.
         column = r_seeds[:, None]
         # (1 − ρ²)(1 − R²) = 1 − r₁² − r₂² + (2r₁r₂ − ρ)ρ
         left_over = 2 * column * r_candidates
@@ -228,13 +221,11 @@ class Rule:
         return passing, doubtful
 
     def largest_difference(self, r: FloatArray) -> FloatArray:
-        """Largest |r₁ − r₂| at which a feature with r₁ = ``r`` can merge, whatever ρ is.
-
-        The difference of two features explains at least (r₁−r₂)²/4 of the target, and what the
-        pair leaves unexplained is at most 1 − r₁². (A margin is added to the latter, of which
-        little but rounding is left where r₁ is near 1.) At a correlation of at least m it explains
-        (r₁−r₂)²/(2(1−m)).
-        """
+        """Largest |r₁ − r₂| at which a feature with r₁ = ``r`` can merge, whatever ρ is."""
+        # The difference of two features explains at least (r₁−r₂)²/4 of the target, and what the
+        # pair leaves unexplained is at most 1 − r₁². (A margin is added to the latter, of which
+        # little but rounding is left where r₁ is near 1.) At a correlation of at least m it
+        # explains (r₁−r₂)²/(2(1−m)).
         factor = np.sqrt(2 * (1 - self.min_correlation))
         if self.noise_ratio is None:
             unexplained = np.maximum(1 - r**2, 0) + MARGIN
@@ -259,11 +250,9 @@ class Rule:
 
 
 def full_noise_ratio(statistics: Statistics) -> float:
-    """Residual variance of the regression on all features, over the variance of the target.
-
-    Directions in which the features do not vary count as no features: they neither explain nor
-    cost a degree of freedom.
-    """
+    """Residual variance of the regression on all features, over the variance of the target."""
+    # Directions in which the features do not vary count as no features: they neither explain nor
+    # cost a degree of freedom.
     features = np.flatnonzero(statistics.varying)
     n = statistics.n_samples
     if n <= features.size + 1:

@@ -163,10 +163,8 @@ def _is_numeric(frame: Any, index: int, dtype: Any) -> bool:
 
 
 def _are_numbers(values: Iterable[Any]) -> bool:
-    """Whether Python objects are numbers or missing.
-
-    Text that reads as a number is text: converting it silently would hide a broken column.
-    """
+    """Whether Python objects are numbers or missing."""
+    # Text that reads as a number is text: converting it silently would hide a broken column.
     return all(value is None or isinstance(value, numbers.Number) for value in values)
 
 

@@ -78,11 +78,9 @@ def keep_columns(estimator: Any, columns: Columns) -> None:
 
 
 def check_columns(estimator: Any, known: Columns, X: Any, names: Names | None) -> None:
-    """Raise unless the columns of X are those that an estimator was fitted to.
-
-    scikit-learn compares strings with strings. It ignores other names, such as wavelengths, and the
-    cells of a field, and would warn that there are no names.
-    """
+    """Raise unless the columns of X are those that an estimator was fitted to."""
+    # scikit-learn compares strings with strings. It ignores other names, such as wavelengths, and
+    # the cells of a field, and would warn that there are no names.
     old, new = (None if _are_positions(one) else one for one in (known.names, names))
     strings = hasattr(estimator, "feature_names_in_") and display_names(new) is None
     quiet = known.field is not None and new is None

@@ -97,10 +97,8 @@ def _length(y: Any) -> int | None:
 
 
 def _check_not_own_variable(y: Any, X: Any) -> None:
-    """Raise for a target that is a variable of the Dataset, and so a feature as well.
-
-    Dask arrays are not computed: they are the same if their graphs have the same name.
-    """
+    """Raise for a target that is a variable of the Dataset, and so a feature as well."""
+    # Dask arrays are not computed: they are the same if their graphs have the same name.
     if not is_dataset(X) or not (is_field(y) or is_pandas(y, "Series")):
         return
     # The name of a Series may be a tuple, for which a Dataset has no variable.
@@ -192,10 +190,8 @@ def _start(what: str) -> str:
 
 
 def read_field(X: Any, sample_dim: Hashable) -> tuple[Field, Any]:
-    """Describe a field and return its table: an array, or a dask array if the field is lazy.
-
-    An array in memory is not copied if its cells are contiguous and none is missing.
-    """
+    """Describe a field and return its table: an array, or a dask array if the field is lazy."""
+    # An array in memory is not copied if its cells are contiguous and none is missing.
     field = describe_field(X, sample_dim)
     stacked = _stacked(field, X)
     variables = [

@@ -32,13 +32,11 @@ _PAIRS = 2**12
 
 
 def path_agglomerative(statistics: Statistics, rule: Rule, constraint: Constraint) -> MergePath:
-    """Merge the two groups with the smallest F until one group is left, or none may merge.
-
-    Each group is represented by the mean of its standardised features, standardised again. The path
-    does not depend on the order of the features: where several pairs have the same F, the most
-    correlated pair merges first, then the one with the fewest features, and only where these are
-    equal too, the one that comes first.
-    """
+    """Merge the two groups with the smallest F until one group is left, or none may merge."""
+    # Each group is represented by the mean of its standardised features, standardised again. The
+    # path does not depend on the order of the features: where several pairs have the same F, the
+    # most correlated pair merges first, then the one with the fewest features, and only where these
+    # are equal too, the one that comes first.
     groups = single_features(statistics, rule, constraint)
     groups.merge_coinciding()
     groups.merge_down(1)
@@ -256,11 +254,9 @@ class _AllPairs(Merging):
             self._search(rows)
 
     def _compare(self, merged: int, gone: int) -> None:
-        """Compare a merged group with the others, and update the nearest group of each.
-
-        A group whose nearest has changed is searched only when its turn comes: the F of its former
-        nearest is a lower bound until then.
-        """
+        """Compare a merged group with the others, and update the nearest group of each."""
+        # A group whose nearest has changed is searched only when its turn comes: the F of its
+        # former nearest is a lower bound until then.
         order = self._order_rows(slice(merged, merged + 1))[0]
         order[~self._alive] = inf
         order[merged] = inf

@@ -74,12 +74,10 @@ class _Group:
 
 
 def group_centroid(statistics: Statistics, rule: Rule) -> Partition:
-    """Let features join the mean of a group.
-
-    Features in their order: each one that has no group yet seeds one. The features behind it that
-    have no group are tested one after another against the mean of the group so far, standardised,
-    and join if the pair passes. This is repeated until a round adds none.
-    """
+    """Let features join the mean of a group."""
+    # Features in their order: each one that has no group yet seeds one. The features behind it that
+    # have no group are tested one after another against the mean of the group so far, standardised,
+    # and join if the pair passes. This is repeated until a round adds none.
     free = statistics.varying.copy()
     record = [np.empty(0, dtype=EVIDENCE)]
     for seed in range(free.size):
@@ -98,11 +96,9 @@ class _FreeGroup(_Group):
     """A group that any feature may join."""
 
     def test_all(self, candidates: IndexArray) -> bool:
-        """Test candidates one after another; return whether any joined.
-
-        Only those are computed whose correlation with the target is near that of the group, with
-        some slack. They are selected again when the group has moved by more than the slack.
-        """
+        """Test candidates one after another; return whether any joined."""
+        # Only those are computed whose correlation with the target is near that of the group, with
+        # some slack. They are selected again when the group has moved by more than the slack.
         before = len(self.members)
         r = self._statistics.target_correlation[candidates]
         size = self._statistics.costs.candidates
@@ -125,10 +121,8 @@ class _FreeGroup(_Group):
         return len(self.members) > before
 
     def _first_to_pass(self, candidates: IndexArray) -> int:
-        """Place of the first candidate that passes with the group as it is.
-
-        One product with all candidates is much faster than many with a block of them.
-        """
+        """Place of the first candidate that passes with the group as it is."""
+        # One product with all candidates is much faster than many with a block of them.
         rho = np.clip(self.sums.of(candidates) / self.norm, -1, 1)
         r = self._statistics.target_correlation[candidates]
         f = self._rule.f_from_correlations(rho, np.asarray(self.r), r)
@@ -163,12 +157,10 @@ class _FreeGroup(_Group):
 def group_centroid_connected(
     statistics: Statistics, rule: Rule, graph: sparse.csr_array
 ) -> Partition:
-    """Let features join the mean of a group of which they are neighbours.
-
-    Features in their order: each one that has no group yet seeds one. The features without a group
-    that are neighbours of a member are tested in their order against the mean of the group so far,
-    standardised, and join if the pair passes. This is repeated until a round adds none.
-    """
+    """Let features join the mean of a group of which they are neighbours."""
+    # Features in their order: each one that has no group yet seeds one. The features without a
+    # group that are neighbours of a member are tested in their order against the mean of the group
+    # so far, standardised, and join if the pair passes. This is repeated until a round adds none.
     correlations, neighbours = NearbyCorrelations(statistics), Neighbours(graph)
     free = statistics.varying.tolist()
     record = [np.empty(0, dtype=EVIDENCE)]

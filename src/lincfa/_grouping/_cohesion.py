@@ -128,12 +128,10 @@ def _complete_large(
 def add_path_cohesion(
     statistics: Statistics, path: MergePath, factors: FloatArray, *, neighbours: bool
 ) -> None:
-    """Write the cohesion of each merged group of a path into its record.
-
-    ``factors`` are those by which the standardised features enter the mean of their group. Where
-    only ``neighbours`` merge and there are more features than samples, the minimum is that of the
-    pairs of some members; see ``_SomePairs``.
-    """
+    """Write the cohesion of each merged group of a path into its record."""
+    # ``factors`` are those by which the standardised features enter the mean of their group. Where
+    # only ``neighbours`` merge and there are more features than samples, the minimum is that of the
+    # pairs of some members; see ``_SomePairs``.
     if not path.merges.size:
         return
     # Last what may read the data.

@@ -156,10 +156,8 @@ class Regression:
         self._change: tuple[FloatArray, float] | None = None
 
     def closest(self) -> tuple[int, int, float, float, float] | None:
-        """Return the pair whose equal weights cost least, or None where no pair may merge.
-
-        Their places, their correlation, the drop of variance and the growth of bias.
-        """
+        """Return the pair whose equal weights cost least, or None where no pair may merge."""
+        # Their places, their correlation, the drop of variance and the growth of bias.
         best, place = np.inf, (0, 0)
         for top, cost, _ in self._costs():
             row, column = divmod(int(cost.argmin()), cost.shape[1])
@@ -175,10 +173,8 @@ class Regression:
         return i, j, rho, max(drop, _FLOOR), best
 
     def _costs(self) -> Iterator[tuple[int, FloatArray, slice]]:
-        """What equal weights cost each pair: first row, rows of a strip, and its columns.
-
-        Infinite below the diagonal, and for pairs that may not merge.
-        """
+        """What equal weights cost each pair: first row, rows of a strip, and its columns."""
+        # Infinite below the diagonal, and for pairs that may not merge.
         d = self.count
         step = max(1, _STRIP_VALUES // d)
         for top in range(0, d, step):
@@ -222,10 +218,8 @@ class Regression:
         return np.asarray(self._products[rows, columns] / (norms[rows, None] * norms[columns]))
 
     def merge(self, i: int, j: int) -> None:
-        """Give groups i < j the same weight and let group i stand for both.
-
-        The last group takes the place of group j.
-        """
+        """Give groups i < j the same weight and let group i stand for both."""
+        # The last group takes the place of group j.
         d = self.count
         self._products[i, :d] += self._products[j, :d]
         self._products[i, i] += self._products[i, j]

@@ -122,13 +122,11 @@ def _join_first_seed(
 def _comparisons(
     statistics: Statistics, rule: Rule, seeds: IndexArray, candidates: IndexArray
 ) -> tuple[IndexArray, list[Comparison]]:
-    """Divide seeds × candidates into comparisons, leaving out what cannot pass.
-
-    A seed can only merge features whose correlation with the target is near its own. Sorted by that
-    correlation, the seeds near a block of candidates are a short range. But then the columns of a
-    block lie scattered in memory; if that costs more than it saves, blocks keep the order of the
-    columns and are compared with all seeds.
-    """
+    """Divide seeds × candidates into comparisons, leaving out what cannot pass."""
+    # A seed can only merge features whose correlation with the target is near its own. Sorted by
+    # that correlation, the seeds near a block of candidates are a short range. But then the columns
+    # of a block lie scattered in memory; if that costs more than it saves, blocks keep the order of
+    # the columns and are compared with all seeds.
     width = max(_SMALLEST_BLOCK, _SCREEN_VALUES // seeds.size)
     r, rounding = statistics.target_correlation, statistics.rounding
     by_target = seeds[np.argsort(r[seeds], kind="stable")]
@@ -160,12 +158,10 @@ def _cut(features: IndexArray, size: int) -> Iterator[IndexArray]:
 def group_sequential_connected(
     statistics: Statistics, rule: Rule, graph: sparse.csr_array
 ) -> Partition:
-    """Group by the paper's Algorithm 1, through neighbours only.
-
-    Features in their order: each one that has no group yet seeds one. A feature without a group
-    that is a neighbour of a member joins if the pair (seed, feature) passes the rule, until no
-    neighbour passes.
-    """
+    """Group by the paper's Algorithm 1, through neighbours only."""
+    # Features in their order: each one that has no group yet seeds one. A feature without a group
+    # that is a neighbour of a member joins if the pair (seed, feature) passes the rule, until no
+    # neighbour passes.
     groups = _ConnectedGroups(statistics, rule, Neighbours(graph))
     seeds, features, correlations = [], [], []
     for seed in np.flatnonzero(statistics.varying).tolist():
@@ -195,12 +191,10 @@ class _ConnectedGroups:
         self._largest_difference = (largest + rounding).tolist()
 
     def grow(self, seed: int) -> tuple[list[int], list[float]]:
-        """Return the features that join a seed, and their correlations with it.
-
-        A feature joins by its own correlation with the seed, whichever member it is a neighbour
-        of. So features are tested some steps ahead of the group, as many at once as it has
-        members, and the group is what can be reached through those that pass.
-        """
+        """Return the features that join a seed, and their correlations with it."""
+        # A feature joins by its own correlation with the seed, whichever member it is a neighbour
+        # of. So features are tested some steps ahead of the group, as many at once as it has
+        # members, and the group is what can be reached through those that pass.
         self.free[seed] = False
         joined: list[int] = []
         tested: dict[int, float | None] = {}  # the correlation of those that pass
@@ -229,10 +223,8 @@ class _ConnectedGroups:
     def _candidates(
         self, seed: int, unknown: dict[int, None], tested: dict[int, float | None], size: int
     ) -> list[int]:
-        """Return features to test: those asked for, and what lies behind them.
-
-        Those whose correlation with the target is too far off cannot pass, and need no test.
-        """
+        """Return features to test: those asked for, and what lies behind them."""
+        # Those whose correlation with the target is too far off cannot pass, and need no test.
         r_seed, largest = self._r[seed], self._largest_difference[seed]
         most = len(unknown) + max(_FEWEST_AHEAD, size)
         edges_left = _EDGES_AHEAD * most

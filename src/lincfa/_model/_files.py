@@ -22,10 +22,8 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
 
 @contextmanager
 def replacing_all(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[Path]]:
-    """Yield a temporary path for each path; nothing is replaced before all are on the disk.
-
-    After an error or an interruption the old files are unchanged and the temporary ones removed.
-    """
+    """Yield a temporary path for each path; nothing is replaced before all are on the disk."""
+    # After an error or an interruption the old files are unchanged and the temporary ones removed.
     targets = [_target(path) for path in paths]
     parts = [target.parent / f".lincfa-{token_hex(8)}.part" for target in targets]
     try:

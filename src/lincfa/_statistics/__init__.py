@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 def statistics_of(
     training: "Training | ChunkedTraining", *, often: bool = False, neighbours: bool = False
 ) -> Statistics:
-    """Return the statistics of data in memory or in chunks, after one pass over them.
-
-    ``often`` and ``neighbours`` announce that correlations with means of groups, or of neighbours,
-    will be needed again and again, which in chunks are then computed all at once.
-    """
+    """Return the statistics of data in memory or in chunks, after one pass over them."""
+    # ``often`` and ``neighbours`` announce that correlations with means of groups, or of
+    # neighbours, will be needed again and again, which in chunks are then computed all at once.
     if isinstance(training, Training):
         return ArrayStatistics.of(training)
     from ._dask._chunks import Chunks, chunk_statistics

@@ -236,10 +236,8 @@ class ArrayStatistics(Statistics):
         above_minus_one: FloatArray,
         total: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
-        """Share of the difference and 1 − R², from what is left of the target column by column.
-
-        Both are 0 where they are no larger than the rounding of the data.
-        """
+        """Share of the difference and 1 − R², from what is left of the target column by column."""
+        # Both are 0 where they are no larger than the rounding of the data.
         degrees = self.n_samples - 1
 
         def weight(covariance: FloatArray, variance: FloatArray) -> FloatArray:
@@ -261,16 +259,14 @@ def _costs(X: npt.NDArray[Any]) -> Costs:
     """What correlations of the columns of an array cost, as measured."""
 
     def block_size(remaining: int, seed_share: float) -> int:
-        """How many features to decide together.
-
-        The square of a block of P features costs n·P² operations, the rows of its seeds against the
-        remaining R features 2·n·R per seed. At P² = 8R the square costs as much as four seeds, so
-        it never counts for much, while the block holds many seeds where there are many. But where
-        most of the last features were seeds, most of the remaining pairs will have to be compared
-        anyway, and squares are the cheapest way: n·R² for all of them in one symmetric update,
-        each column read once. Then the block is as large as a tenth of the memory of X allows,
-        which for tall data is everything that remains.
-        """
+        """How many features to decide together."""
+        # The square of a block of P features costs n·P² operations, the rows of its seeds against
+        # the remaining R features 2·n·R per seed. At P² = 8R the square costs as much as four
+        # seeds, so it never counts for much, while the block holds many seeds where there are many.
+        # But where most of the last features were seeds, most of the remaining pairs will have to
+        # be compared anyway, and squares are the cheapest way: n·R² for all of them in one
+        # symmetric update, each column read once. Then the block is as large as a tenth of the
+        # memory of X allows, which for tall data is everything that remains.
         size = min(_LARGEST_BLOCK, isqrt(8 * remaining))
         if seed_share > 0.5:
             size = max(size, isqrt(int(_SQUARE_SHARE * X.nbytes / 8)))
@@ -314,13 +310,11 @@ def refuse_constant_target(value: float) -> NoReturn:
 def column_moments(
     training: Training, target: FloatArray
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_], FloatArray]:
-    """Means, scales, which columns vary, and correlations with the target, in one pass.
-
-    Sums are taken of the distance to a shift, the mean of a few rows: then they keep their digits
-    also where the mean is much larger than the scale. The few columns that this does not suit (the
-    shift is far off, the unit extreme, the values constant or not finite) are done once more, with
-    care.
-    """
+    """Means, scales, which columns vary, and correlations with the target, in one pass."""
+    # Sums are taken of the distance to a shift, the mean of a few rows: then they keep their digits
+    # also where the mean is much larger than the scale. The few columns that this does not suit
+    # (the shift is far off, the unit extreme, the values constant or not finite) are done once
+    # more, with care.
     X, weights = training.values, training.weights
     rows_of_x, D = X.shape
     counts = np.ones(rows_of_x) if weights is None else weights

@@ -123,12 +123,10 @@ def _along_rows(
     offset: FloatArray | None,
     factor: FloatArray,
 ) -> FloatArray:
-    """Read row after row, adding each value to the sum of its group.
-
-    A row is given to SciPy as a sparse matrix whose column indices are the labels, to be made
-    dense: entries at the same place add up. Every group has several sums for columns in turn, or
-    each addition would have to wait for the one before.
-    """
+    """Read row after row, adding each value to the sum of its group."""
+    # A row is given to SciPy as a sparse matrix whose column indices are the labels, to be made
+    # dense: entries at the same place add up. Every group has several sums for columns in turn, or
+    # each addition would have to wait for the one before.
     n, width = X.shape
     copies = min(_MOST_COPIES, max(1, width // (2 * sizes.size)))
     length = min(n, max(1, _ROW_VALUES // width))

@@ -75,10 +75,8 @@ class Features:
         varying: npt.NDArray[np.bool_],
         precision: FloatArray,
     ) -> "Features":
-        """Derive the moments from sums over the samples; the target is the last column.
-
-        ``squares`` are of the distances to the mean, ``products`` with those of the target.
-        """
+        """Derive the moments from sums over the samples; the target is the last column."""
+        # ``squares`` are of the distances to the mean, ``products`` with those of the target.
         degrees = n_samples - 1
         scale = np.sqrt(np.where(varying, squares / degrees, 1.0))
         correlation = np.where(varying, products / (degrees * scale[-1] * scale), 0.0)
@@ -189,10 +187,8 @@ class Statistics(Features, ABC):
         """Running sums for a group that is still empty."""
 
     def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
-        """Complete correlations of pairs of features, precise also where they nearly coincide.
-
-        Here from nothing but correlations, to the resolution of sums.
-        """
+        """Complete correlations of pairs of features, precise also where they nearly coincide."""
+        # Here from nothing but correlations, to the resolution of sums.
         r = self.target_correlation
         floor = (self.rounding[first] + self.rounding[second]) ** 2
 
@@ -228,11 +224,9 @@ class Statistics(Features, ABC):
         return matrix
 
     def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
-        """Full matrices of the correlations within each of many small groups.
-
-        Several groups are computed together: what this computes in vain, correlations between
-        groups, costs less than reading the data for each.
-        """
+        """Full matrices of the correlations within each of many small groups."""
+        # Several groups are computed together: what this computes in vain, correlations between
+        # groups, costs less than reading the data for each.
         start = 0
         while start < len(groups):
             stop, width = start + 1, groups[start].size
@@ -248,10 +242,8 @@ class Statistics(Features, ABC):
             start = stop
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
-        """Variance of the sum of each group's standardised features, multiplied by factors.
-
-        Features with label −1 belong to no group.
-        """
+        """Variance of the sum of each group's standardised features, multiplied by factors."""
+        # Features with label −1 belong to no group.
         result = np.zeros(n_groups)
         order = np.argsort(labels, kind="stable")
         bounds = np.searchsorted(labels[order], np.arange(n_groups + 1))
@@ -275,10 +267,8 @@ class Statistics(Features, ABC):
         return 0
 
     def columns(self, features: IndexArray) -> FloatArray:
-        """Standardised columns, one a row, such that their products are correlations.
-
-        Only where ``costs.columns`` is not 0.
-        """
+        """Standardised columns, one a row, such that their products are correlations."""
+        # Only where ``costs.columns`` is not 0.
         raise NotImplementedError
 
 
@@ -292,11 +282,9 @@ def complete_pairs(
     contrast: Contrast,
     residual: Residual,
 ) -> PairCorrelations:
-    """Complete the correlations of pairs.
-
-    Where subtracting rounded correlations would lose digits, ``contrast`` and ``residual`` are
-    asked for the precise values.
-    """
+    """Complete the correlations of pairs."""
+    # Where subtracting rounded correlations would lose digits, ``contrast`` and ``residual`` are
+    # asked for the precise values.
     rho = rho.copy()
     below_one, above_minus_one = 1 - rho, 1 + rho
     difference, total = r_first - r_second, r_first + r_second

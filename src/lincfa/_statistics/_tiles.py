@@ -22,10 +22,8 @@ def runs_along_rows(X: npt.NDArray[Any]) -> bool:
 
 
 def tiles(X: npt.NDArray[Any]) -> Iterator[tuple[slice, slice, FloatArray]]:
-    """Cut a matrix into tiles: their rows, their columns, and a place to compute a tile in.
-
-    The place is the same memory for all tiles, in the order of X and for float64.
-    """
+    """Cut a matrix into tiles: their rows, their columns, and a place to compute a tile in."""
+    # The place is the same memory for all tiles, in the order of X and for float64.
     n, D = X.shape
     if runs_along_rows(X):
         width = min(D, _ROW_WIDTH)
@@ -51,10 +49,8 @@ def row_slices(n: int, width: int, values: int = TILE_VALUES) -> Iterator[slice]
 def take_columns(
     X: npt.NDArray[Any], rows: slice, columns: npt.NDArray[np.intp], shift: FloatArray | None = None
 ) -> FloatArray:
-    """Copy some columns of some rows as float64, less a shift of each column if given.
-
-    The other columns are not copied on the way.
-    """
+    """Copy some columns of some rows as float64, less a shift of each column if given."""
+    # The other columns are not copied on the way.
     shift = np.zeros(columns.size) if shift is None else shift[columns]
     if columns.size and (np.diff(columns) == 1).all():  # much faster than one by one
         near = X[rows, columns[0] : columns[-1] + 1]

@@ -82,12 +82,10 @@ def _factor(
     kernel: Kernel,
     known: int | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Factor XᵀHLHX into Q P K Pᵀ Qᵀ, with K the kernel between k nodes; return nodes, Q and P.
-
-    The kernel is interpolated in Chebyshev polynomials between the smallest and the largest target.
-    If that takes as many nodes as the target has distinct values, these are the nodes. Q is
-    orthonormal, of shape (D, r) with r at most D and k; P has shape (r, k).
-    """
+    """Factor XᵀHLHX into Q P K Pᵀ Qᵀ, with K the kernel between k nodes; return nodes, Q and P."""
+    # The kernel is interpolated in Chebyshev polynomials between the smallest and the largest
+    # target. If that takes as many nodes as the target has distinct values, these are the nodes. Q
+    # is orthonormal, of shape (D, r) with r at most D and k; P has shape (r, k).
     n, D = X.shape
     values, index = np.unique(target, return_inverse=True)
     middle, half = (values[-1] + values[0]) / 2, (values[-1] - values[0]) / 2
@@ -128,10 +126,8 @@ def _nodes(count: int) -> FloatArray:
 
 
 def _nodes_needed(n_values: int, kernel: Kernel) -> int:
-    """Return how many nodes interpolate a kernel on [−1, 1] up to rounding.
-
-    If that is about ``n_values`` or more, return ``n_values + 1``.
-    """
+    """Return how many nodes interpolate a kernel on [−1, 1] up to rounding."""
+    # If that is about ``n_values`` or more, return ``n_values + 1``.
     count = _FEWEST_NODES
     while count < n_values:
         nodes = _nodes(count)

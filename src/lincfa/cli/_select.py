@@ -35,10 +35,8 @@ def naming(source: str) -> Iterator[None]:
 
 
 def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = True) -> list[str]:
-    """Return the columns with these names, or matching these patterns; each must match one.
-
-    With patterns the name of a gridded variable means all of its cells.
-    """
+    """Return the columns with these names, or matching these patterns; each must match one."""
+    # With patterns the name of a gridded variable means all of its cells.
     found: dict[str, None] = {}
     known = set(data.names)
     cells = {variable.name: variable.columns for variable in data.variables}

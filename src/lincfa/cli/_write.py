@@ -98,10 +98,8 @@ def check_outputs(
 
 @contextmanager
 def replacing(paths: Sequence[str]) -> Iterator[dict[str, Path]]:
-    """Yield a temporary path for each file, which it replaces when all are complete.
-
-    Standard output (``-``) has none.
-    """
+    """Yield a temporary path for each file, which it replaces when all are complete."""
+    # Standard output (``-``) has none.
     files = [path for path in paths if path != "-"]
     with replacing_all(files) as parts:
         yield dict(zip(files, parts, strict=True))

@@ -115,10 +115,8 @@ class Chunks(ChunkedTraining):
         *,
         summed: bool = False,
     ) -> FloatArray:
-        """Sums of products of standardised features, or of their sum, with others.
-
-        Both are in ascending order.
-        """
+        """Sums of products of standardised features, or of their sum, with others."""
+        # Both are in ascending order.
         others = self._columns(right, mean, scale)
         own = self._columns(left, mean, scale)
         if len(self.widths) == 1:
@@ -155,10 +153,8 @@ class Chunks(ChunkedTraining):
         ]
 
     def standardized(self, features: IndexArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
-        """Gather the standardised columns of features in ascending order.
-
-        Each row is multiplied by the root of its weight; those without weight are left out.
-        """
+        """Gather the standardised columns of features in ascending order."""
+        # Each row is multiplied by the root of its weight; those without weight are left out.
         specs = self._columns(features, mean, scale)
         rows = self._pieces(kernels.standardized, specs, False)
         gathered = np.vstack(compute([_node(kernels.side_by_side)(pieces) for pieces in rows]))
@@ -205,11 +201,9 @@ class Chunks(ChunkedTraining):
     def _total(
         self, kernel: Callable[..., Any], rows: Iterable[Any], spec: Any, option: Any
     ) -> FloatArray:
-        """Add up what a kernel makes of whole rows.
-
-        From a single column chunk it takes what it needs itself, some rows at a time; for several
-        it is given what each of them contributes, and no specification.
-        """
+        """Add up what a kernel makes of whole rows."""
+        # From a single column chunk it takes what it needs itself, some rows at a time; for several
+        # it is given what each of them contributes, and no specification.
         tasks = [
             _node(kernel)(list(pieces), spec, option, weights)
             for pieces, (_, _, weights, _) in zip(rows, self._rows(self.blocks), strict=True)
@@ -272,11 +266,10 @@ def add_in_tree(tasks: list[Any]) -> Any:
 
 
 def chunk_statistics(chunks: Chunks, *, often: bool, neighbours: bool = False) -> Statistics:
-    """Read all chunks once: for all comoments, or for what concerns single columns.
-
-    All correlations are computed at once, as long as they fit, for a caller who asks for them
-    ``often``; and for one who asks for those of ``neighbours``, if columns would take more memory.
-    """
+    """Read all chunks once: for all comoments, or for what concerns single columns."""
+    # All correlations are computed at once, as long as they fit, for a caller who asks for them
+    # ``often``; and for one who asks for those of ``neighbours``, if columns would take more
+    # memory.
     if not chunks.in_one_pass:
         statistics = ChunkStatistics.of(chunks)
         asked = sum(chunks.lengths) >= chunks.n_features if neighbours else often
@@ -458,14 +451,12 @@ def _costs(chunks: Chunks) -> Costs:
     widest = min(isqrt(LARGEST_BATCH), chunks.batch(isqrt(LARGEST_BATCH)))
 
     def block_size(remaining: int, seed_share: float) -> int:
-        """How many features to decide together.
-
-        A pass reads all D columns. The square of a block of P features takes 2P²/D operations for
-        each value read, some hundred of which cost no more than the reading; the rows of its seeds
-        are a second pass. But where most of the last features were seeds, most of the remaining
-        pairs will have to be compared anyway: then as many features as have a batch of correlations
-        with all that remain are decided by one pass.
-        """
+        """How many features to decide together."""
+        # A pass reads all D columns. The square of a block of P features takes 2P²/D operations for
+        # each value read, some hundred of which cost no more than the reading; the rows of its
+        # seeds are a second pass. But where most of the last features were seeds, most of the
+        # remaining pairs will have to be compared anyway: then as many features as have a batch of
+        # correlations with all that remain are decided by one pass.
         if seed_share > _MOSTLY_SEEDS:
             return min(remaining, chunks.batch(remaining))
         size = max(_SMALLEST_BLOCK, isqrt(_OPERATIONS * n_features // 2))

@@ -244,10 +244,9 @@ def many_sums(chunk: Chunk, groupings: Sequence[tuple[Labelled, int]]) -> FloatA
 def products(
     left: FloatArray | Columns, summed: bool, chunk: Chunk, spec: Columns, weights: Any
 ) -> FloatArray:
-    """Sums of products of some columns, or of their sum, with standardised columns of the chunk.
-
-    The former are columns of the chunk too; or they are given standardised, of the rows that count.
-    """
+    """Sums of products of some columns, or of their sum, with standardised columns of the chunk."""
+    # The former are columns of the chunk too; or they are given standardised, of the rows that
+    # count.
     counted, weights = _counted(weights)
     chunk = chunk[counted]
     columns, mean, scale = spec
@@ -269,11 +268,9 @@ def products(
 def products_within(
     chunks: Sequence[Chunk], spec: Columns | None, groups: Sequence[IndexArray], weights: Any
 ) -> FloatArray:
-    """Sums of products of the columns of each group with each other, one matrix after the other.
-
-    ``groups`` are places in the columns of the specification; without one, the chunks hold
-    standardised columns already, of the rows that count.
-    """
+    """Sums of products of the columns of each group with each other, one matrix after the other."""
+    # ``groups`` are places in the columns of the specification; without one, the chunks hold
+    # standardised columns already, of the rows that count.
     counted, weights = _counted(weights)
     matrices = [np.zeros((group.size, group.size)) for group in groups]
     chunks = chunks if spec is None else [chunks[0][counted]]
@@ -292,10 +289,8 @@ def products_within(
 def squares_of_sums(
     chunks: Sequence[Chunk], spec: Labelled | None, n_groups: int, weights: Any
 ) -> FloatArray:
-    """Sum of the squares of each group's sum.
-
-    Without a specification the only chunk holds the sums already, of the rows that count.
-    """
+    """Sum of the squares of each group's sum."""
+    # Without a specification the only chunk holds the sums already, of the rows that count.
     counted, weights = _counted(weights)
     chunk = chunks[0] if spec is None else chunks[0][counted]
     result = np.zeros(n_groups)

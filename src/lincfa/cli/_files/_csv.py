@@ -157,10 +157,8 @@ def _find_separator(lines: _Lines) -> str:
 
 
 def _read_header(origin: str | bytes, separator: str, source: str) -> list[str]:
-    """Read the column names, which must be unique; polars would rename duplicates.
-
-    One column may have no name: the row labels that other programs write first.
-    """
+    """Read the column names, which must be unique; polars would rename duplicates."""
+    # One column may have no name: the row labels that other programs write first.
     lines = _Lines(origin, source)
     try:
         names = next(csv.reader(lines, delimiter=separator, strict=True), None)

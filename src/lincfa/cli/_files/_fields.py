@@ -389,10 +389,8 @@ def _sample_dim_of(data: xr.Dataset, field: Field) -> str:
 
 
 def _in_chunks(data: xr.Dataset, dim: str) -> xr.Dataset:
-    """Let gridded variables be read in chunks: whole stored chunks, unless those are very long.
-
-    What is along the samples alone is read at once, and text, which writing would search anyway.
-    """
+    """Let gridded variables be read in chunks: whole stored chunks, unless those are very long."""
+    # What is along the samples alone is read at once, and text, which writing would search anyway.
     large = [
         array
         for array in data.data_vars.values()
