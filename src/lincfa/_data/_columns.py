@@ -37,10 +37,9 @@ class Columns:
         return describe_columns(self.names, indices)
 
     def locate(self, column: Any) -> int:
-        """Return the position of a column given by its name, or by the position itself.
-
-        A name that is not a string, and ``x3`` of unnamed columns, may also be given as displayed.
-        """
+        """Return the position of a column given by its name, or by the position itself."""
+        # A name that is not a string, and ``x3`` of unnamed columns, may also be given as
+        # displayed.
         if not isinstance(column, Hashable):
             raise ValueError(f"Give a column by its name or its position, not by {column!r}.")
         known: list[Any] = default_names(self.size) if self.names is None else list(self.names)

@@ -21,12 +21,10 @@ _FILTERS = threading.Lock()  # filters of warnings belong to all threads
 
 
 def compute(graph: Any) -> Any:
-    """Compute what may be a list of delayed values, as ``dask.compute`` does.
-
-    Raises RuntimeError if a cluster has had no workers for longer than
-    ``lincfa.no-workers-timeout`` in ``dask.config`` (None waits forever), if a task kills its
-    workers again and again, or if the scheduler is gone.
-    """
+    """Compute what may be a list of delayed values, as ``dask.compute`` does."""
+    # Raises RuntimeError if a cluster has had no workers for longer than
+    # ``lincfa.no-workers-timeout`` in ``dask.config`` (None waits forever), if a task kills its
+    # workers again and again, or if the scheduler is gone.
     from dask import compute as compute_all
 
     client = _client()

@@ -54,29 +54,15 @@ class Field:
 
     The columns are the cells that are not missing at every sample, variable by variable, in the C
     order of the dimensions other than that of the samples.
-
-    Attributes
-    ----------
-    sample_dim : hashable
-        The dimension of the samples.
-    variables : tuple of Variable
-        One for a DataArray.
-    coordinates : tuple of Coordinate
-        All that do not run along the samples, including scalar and multi-dimensional ones.
-    levels : mapping
-        For dimensions with a MultiIndex, the names of its levels.
-    is_dataset : bool
-        Whether it was a Dataset.
-    attrs : mapping
-        Those of the Dataset.
     """
 
     sample_dim: Hashable
-    variables: tuple[Variable, ...]
+    variables: tuple[Variable, ...]  # one for a DataArray
+    # All that do not run along the samples, including scalar and multi-dimensional ones.
     coordinates: tuple[Coordinate, ...]
-    levels: Mapping[Hashable, tuple[Hashable, ...]]
+    levels: Mapping[Hashable, tuple[Hashable, ...]]  # their names, for dimensions with a MultiIndex
     is_dataset: bool
-    attrs: Mapping[Any, Any]
+    attrs: Mapping[Any, Any]  # those of the Dataset
 
     def cell_dims(self, variable: Variable) -> tuple[Hashable, ...]:
         return tuple(name for name in variable.dims if name != self.sample_dim)

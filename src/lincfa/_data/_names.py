@@ -41,13 +41,7 @@ def same_name(one: Any, other: Any) -> bool:
 
 
 def shown(name: str, limit: int = 60) -> str:
-    """Abbreviate a name for a table, and quote one that would be invisible.
-
-    Examples
-    --------
-    >>> shown("a"), shown(""), shown("temperature", limit=8)
-    ('a', "''", 'tempera…')
-    """
+    """Abbreviate a name for a table, and quote one that would be invisible."""
     plain = name and name.isprintable() and name == name.strip()
     text = name if plain else repr(name)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

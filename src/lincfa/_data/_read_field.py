@@ -118,11 +118,9 @@ def _check_not_own_variable(y: Any, X: Any) -> None:
 
 
 def along_samples(values: Any, X: Any, sample_dim: Hashable, what: str, *, lazy: bool) -> Any:
-    """Return a target or weights as an array; those of xarray must match the samples of a field.
-
-    Dask arrays are computed, unless they may be lazy. Pandas objects are returned unchanged; their
-    index is compared with the samples if both are dates.
-    """
+    """Return a target or weights as an array; those of xarray must match the samples of a field."""
+    # Dask arrays are computed, unless they may be lazy. Pandas objects are returned unchanged;
+    # their index is compared with the samples if both are dates.
     _check_kind(values, X, what)
     if not is_field(values):
         _check_index(values, X, sample_dim, what)
@@ -263,11 +261,9 @@ def _present(values: Any) -> npt.NDArray[np.bool_]:
 
 
 def check_same_cells(field: Field, X: Any) -> None:
-    """Raise unless variables, dimensions, units and coordinates are those of the fit.
-
-    The order of the dimensions does not matter, nor does the name of a single array; units and
-    coordinates are compared where both fields have them.
-    """
+    """Raise unless variables, dimensions, units and coordinates are those of the fit."""
+    # The order of the dimensions does not matter, nor does the name of a single array; units and
+    # coordinates are compared where both fields have them.
     if field.is_dataset != is_dataset(X):
         kinds = ("a DataArray", "a Dataset")
         raise ValueError(

@@ -35,11 +35,9 @@ def put(field: Field, values: npt.NDArray[Any], name: Hashable, attrs: Mapping[s
 
 
 def put_samples(field: Field, expand: Callable[[Variable, slice], Any], reduced: Any) -> Any:
-    """Make a field from what ``expand`` returns for each variable: (samples, all cells).
-
-    ``reduced`` are the reduced features, along groups and perhaps another dimension, whose position
-    and coordinates the field takes over.
-    """
+    """Make a field from what ``expand`` returns for each variable: (samples, all cells)."""
+    # ``reduced`` are the reduced features, along groups and perhaps another dimension, whose
+    # position and coordinates the field takes over.
     others = reduced.coords.to_dataset().drop_dims(GROUP, errors="ignore")
     coords = _coordinates(field).assign_coords(others.coords)
     arrays = {}

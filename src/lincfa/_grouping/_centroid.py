@@ -51,10 +51,8 @@ class _Group:
         return self._r / self.norm
 
     def join(self, feature: int, total: float, r_feature: float) -> bool:
-        """Test a candidate, given its product with the sum; if it passes, it joins.
-
-        The running sums do not include it yet.
-        """
+        """Test a candidate, given its product with the sum; if it passes, it joins."""
+        # The running sums do not include it yet.
         norm = self.norm
         rho = max(-1.0, min(1.0, total / norm))
         r_group = self._r / norm

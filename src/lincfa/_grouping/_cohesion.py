@@ -39,15 +39,14 @@ def correlation_of_sum(covariance: npt.ArrayLike, variance: npt.ArrayLike) -> Fl
 def group_cohesion(
     statistics: Statistics, partition: Partition, factors: FloatArray
 ) -> npt.NDArray[np.void]:
-    """Compute the cohesion of groups.
-
-    ``factors`` are those by which the standardised features enter the mean of their group: ones, or
-    their scales for a mean in original units.
-
-    In groups of up to ``COMPARED`` features all pairs are compared. In larger ones the mean follows
-    from the variance of the sum of the group, and the minimum is that of the pairs of so many
-    outlying members: the first, and those least correlated with what they were tested against.
-    """
+    """Compute the cohesion of groups."""
+    # ``factors`` are those by which the standardised features enter the mean of their group: ones,
+    # or their scales for a mean in original units.
+    #
+    # In groups of up to ``COMPARED`` features all pairs are compared. In larger ones the mean
+    # follows from the variance of the sum of the group, and the minimum is that of the pairs of so
+    # many outlying members: the first, and those least correlated with what they were tested
+    # against.
     sizes = np.array([group.size for group in partition.groups])
     firsts = np.array([group[0] for group in partition.groups])
     result = np.empty(sizes.size, dtype=COHESION)
@@ -206,11 +205,9 @@ class _AllPairs:
     def join(
         self, merge: np.void, unit: float, one: float, other: float
     ) -> tuple[float, float, float]:
-        """Return the sum and the minimum of the correlations, and the sum with factors.
-
-        The factors are relative to a unit, those of a group so far to its own, of which ``one`` and
-        ``other`` are the ratios.
-        """
+        """Return the sum and the minimum of the correlations, and the sum with factors."""
+        # The factors are relative to a unit, those of a group so far to its own, of which ``one``
+        # and ``other`` are the ratios.
         first, second = int(merge["first"]), int(merge["second"])
         top, left = int(self._place[first]), int(self._place[second])
         rows = slice(top, top + self._sizes[first])

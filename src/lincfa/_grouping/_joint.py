@@ -39,21 +39,19 @@ _REFRESH, _REFRESH_SINGULAR = 0.75, 0.97
 
 
 def path_joint(statistics: Statistics, rule: Rule, constraint: Constraint) -> MergePath:
-    """Merge the two groups whose weights in the regression on all groups differ least.
-
-    The regression is on the *sums* of the groups, so that a group's coefficient is the weight of
-    each of its features, and merging two groups means equal coefficients. F is the statistic for
-    this contrast, given all other groups.
-
-    The regression needs fewer groups than samples, and with noise it takes many fewer to tell
-    weights apart. With more features than a quarter of the samples (``FEW``), means of groups are
-    compared pairwise first: of the pairs with F up to a tolerance the most correlated one merges,
-    which loses the least information; where there is none, the one with the smallest F.
-    The tolerance of this start (``START_TOLERANCES``) and the number of groups at which it ends
-    (``START_SHARES``) are those with the smallest generalised cross-validation error of the
-    regression, RSS/(n−1−d)². The merges up to there come first in the path, with their pairwise F
-    and height 0: they are made at every tolerance.
-    """
+    """Merge the two groups whose weights in the regression on all groups differ least."""
+    # The regression is on the *sums* of the groups, so that a group's coefficient is the weight of
+    # each of its features, and merging two groups means equal coefficients. F is the statistic for
+    # this contrast, given all other groups.
+    #
+    # The regression needs fewer groups than samples, and with noise it takes many fewer to tell
+    # weights apart. With more features than a quarter of the samples (``FEW``), means of groups are
+    # compared pairwise first: of the pairs with F up to a tolerance the most correlated one merges,
+    # which loses the least information; where there is none, the one with the smallest F. The
+    # tolerance of this start (``START_TOLERANCES``) and the number of groups at which it ends
+    # (``START_SHARES``) are those with the smallest generalised cross-validation error of the
+    # regression, RSS/(n−1−d)². The merges up to there come first in the path, with their pairwise F
+    # and height 0: they are made at every tolerance.
     groups, start = _start(statistics, rule, constraint)
     start["height"] = 0
     model = Regression(groups, rule)

@@ -21,11 +21,9 @@ class Partition:
 
 
 def partition_of(varying: npt.NDArray[np.bool_], evidence: EvidenceArray) -> Partition:
-    """Number the groups that merges have left by their first members.
-
-    Each row of the evidence merges the group of a feature into that of a partner, which is the
-    smaller of the two; ``varying`` are the features that belong to groups.
-    """
+    """Number the groups that merges have left by their first members."""
+    # Each row of the evidence merges the group of a feature into that of a partner, which is the
+    # smaller of the two; ``varying`` are the features that belong to groups.
     roots = np.arange(varying.size)
     roots[evidence["feature"]] = evidence["partner"]
     while (roots[roots] != roots).any():
@@ -111,12 +109,10 @@ class MergePath:
         return self.most_groups - int(made)
 
     def partition(self, n_groups: int, tolerance: float | None = None) -> Partition:
-        """Make the first merges, down to a number of groups.
-
-        The tolerance is that of the evidence; by default the smallest at which these merges are
-        made. Merges that are made whatever their F have an infinite one. Where F depends on all
-        groups there is no threshold on the correlation.
-        """
+        """Make the first merges, down to a number of groups."""
+        # The tolerance is that of the evidence; by default the smallest at which these merges are
+        # made. Merges that are made whatever their F have an infinite one. Where F depends on all
+        # groups there is no threshold on the correlation.
         made = self.merges[: self.most_groups - n_groups]
         if tolerance is None:
             tolerance = float(made["height"][-1]) if made.size else 0.0
@@ -150,11 +146,9 @@ class MergePath:
         return np.array(order, dtype=np.intp)
 
     def linkage(self) -> FloatArray:
-        """Return the path in the form of SciPy's hierarchical clustering.
-
-        The leaves are the features that are not constant, in their order; the path must end in one
-        group.
-        """
+        """Return the path in the form of SciPy's hierarchical clustering."""
+        # The leaves are the features that are not constant, in their order; the path must end in
+        # one group.
         leaves = self.most_groups
         current = np.cumsum(self.varying) - 1
         linkage = np.empty((self.merges.size, 4))

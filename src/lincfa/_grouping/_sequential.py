@@ -23,16 +23,14 @@ has so many that following them for each of its neighbours would cost the square
 
 
 def group_sequential(statistics: Statistics, rule: Rule) -> Partition:
-    """Group by the paper's Algorithm 1.
-
-    Features in their order: each one that has no group yet seeds one, and every later feature that
-    has none joins it if the pair (seed, feature) passes the rule.
-
-    The work is done in rounds, on many seeds at once. Which of the next features, a block, are
-    seeds depends on the block alone, all earlier seeds having made their choice: the correlations
-    within the block decide it. Then all seeds of the block choose among the features behind it; a
-    feature that several would take goes to the first of them.
-    """
+    """Group by the paper's Algorithm 1."""
+    # Features in their order: each one that has no group yet seeds one, and every later feature
+    # that has none joins it if the pair (seed, feature) passes the rule.
+    #
+    # The work is done in rounds, on many seeds at once. Which of the next features, a block, are
+    # seeds depends on the block alone, all earlier seeds having made their choice: the correlations
+    # within the block decide it. Then all seeds of the block choose among the features behind it; a
+    # feature that several would take goes to the first of them.
     is_free = statistics.varying.copy()
     free = np.flatnonzero(is_free)
     record = [np.empty(0, dtype=EVIDENCE)]

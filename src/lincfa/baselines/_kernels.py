@@ -24,16 +24,7 @@ _FEWEST_NODES = 32
 
 
 def make_kernel(name: str, gamma: float, degree: int, coef0: float) -> Kernel:
-    """Return a kernel as defined in :mod:`sklearn.metrics.pairwise`.
-
-    Overflow gives infinity or NaN, without a warning.
-
-    Examples
-    --------
-    >>> make_kernel("poly", 2.0, 2, 1.0)(np.array([1.0, 3.0]), np.array([1.0]))
-    array([[ 9.],
-           [49.]])
-    """
+    """Return a kernel as in :mod:`sklearn.metrics.pairwise`; overflow gives infinity or NaN."""
 
     def kernel(s: FloatArray, t: FloatArray) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):

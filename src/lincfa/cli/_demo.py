@@ -117,11 +117,9 @@ DATA: dict[str, Callable[[int], Any]] = {
 def compare_regressions(
     draw: Callable[[int], Any], draws: int, seed: int
 ) -> tuple[str, dict[str, list[Sequence[float]]]]:
-    """Fit and score on independent draws of the data, half of it held out.
-
-    Returns the sizes in words; and number of features, R² and mean squared error of each
-    regression, for each draw.
-    """
+    """Fit and score on independent draws of the data, half of it held out."""
+    # Returns the sizes in words; and number of features, R² and mean squared error of each
+    # regression, for each draw.
     from sklearn.decomposition import PCA
     from sklearn.linear_model import LinearRegression
     from sklearn.metrics import mean_squared_error, r2_score

@@ -71,11 +71,9 @@ def assign_roles(
     *,
     fate: str = "kept unchanged",
 ) -> tuple[list[str], list[str]]:
-    """Return the columns to reduce, and those to keep; the target is kept.
-
-    Notes which are not features though no option says so, and with ``fate`` what happens to them;
-    nothing without a terminal.
-    """
+    """Return the columns to reduce, and those to keep; the target is kept."""
+    # Notes which are not features though no option says so, and with ``fate`` what happens to them;
+    # nothing without a terminal.
     names = data.names
     select_columns(data, [target], patterns=False)
     dropped, kept = set(select_columns(data, drop)), set(select_columns(data, keep))
@@ -148,11 +146,9 @@ def _note(
 def complete_rows(
     data: DataFile, names: Sequence[str], missing: str, terminal: Terminal, advice: str = _ADVICE
 ) -> Indices:
-    """Return the rows that have a value in each of some columns.
-
-    Raises if there are infinite values; if there are missing ones, unless such rows are to be
-    dropped.
-    """
+    """Return the rows that have a value in each of some columns."""
+    # Raises if there are infinite values; if there are missing ones, unless such rows are to be
+    # dropped.
     counts = data.count_values(names)
     for name, row in counts.infinite.items():
         raise ValueError(f"{data.source}: column {name!r} contains infinity (row {row + 1})")

@@ -64,11 +64,9 @@ def _named_after(data: str, format: Format) -> str:
 def check_outputs(
     outputs: Mapping[str, str], inputs: Sequence[str], force: bool, *, as_folder: bool = False
 ) -> None:
-    """Raise, before any work, if an output would replace an input or, without --force, a file.
-
-    ``outputs`` are paths by option. With ``as_folder`` the table may replace a folder of Parquet
-    files.
-    """
+    """Raise, before any work, if an output would replace an input or, without --force, a file."""
+    # ``outputs`` are paths by option. With ``as_folder`` the table may replace a folder of Parquet
+    # files.
     for path in inputs:
         if path != "-" and not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
@@ -132,11 +130,9 @@ def write_reduced(
     *,
     as_numbers: Collection[str] = (),
 ) -> None:
-    """Write rows of the columns to keep, and the reduced features after them.
-
-    ``part`` is a temporary path (None for standard output), ``path`` the one it will have. A format
-    with types gets the columns of a CSV as text, but those in ``as_numbers``.
-    """
+    """Write rows of the columns to keep, and the reduced features after them."""
+    # ``part`` is a temporary path (None for standard output), ``path`` the one it will have. A
+    # format with types gets the columns of a CSV as text, but those in ``as_numbers``.
     if data.in_chunks:
         format = Format("zarr" if path.lower().endswith(".zarr") else "parquet", "", is_folder=True)
     else:

@@ -49,23 +49,17 @@ _LEGEND = "±: standard error, corrected for the overlap of training sets."
 
 Fold = tuple[IndexArray, IndexArray]
 
-_FAILURES = (
-    ValueError,
-    ArithmeticError,
-    MemoryError,
-)  # that data can cause; anything else is a bug
+# Those that data can cause; anything else is a bug.
+_FAILURES = (ValueError, ArithmeticError, MemoryError)
 
 
 @dataclass(frozen=True)
 class TrainingPart:
-    """What a method may know beforehand of the training part of a fold.
-
-    ``n_groups`` is the number of groups of ``LinCFA()`` on it.
-    """
+    """What a method may know beforehand of the training part of a fold."""
 
     n: int
     D: int
-    n_groups: int = 1
+    n_groups: int = 1  # of ``LinCFA()`` on it
     ordered: bool = False
     strategies: tuple[str, ...] = _STRATEGIES
 
@@ -364,10 +358,6 @@ def compare(
         Whether to report progress on standard error when it takes longer than a few seconds.
     progress : callable, default=None
         Called with the number of finished fits and the total number.
-
-    Returns
-    -------
-    Comparison
 
     Examples
     --------

@@ -181,10 +181,6 @@ def explain_pair(
     sample_dim : hashable, default=None
         As for :class:`LinCFA`, where X is a field.
 
-    Returns
-    -------
-    PairExplanation
-
     Examples
     --------
     >>> from lincfa import explain_pair

@@ -346,10 +346,6 @@ def order_sensitivity(
         Its parameters are used. None for ``LinCFA()``.
     random_state : int, RandomState instance or None, default=None
 
-    Returns
-    -------
-    OrderSensitivity
-
     Examples
     --------
     >>> from lincfa import LinCFA, order_sensitivity

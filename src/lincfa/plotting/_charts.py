@@ -76,10 +76,6 @@ def plot_coefficients(model: Any, coef: Any = None, *, ax: "Axes | None" = None)
         of a LinCFACV.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure, without a window.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     reducer, coef = check_coefficients(model, coef)
     ax = axes_or_new(ax, 9, 4.4)
@@ -195,10 +191,6 @@ def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" 
         Most features shown; of more, every k-th.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure, without a window.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     reducer = fitted_reducer(model)
     if not is_count(limit) or limit < _FEWEST:
@@ -267,10 +259,6 @@ def plot_thresholds(
         The training data, for pairs that nearly merged; None for merged pairs only.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure, without a window.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     reducer = fitted_reducer(model)
     if reducer.strategy == "joint":
@@ -392,10 +380,6 @@ def plot_path(
         Samples to score on; not needed for LinCFACV.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure, without a window.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     reducer = fitted_reducer(model)
     train, test = open_training(model, X, y), open_test(model, X_test, y_test)

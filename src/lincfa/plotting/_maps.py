@@ -88,10 +88,6 @@ def plot_map(
         For ``Axes.pcolormesh``, which draws grids, or ``Axes.scatter``, which draws points along
         one dimension with latitudes and longitudes.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> import numpy as np, xarray as xr
@@ -145,10 +141,6 @@ def plot_coefficient_map(
         As in :func:`plot_map`.
     **kwargs
         As in :func:`plot_map`; ``vmin`` and ``vmax``, or ``norm``, set the scale.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     reducer, coef = check_coefficients(model, coef)
     field = _require_field(field_of(reducer), "plot_coefficient_map")
@@ -180,10 +172,6 @@ def plot_stability_map(
         As in :func:`plot_map`.
     **kwargs
         As in :func:`plot_map`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     if not (hasattr(stability, "field") and hasattr(stability, "features")):
         raise TypeError(
@@ -433,10 +421,6 @@ def plot_spectrum(
         Where to draw; None for a new figure, without a window.
     **kwargs
         For the line, as for ``Axes.plot``.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Examples
     --------

@@ -18,12 +18,10 @@ _FONT = re.compile(r"(font: [^;']*?px) [^;]*|font-family: [^;]*")
 
 
 def svg(figure: "Figure", *, title: str, salt: str) -> str:
-    """Return a figure as an SVG element for an HTML page, always the same characters.
-
-    Text stays text, black becomes the colour of the page's text, the background is transparent, and
-    the figure fills the width available. Screen readers read out the ``title``; ``salt``, a word
-    different for each figure of a page, begins all ids.
-    """
+    """Return a figure as an SVG element for an HTML page, always the same characters."""
+    # Text stays text, black becomes the colour of the page's text, the background is transparent,
+    # and the figure fills the width available. Screen readers read out the ``title``; ``salt``, a
+    # word different for each figure of a page, begins all ids.
     if not re.fullmatch(r"[A-Za-z][\w-]*", salt, flags=re.ASCII):
         raise ValueError(f"salt must be a word of letters, digits, _ and -, got {salt!r}")
     root = ElementTree.fromstring(_saved(figure, salt))

@@ -77,11 +77,9 @@ def collect_findings(
     recipe: str | None = None,
     notes: Sequence[str] = (),
 ) -> Findings:
-    """Collect the findings on a fitted LinCFA or LinCFACV.
-
-    Data are as for ``report``. A regression on the reduced features and its scores replace them
-    where they do not fit in memory.
-    """
+    """Collect the findings on a fitted LinCFA or LinCFACV."""
+    # Data are as for ``report``. A regression on the reduced features and its scores replace them
+    # where they do not fit in memory.
     reducer = fitted_reducer(model)
     train = open_training(model, X, y, sample_weight)
     test = open_test(model, X_test, y_test)

@@ -34,11 +34,9 @@ def divide(numerator: ArrayLike, denominator: ArrayLike, *, zero_by_zero: float)
 
 
 def contrast_square(contrast: FloatArray, gap: FloatArray) -> FloatArray:
-    """Return contrast²/(2·gap), and 0 for a gap of 0, where the contrast is 0 up to rounding.
-
-    With 1 − ρ as gap this is what the difference between two features explains, or the bias that
-    merging them costs; with 1 + ρ it is what their mean explains.
-    """
+    """Return contrast²/(2·gap), and 0 for a gap of 0, where the contrast is 0 up to rounding."""
+    # With 1 − ρ as gap this is what the difference between two features explains, or the bias that
+    # merging them costs; with 1 + ρ it is what their mean explains.
     known = gap > 0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         quotient = contrast**2 / (2 * gap)
@@ -46,12 +44,11 @@ def contrast_square(contrast: FloatArray, gap: FloatArray) -> FloatArray:
 
 
 def inverse(gram: FloatArray) -> tuple[FloatArray, bool]:
-    """Invert a symmetric matrix with a positive diagonal.
-
-    If columns are linearly dependent, or so nearly that the inverse would be rounding, a tiny share
-    of the diagonal is added: a direction along which the columns hardly vary then has a huge but
-    finite variance, and the others keep about six digits. Also returns whether something was added.
-    """
+    """Invert a symmetric matrix with a positive diagonal."""
+    # If columns are linearly dependent, or so nearly that the inverse would be rounding, a tiny
+    # share of the diagonal is added: a direction along which the columns hardly vary then has a
+    # huge but finite variance, and the others keep about six digits. Also returns whether something
+    # was added.
     scale = 1 / np.sqrt(np.maximum(np.diagonal(gram), _SMALLEST_VARIANCE))
     unit = gram * scale
     unit *= scale[:, None]

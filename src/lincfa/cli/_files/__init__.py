@@ -21,11 +21,9 @@ def open_data(
     in_chunks: bool = False,
     scheduler: bool = False,
 ) -> DataFile:
-    """Read a file, or CSV from standard input (``-``), or open it to be read in chunks, by dask.
-
-    For NetCDF and Zarr the samples are along the dimension named, or that of the target, or of the
-    variables of a fitted model. A scheduler elsewhere takes another package.
-    """
+    """Read a file, or CSV from standard input (``-``), or open it to be read in chunks, by dask."""
+    # For NetCDF and Zarr the samples are along the dimension named, or that of the target, or of
+    # the variables of a fitted model. A scheduler elsewhere takes another package.
     format = format_of(path)
     require_packages(format, dask=in_chunks, scheduler=scheduler)
     if format.is_folder and not in_chunks:

@@ -143,10 +143,8 @@ class TableFile(Table):
     def read(
         cls, path: str, format: Format, separator: str | None, target: str | None = None
     ) -> TableFile:
-        """Read a CSV, Parquet or Feather file, or CSV from standard input (``-``).
-
-        Text that holds only numbers is converted; outside of CSV only if it is the target.
-        """
+        """Read a CSV, Parquet or Feather file, or CSV from standard input (``-``)."""
+        # Text that holds only numbers is converted; outside of CSV only if it is the target.
         if format.kind != "csv":
             frame = _read_columnar(path, format)
             text = [frame.get_column(target)] if target in frame.columns else []
