@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 import lincfa
 from lincfa import LinCFA, LinCFACV, compare, explain_pair, order_sensitivity, stability
+from lincfa._data._field import axis_of, goes_around
 from lincfa._data._training import read_training
 
 xr = pytest.importorskip("xarray")
@@ -540,3 +541,11 @@ def test_correlations_of_a_field():
         for given in (X, table(X))
     )
     np.testing.assert_array_equal(shown, other)
+
+
+def test_longitudes_are_recognised():
+    assert axis_of("nav_lon", {}) == "lon"
+    assert axis_of("x", {"units": "degrees_north"}) == "lat"
+    assert axis_of("x", {}) is None
+    assert goes_around(np.array([180.0, 240, 300, 0, 60, 120]))
+    assert not goes_around(np.array([0.0, 60, 120]))

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lincfa import LinCFA
-from lincfa._data._names import reduced_names
+from lincfa._data._names import reduced_names, shown
 from reference import draw
 
 TRICKY = ["", ",", "a", "b", "mean(a, b)", "a #2", "mean(a, b) #2", "é", " a", "a, b", "\n", "x0"]
@@ -175,3 +175,15 @@ def test_positions_stand_for_any_names():
     model = LinCFA().fit(pd.DataFrame(X, columns=WAVELENGTHS), y)
     expected = model.transform(X)
     assert_close(model.transform(pd.DataFrame(X)), expected)
+
+
+def test_names_in_tables():
+    assert shown("a") == "a"
+    assert shown("") == "''"
+    assert shown("temperature", limit=8) == "tempera…"
+
+
+def test_names_of_groups():
+    groups = [np.array([0]), np.array([1, 2]), np.array([3, 4, 5, 6])]
+    names = reduced_names(list("abcdefg"), groups).tolist()
+    assert names == ["a", "mean(b, c)", "mean(d, e, … 4 features)"]

@@ -347,6 +347,7 @@ def test_unknown_suffix(name):
 
 def test_suffix_in_capitals_and_folders():
     assert format_of("DATA.CSV.GZ") == format_of("x.csv.gz")
+    assert format_of("data.tsv.gz").separator == "\t"
     assert format_of("folder.csv/data.zarr/").is_grid
 
 

@@ -84,8 +84,7 @@ def pairs_from_correlations(
     rho: FloatArray, r_first: FloatArray, r_second: FloatArray
 ) -> PairCorrelations:
     """Δ and 1 − R² of means of groups, of which only correlations are known."""
-    # A difference of less than 1e-13 of the variance cannot be told from rounding and counts as
-    # none.
+    # A difference below 1e-13 of the variance cannot be told from rounding and counts as none.
     below_one = 1 - rho
     share = r_first - r_second
     share *= share

@@ -38,8 +38,7 @@ class Columns:
 
     def locate(self, column: Any) -> int:
         """Return the position of a column given by its name, or by the position itself."""
-        # A name that is not a string, and ``x3`` of unnamed columns, may also be given as
-        # displayed.
+        # A name that is not a string, and ``x3`` of unnamed columns, may be given as displayed.
         if not isinstance(column, Hashable):
             raise ValueError(f"Give a column by its name or its position, not by {column!r}.")
         known: list[Any] = default_names(self.size) if self.names is None else list(self.names)

@@ -135,13 +135,7 @@ class Field:
 
 
 def goes_around(longitudes: npt.NDArray[np.float64]) -> bool:
-    """Whether evenly spaced longitudes close a circle, eastwards or westwards.
-
-    Examples
-    --------
-    >>> goes_around(np.array([180.0, 240, 300, 0, 60, 120])), goes_around(np.array([0.0, 60, 120]))
-    (True, False)
-    """
+    """Whether evenly spaced longitudes close a circle, eastwards or westwards."""
     steps = np.diff(longitudes)
     ways = (steps % 360, -steps % 360)
     even = (np.allclose(way * longitudes.size, 360, rtol=1e-3) for way in ways)
@@ -222,15 +216,7 @@ def listed_dims(X: Any) -> str:
 
 
 def axis_of(name: Hashable, attrs: Mapping[Any, Any]) -> str | None:
-    """Return "lat" for latitudes, "lon" for longitudes, None for other coordinates.
-
-    Recognised by the CF attributes, or else by the name.
-
-    Examples
-    --------
-    >>> axis_of("nav_lon", {}), axis_of("x", {"units": "degrees_north"}), axis_of("x", {})
-    ('lon', 'lat', None)
-    """
+    """Return "lat" or "lon", by the CF attributes or else by the name; None if neither."""
     standard = _STANDARD.get(str(attrs.get("standard_name", "")).lower())
     if standard is not None:
         return standard

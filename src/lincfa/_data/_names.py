@@ -52,18 +52,10 @@ def default_names(n_features: int) -> list[str]:
 
 
 def reduced_names(names: Names, groups: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.object_]:
-    """Name each reduced feature: its own name for a single feature, else ``mean(a, b, c)``.
-
-    All are different: a single feature keeps its name, and a group whose name is taken gets a
-    number behind it. Within the name of a group, long names are cut in the middle, and names that
-    could be misread (with commas, spaces at the ends, line breaks) are put in quotes.
-
-    Examples
-    --------
-    >>> groups = [np.array([0]), np.array([1, 2]), np.array([3, 4, 5, 6])]
-    >>> reduced_names(list("abcdefg"), groups).tolist()
-    ['a', 'mean(b, c)', 'mean(d, e, … 4 features)']
-    """
+    """Name each reduced feature: its own name for a single feature, else ``mean(a, b, c)``."""
+    # All are different: a single feature keeps its name, and a group whose name is taken gets a
+    # number behind it. Within the name of a group, long names are cut in the middle, and names that
+    # could be misread (with commas, spaces at the ends, line breaks) are put in quotes.
     taken: dict[str, int] = {}
     result = np.empty(len(groups), dtype=object)
     singles_first = sorted(range(len(groups)), key=lambda number: len(groups[number]) > 1)

@@ -38,13 +38,11 @@ IndexArray = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FeatureTable:
-    """Features of samples.
+    """Features of samples."""
 
-    In memory ``values`` are float64 or float32, the user's own array where it has one of these
-    types. Whether they are finite is left to the pass that computes with them.
-    """
-
-    values: Any  # an array (n, D), or one of dask
+    # An array (n, D), or one of dask. In memory float64 or float32, the user's own array where it
+    # has one of these types. Whether all is finite is left to the pass that computes with them.
+    values: Any
     columns: Columns
     samples: "Coordinate | None" = None  # of a field
 

@@ -55,17 +55,15 @@ class CurrentGroups:
 
 
 class Merging(ABC):
-    """Groups of which the best pair merges, again and again, and the record of the merges.
-
-    Pairs merge in the order of F; but as long as some have an F up to ``most_correlated_up_to``,
-    these come first, the most correlated of them before the others.
-    """
+    """Groups of which the best pair merges, again and again, and the record of the merges."""
 
     def __init__(self, rule: Rule, r: FloatArray, names: IndexArray) -> None:
         self._rule, self._r, self._names = rule, r, names
         self._sizes = np.ones(names.size, dtype=np.intp)
         self._alive = np.ones(names.size, dtype=np.bool_)
         self._norms = np.ones(names.size)
+        # Pairs merge in the order of F; but as long as some have an F up to this, these come first,
+        # the most correlated of them before the others.
         self._most_correlated_up_to = 0.0
         self._merges: list[tuple[int, int, int, float, float, float]] = []
         self.count = names.size
@@ -167,11 +165,7 @@ def _tie(f: float) -> float:
 
 
 class _AllPairs(Merging):
-    """Groups of which any two may merge, unless they are of different blocks.
-
-    Keeps sums of the correlations between the members of any two groups: the products of the
-    groups' sums of standardised features.
-    """
+    """Groups of which any two may merge, unless they are of different blocks."""
 
     def __init__(
         self,
@@ -182,6 +176,8 @@ class _AllPairs(Merging):
         blocks: IndexArray | None,
     ) -> None:
         super().__init__(rule, r, names)
+        # Sums of the correlations between the members of any two groups: the products of the
+        # groups' sums of standardised features.
         self._sums, self._blocks = sums, blocks
         self._matrix = np.empty((0, 0))
 
@@ -383,13 +379,7 @@ def _sums_of_groups(statistics: Statistics, features: IndexArray) -> _Sums:
 
 
 class _NeighbourPairs(Merging):
-    """Groups of which two may merge if a member of one is a neighbour of a member of the other.
-
-    Each group knows the order of its pairs, by the other group, and waits in a heap by the first of
-    them. What is in the heap may be out of date; a group whose nearest neighbour has merged is
-    searched only when its turn comes, as the order of the former nearest is a lower bound until
-    then.
-    """
+    """Groups of which two may merge if a member of one is a neighbour of a member of the other."""
 
     def __init__(
         self,
@@ -399,6 +389,10 @@ class _NeighbourPairs(Merging):
         sums: _Sums,
         near: list[dict[int, float]],
     ) -> None:
+        # Each group knows the order of its pairs, by the other group, and waits in a heap by the
+        # first of them. What is in the heap may be out of date; a group whose nearest neighbour has
+        # merged is searched only when its turn comes, as the order of the former nearest is a lower
+        # bound until then.
         super().__init__(rule, r, names)
         self._sums, self._near = sums, near
         self._first = [inf] * names.size

@@ -24,13 +24,11 @@ _FEWEST, _MOST = 4, 256
 
 
 class _Group:
-    """A group that takes one feature after the other by its mean.
-
-    With the sum s of the members' standardised columns, a candidate's correlation with the mean of
-    the group is its product with s over the norm of s. Both come from sums of correlations.
-    """
+    """A group that takes one feature after the other by its mean."""
 
     def __init__(self, statistics: Statistics, rule: Rule, seed: int, sums: Sums) -> None:
+        # With the sum s of the members' standardised columns, a candidate's correlation with the
+        # mean of the group is its product with s over the norm of s, both from correlations.
         self._statistics, self._rule, self.sums = statistics, rule, sums
         self.members = [seed]
         self._figures: list[tuple[float, float, float]] = []

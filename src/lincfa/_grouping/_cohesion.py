@@ -45,8 +45,7 @@ def group_cohesion(
     #
     # In groups of up to ``COMPARED`` features all pairs are compared. In larger ones the mean
     # follows from the variance of the sum of the group, and the minimum is that of the pairs of so
-    # many outlying members: the first, and those least correlated with what they were tested
-    # against.
+    # many outlying members: the first, and those least correlated with their partners in the tests.
     sizes = np.array([group.size for group in partition.groups])
     firsts = np.array([group[0] for group in partition.groups])
     result = np.empty(sizes.size, dtype=COHESION)
@@ -187,14 +186,12 @@ def cut_cohesion(
 
 
 class _AllPairs:
-    """All pairs of features compared.
-
-    With the features in an order in which the members of every group are neighbours, the
-    correlations between the two groups of a merge are a block of the matrix; together the blocks
-    are half of it, so that all groups of the path cost no more than reading it once.
-    """
+    """All pairs of features compared."""
 
     def __init__(self, statistics: Statistics, path: MergePath, factors: FloatArray) -> None:
+        # With the features in an order in which the members of every group are neighbours, the
+        # correlations between the two groups of a merge are a block of the matrix; together the
+        # blocks are half of it, so that all groups of the path cost no more than reading it once.
         order = path.adjacent()
         self._place = np.empty(path.varying.size, dtype=np.intp)
         self._place[order] = np.arange(order.size)
@@ -219,13 +216,11 @@ class _AllPairs:
 
 
 class _SomePairs:
-    """Some members of each group compared: as much work as there are features.
-
-    These are up to ``COMPARED`` of them, of larger groups those that were least correlated with
-    what they merged with. The sums follow from the means that merged, and from their columns.
-    """
+    """Some members of each group compared: as much work as there are features."""
 
     def __init__(self, statistics: Statistics, path: MergePath, factors: FloatArray) -> None:
+        # Up to ``COMPARED`` members, of larger groups those that were least correlated with what
+        # they merged with. The sums follow from the means that merged, and from their columns.
         features = np.flatnonzero(path.varying)
         self._columns = np.ascontiguousarray(statistics.columns(features))
         self._place = np.cumsum(path.varying) - 1

@@ -119,14 +119,12 @@ def _limits(rule: Rule, constraint: Constraint) -> str:
 
 
 class Regression:
-    """Least squares on the sums of groups, of which two at a time are given equal weights.
-
-    Only differences of weights matter, so it holds the weights up to a constant, the variance of
-    each difference (up to the variance of the noise; above the diagonal), and what is left of the
-    target. Giving two weights the same value is a change of rank one of all three.
-    """
+    """Least squares on the sums of groups, of which two at a time are given equal weights."""
 
     def __init__(self, groups: CurrentGroups, rule: Rule) -> None:
+        # Only differences of weights matter, so it holds the weights up to a constant, the variance
+        # of each difference (up to the variance of the noise; above the diagonal), and what is left
+        # of the target. Giving two weights the same value is a change of rank one of all three.
         self.count = groups.r.size
         self._products = groups.sums.copy()
         self._r = groups.r.copy()

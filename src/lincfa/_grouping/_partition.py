@@ -147,8 +147,7 @@ class MergePath:
 
     def linkage(self) -> FloatArray:
         """Return the path in the form of SciPy's hierarchical clustering."""
-        # The leaves are the features that are not constant, in their order; the path must end in
-        # one group.
+        # The leaves are the varying features, in their order; the path must end in one group.
         leaves = self.most_groups
         current = np.cumsum(self.varying) - 1
         linkage = np.empty((self.merges.size, 4))

@@ -57,15 +57,13 @@ class CachedStatistics(Statistics):
 
 
 class NearbyCorrelations:
-    """Correlations of few features at a time, from the columns used last.
-
-    A group that grows through neighbours is compared with a handful of features at a time. From the
-    array each of them would cost a read of a cache line per sample. So columns are read in blocks
-    of neighbours, standardised, and kept until others need the space. Where all correlations are at
-    hand, the source is asked.
-    """
+    """Correlations of few features at a time, from the columns used last."""
 
     def __init__(self, source: Statistics) -> None:
+        # A group that grows through neighbours is compared with a handful of features at a time.
+        # From the array each of them would cost a read of a cache line per sample. So columns are
+        # read in blocks of neighbours, standardised, and kept until others need the space. Where
+        # all correlations are at hand, the source is asked.
         self._source = source
         size, self._n_rows = source.varying.size, source.n_rows
         self._width = min(source.costs.columns, size)

@@ -147,8 +147,7 @@ def complete_rows(
     data: DataFile, names: Sequence[str], missing: str, terminal: Terminal, advice: str = _ADVICE
 ) -> Indices:
     """Return the rows that have a value in each of some columns."""
-    # Raises if there are infinite values; if there are missing ones, unless such rows are to be
-    # dropped.
+    # Raises if there are infinite values, or missing ones unless such rows are to be dropped.
     counts = data.count_values(names)
     for name, row in counts.infinite.items():
         raise ValueError(f"{data.source}: column {name!r} contains infinity (row {row + 1})")

@@ -65,8 +65,7 @@ def check_outputs(
     outputs: Mapping[str, str], inputs: Sequence[str], force: bool, *, as_folder: bool = False
 ) -> None:
     """Raise, before any work, if an output would replace an input or, without --force, a file."""
-    # ``outputs`` are paths by option. With ``as_folder`` the table may replace a folder of Parquet
-    # files.
+    # ``outputs`` are paths by option; ``as_folder``: the table may replace a folder of Parquet.
     for path in inputs:
         if path != "-" and not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)

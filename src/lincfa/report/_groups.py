@@ -111,18 +111,7 @@ def _bytes(text: str) -> int:
 
 
 def describe_merge(row: npt.NDArray[np.void], partner: str, strategy: str) -> str:
-    """Put the evidence for one merge into words.
-
-    Examples
-    --------
-    >>> from lincfa import LinCFA
-    >>> from lincfa.datasets import make_correlated
-    >>> X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
-    >>> model = LinCFA().fit(X, y)
-    >>> describe_merge(model.evidence_[0], "x0", "sequential")
-    "with x0: correlation 0.923, required 0.727; lowers the mean squared error by 0.173 % of the
-    target's variance (F = 0.282 ≤ 1)"
-    """
+    """Put the evidence for one merge into words."""
     other = f"with {partner}" if strategy == "sequential" else f"with the group of {partner}"
     rho, f, tolerance = (float(row[name]) for name in ("correlation", "f", "tolerance"))
     if np.isinf(tolerance):

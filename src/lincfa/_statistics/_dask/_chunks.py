@@ -268,8 +268,7 @@ def add_in_tree(tasks: list[Any]) -> Any:
 def chunk_statistics(chunks: Chunks, *, often: bool, neighbours: bool = False) -> Statistics:
     """Read all chunks once: for all comoments, or for what concerns single columns."""
     # All correlations are computed at once, as long as they fit, for a caller who asks for them
-    # ``often``; and for one who asks for those of ``neighbours``, if columns would take more
-    # memory.
+    # ``often``; and for those of ``neighbours``, if columns would take more memory.
     if not chunks.in_one_pass:
         statistics = ChunkStatistics.of(chunks)
         asked = sum(chunks.lengths) >= chunks.n_features if neighbours else often

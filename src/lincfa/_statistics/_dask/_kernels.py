@@ -245,8 +245,7 @@ def products(
     left: FloatArray | Columns, summed: bool, chunk: Chunk, spec: Columns, weights: Any
 ) -> FloatArray:
     """Sums of products of some columns, or of their sum, with standardised columns of the chunk."""
-    # The former are columns of the chunk too; or they are given standardised, of the rows that
-    # count.
+    # The former are columns of the chunk too, or given standardised, of the rows that count.
     counted, weights = _counted(weights)
     chunk = chunk[counted]
     columns, mean, scale = spec

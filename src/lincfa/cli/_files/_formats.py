@@ -49,16 +49,9 @@ class Format:
 
 
 def format_of(path: str | os.PathLike[str], like: Format | None = None) -> Format:
-    r"""Return the format that a path means; ``-`` means CSV.
-
-    The separator of a CSV file is that of ``like`` if the suffixes are equal, else a tab for
-    ``.tsv`` and a comma otherwise. An existing folder means the Parquet files in it.
-
-    Examples
-    --------
-    >>> format_of("data.tsv.gz")
-    Format(kind='csv', suffix='.tsv', compression='gz', separator='\t', is_folder=False)
-    """
+    """Return the format that a path means; ``-`` means CSV, a folder the Parquet files in it."""
+    # The separator of a CSV file is that of ``like`` if the suffixes are equal, else a tab for
+    # ``.tsv`` and a comma otherwise.
     name = os.path.basename(os.fspath(path).rstrip("/" + os.sep)).lower()
     if name == "-":
         is_csv = like is not None and like.kind == "csv"
