@@ -27,13 +27,7 @@ from lincfa.report._groups import (
     correlate_by_group,
 )
 from lincfa.report._inputs import Observations
-from lincfa.report._scores import (
-    Coefficients,
-    Curve,
-    ScorePath,
-    expand_coefficients,
-    score_path,
-)
+from lincfa.report._scores import Coefficients, Curve, ScorePath, expand_coefficients, score_path
 
 pytest.importorskip("matplotlib")
 

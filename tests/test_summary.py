@@ -152,14 +152,7 @@ def test_the_mean_of_a_large_group_may_be_below_the_minimum_over_some_pairs(rng,
     assert model.cohesion_["mean_correlation"][0] == pytest.approx(mean, abs=1e-10)
 
 
-@pytest.mark.parametrize(
-    "strategy",
-    [
-        "sequential",
-        "centroid",
-        *PATHS,
-    ],
-)
+@pytest.mark.parametrize("strategy", ["sequential", "centroid", *PATHS])
 def test_a_group_in_a_tiny_unit_beside_one_in_a_large_unit(data, strategy):
     """A mean in a unit 1e7 times smaller has as much to do with the target."""
     X, y = data

@@ -13,16 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from lincfa import LinCFA, LinCFACV, explain_pair, theory
 from lincfa._statistics import _array, _means, _moments, _tiles
-from reference import (
-    draw,
-    duplicates,
-    explained,
-    field,
-    make,
-    mirrored,
-    noise_only,
-    tree,
-)
+from reference import draw, duplicates, explained, field, make, mirrored, noise_only, tree
 
 SPLITS = [(np.arange(20, 60), np.arange(20)), (np.arange(35), np.arange(35, 60))]
 COUNTS = np.random.default_rng(0).integers(0, 4, size=60)
