@@ -25,7 +25,7 @@ from lincfa._search._folds import default_folds
 from lincfa.baselines import RIDGES
 from lincfa.diagnostics import _compare, _progress
 from lincfa.diagnostics._compare import METHODS, TrainingPart
-from reference import draw
+from reference import assert_raises, draw
 
 QUICK = ["LinCFA", "all features", "PCA"]
 SCALES = np.logspace(-2, 2, 12)
@@ -239,8 +239,7 @@ def test_ways_to_read_it():
 )
 def test_bad_parameters(arguments, match, planned):
     X, y = draw(0)
-    with pytest.raises(ValueError, match=match):
-        compare(X, y, **arguments)
+    assert_raises(match, compare, X, y, **arguments)
     assert planned == []
 
 
@@ -259,8 +258,7 @@ def test_bad_data_are_refused_at_once(planned):
         (frame[:4], y[:4], "n_splits=5"),
         (frame, np.r_[1.0, np.zeros(len(y) - 1)], "constant in the (training|held-out) part"),
     ):
-        with pytest.raises(ValueError, match=match):
-            compare(data, target)
+        assert_raises(match, compare, data, target)
     assert planned == []
 
 

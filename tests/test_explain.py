@@ -7,12 +7,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from label_maps import assert_raises
 from lincfa import LinCFA, explain_pair, theory
 from lincfa._model._display import decimals, digits, distinguishable
 from lincfa.datasets import make_correlated, make_spectra
 from literal_strategies import correlation, full_noise, standardised
-from reference import draw, table
+from reference import assert_raises, draw, table
 
 SIGNS = np.array([[(-1.0) ** (i >> k) for k in range(3)] for i in range(8)])
 COSTS = ["variance_drop", "bias_growth", "gain"]

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 from lincfa import LinCFA, LinCFACV
-from reference import QUICK, draw
+from reference import QUICK, assert_raises, draw
 
 UNITS = ["standardized", "original"]
 
@@ -66,12 +66,10 @@ def test_inverse_takes_frames_of_reduced_features():
 def test_inverse_refuses_what_is_not_reduced():
     X, y = draw(0)
     model = LinCFA().fit(X, y)
-    with pytest.raises(ValueError, match=f"X has 15 columns, but there are {model.n_groups_}"):
-        model.inverse_transform(X)
+    assert_raises(f"X has 15 columns, but there are {model.n_groups_}", model.inverse_transform, X)
     Z = model.transform(X)
     Z[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"NaN in column 1 \(row 3\)"):
-        model.inverse_transform(Z)
+    assert_raises(r"NaN in column 1 \(row 3\)", model.inverse_transform, Z)
 
 
 def test_expanded_coefficients_predict_the_same(fitted_pair):
@@ -116,8 +114,7 @@ def test_wrong_coefficients_are_refused(coef, intercept, message):
     X, y = draw(0)
     model = LinCFA().fit(X, y)
     coef = np.ones(model.n_groups_) if coef is None else coef
-    with pytest.raises(ValueError, match=message):
-        model.expand_coefficients(coef, intercept)
+    assert_raises(message, model.expand_coefficients, coef, intercept)
 
 
 def test_the_search_can_be_undone_too():

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 import literal_strategies
 from lincfa import LinCFA, theory
-from reference import assert_same_fit, draw, noise_only, stream, tree
+from reference import assert_raises, assert_same_fit, draw, noise_only, stream, tree
 
 PATHS = ["agglomerative", "joint"]
 TOLERANCES = [1e-9, 0.01, 0.1, 0.5, 1, 2, 4, 7, 30, 1e9]
@@ -217,8 +217,7 @@ def test_constant_columns_are_no_leaves(strategy):
     cut = model.cut(n_groups=4)
     np.testing.assert_array_equal(cut.labels_[[0, 6, 17]], -1)
     np.testing.assert_array_equal(cut.labels_[varying], plain.cut(n_groups=4).labels_)
-    with pytest.raises(ValueError, match="n_groups=16 is not between 1 and 15"):
-        model.cut(n_groups=16)
+    assert_raises("n_groups=16 is not between 1 and 15", model.cut, n_groups=16)
 
 
 # Refusals
@@ -227,8 +226,7 @@ def test_constant_columns_are_no_leaves(strategy):
 def test_cut_needs_one_of_two(strategy):
     model = LinCFA(strategy=strategy).fit(*draw(0))
     for wrong in [{}, {"tolerance": 1.0, "n_groups": 2}]:
-        with pytest.raises(ValueError, match="Pass a tolerance or n_groups"):
-            model.cut(**wrong)
+        assert_raises("Pass a tolerance or n_groups", model.cut, **wrong)
 
 
 @pytest.mark.parametrize("name", ["sequential", "centroid"])
@@ -237,8 +235,7 @@ def test_strategies_without_a_path(name):
     model = LinCFA(strategy=name).fit(X, y)
     assert not hasattr(model, "merge_path_")
     for call in [lambda: model.cut(tolerance=2.0), model.to_linkage]:
-        with pytest.raises(ValueError, match=f"'{name}' has no path.*'agglomerative' or 'joint'"):
-            call()
+        assert_raises(f"'{name}' has no path.*'agglomerative' or 'joint'", call)
     with pytest.raises(ValueError, match=f"'agglomerative' or 'joint'.*'{name}'"):
         LinCFA(strategy=name, n_groups=3).fit(X, y)
     # Nor is there one left of an earlier fit.
@@ -252,8 +249,7 @@ def test_no_path_is_left_of_earlier_chunks(name):
     model = LinCFA(strategy="agglomerative").partial_fit(X[:30], y[:30])
     model.set_params(strategy=name).partial_fit(X[30:], y[30:])
     assert not hasattr(model, "merge_path_")
-    with pytest.raises(ValueError, match="has no path"):
-        model.cut(tolerance=2.0)
+    assert_raises("has no path", model.cut, tolerance=2.0)
 
 
 def test_not_fitted(strategy):
@@ -266,10 +262,8 @@ def test_not_fitted(strategy):
 def test_numbers_of_groups_that_are_none(strategy, wrong):
     X, y = draw(0)
     message = "n_groups must be None or a positive integer"
-    with pytest.raises(ValueError, match=message):
-        LinCFA(strategy=strategy, n_groups=wrong).fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        LinCFA(strategy=strategy).fit(X, y).cut(n_groups=wrong)
+    assert_raises(message, LinCFA(strategy=strategy, n_groups=wrong).fit, X, y)
+    assert_raises(message, LinCFA(strategy=strategy).fit(X, y).cut, n_groups=wrong)
 
 
 @pytest.mark.parametrize("wrong", [0, -1.0, np.inf, np.nan, "biased", True])
@@ -293,11 +287,9 @@ def test_smallest_correlation_ends_the_path(strategy):
     fewest = 15 - model.merge_path_.size
     assert fewest > 1
     assert model.cut(tolerance=1e9).n_groups_ == model.cut(n_groups=fewest).n_groups_ == fewest
-    with pytest.raises(ValueError, match=f"with min_correlation this one ends at {fewest}"):
-        model.to_linkage()
+    assert_raises(f"with min_correlation this one ends at {fewest}", model.to_linkage)
     message = f"is not between {fewest}, the fewest with min_correlation, and 15"
-    with pytest.raises(ValueError, match=message):
-        model.cut(n_groups=fewest - 1)
+    assert_raises(message, model.cut, n_groups=fewest - 1)
     with pytest.raises(ValueError, match=message):
         LinCFA(strategy=strategy, min_correlation=0.5, n_groups=fewest - 1).fit(X, y)
 

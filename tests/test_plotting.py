@@ -16,7 +16,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
-from label_maps import assert_raises, drawn, legend_texts
+from label_maps import drawn, legend_texts
 from lincfa import LinCFA, LinCFACV
 from lincfa.datasets import make_correlated
 from lincfa.report._groups import (
@@ -28,6 +28,7 @@ from lincfa.report._groups import (
 )
 from lincfa.report._inputs import Observations
 from lincfa.report._scores import Coefficients, Curve, ScorePath, expand_coefficients, score_path
+from reference import assert_raises
 
 pytest.importorskip("matplotlib")
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from label_maps import (
-    assert_raises,
     cell_colors,
     drawn,
     hex_of,
@@ -50,7 +49,7 @@ from lincfa.plotting._cells import (
     sequence_neighbors,
 )
 from lincfa.report._maps import Places, Spectrum, make_map
-from reference import QUICK
+from reference import QUICK, assert_raises
 
 LABELS = np.array([[0, 0, 1, 1], [0, 2, 1, np.nan], [3, 3, -1, np.nan]])
 LAT, LON = np.array([50.0, 48.0, 46.0]), np.array([5.0, 8.0, 11.0, 14.0])

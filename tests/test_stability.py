@@ -9,11 +9,10 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
-from label_maps import assert_raises
 from lincfa import LinCFA, LinCFACV, OrderSensitivity, Stability, order_sensitivity, stability
 from lincfa.datasets import make_correlated
 from lincfa.diagnostics import _progress
-from reference import draw
+from reference import assert_raises, draw
 
 MODELS = [
     LinCFA(),

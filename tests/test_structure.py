@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import FeatureAgglomeration
 
 from lincfa.structure import chain_connectivity, coordinate_connectivity, grid_connectivity
+from reference import assert_raises
 
 CALM = settings(max_examples=200, deadline=None, derandomize=True)
 EARTH = 6371.0088
@@ -291,16 +292,13 @@ NAN, INF = np.nan, np.inf
     ],
 )
 def test_grids_that_are_refused(shape, options, message):
-    with pytest.raises(ValueError, match=message):
-        grid_connectivity(shape, **options)
+    assert_raises(message, grid_connectivity, shape, **options)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.0, True, "3", None])
 def test_chains_that_are_refused(wrong):
-    with pytest.raises(ValueError, match="n must be a positive integer, got"):
-        chain_connectivity(wrong)
-    with pytest.raises(ValueError, match="reach must be a positive integer, got"):
-        chain_connectivity(5, reach=wrong)
+    assert_raises("n must be a positive integer, got", chain_connectivity, wrong)
+    assert_raises("reach must be a positive integer, got", chain_connectivity, 5, reach=wrong)
 
 
 @pytest.mark.parametrize(
@@ -335,8 +333,7 @@ def test_chains_that_are_refused(wrong):
     ],
 )
 def test_coordinates_that_are_refused(lat, lon, options, message):
-    with pytest.raises(ValueError, match=message):
-        coordinate_connectivity(lat, lon, **options)
+    assert_raises(message, coordinate_connectivity, lat, lon, **options)
 
 
 def test_places_left_out_are_not_looked_at():
