@@ -130,6 +130,10 @@ def test_other_collections():
     ):
         with pytest.raises(error, match=message):
             LinCFA().fit(wrong, target)
+    lazy, reads = counted_chunks(X, (20, 15))
+    for wrong in ({"y": y[:-1]}, {"y": y, "sample_weight": da.ones(59)}):
+        assert_raises("inconsistent numbers of samples", LinCFA().fit, lazy, **wrong)
+    assert reads == []
 
 
 def test_xarray(route):
@@ -379,11 +383,3 @@ def test_weights_that_are_refused(name, lazy, route):
     weights = change(np.ones(60))
     weights = da.from_array(weights, chunks=17) if lazy else weights
     assert_raises(said, fit, odd_chunks(X), y, weights, route=route)
-
-
-def test_lengths_are_compared_before_anything_is_read():
-    X, y = data()
-    lazy, reads = counted_chunks(X, (20, 15))
-    for wrong in ({"y": y[:-1]}, {"y": y, "sample_weight": da.ones(59)}):
-        assert_raises("inconsistent numbers of samples", LinCFA().fit, lazy, **wrong)
-    assert reads == []

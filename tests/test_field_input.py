@@ -110,18 +110,14 @@ def test_samples_at_which_all_cells_are_missing(rows, samples, lazy):
         LinCFA(sample_dim="time").fit(X[:, 0, :1], y)  # of the only cell no more is said
 
 
-def test_nothing_but_missing_cells():
+# Where the samples are
+
+
+def test_where_the_samples_are_and_nothing_but_missing_cells():
     X, y = field()
     for empty in (X * np.nan, xr.DataArray(np.full(N, np.nan), dims="time")):
         assert_raises("Every cell of the field is missing", LinCFA().fit, empty, y)
     assert_raises(r"0 feature|Every cell", LinCFA().fit, X[:, :0], y)
-
-
-# Where the samples are
-
-
-def test_where_the_samples_are():
-    X, y = field()
     assert LinCFA().fit(X, y).field_.sample_dim == "time"
     assert LinCFA().fit(X, y.tolist()).field_.sample_dim == "time"
     square = X[:6]
@@ -267,7 +263,7 @@ def test_a_target_by_its_name(model):
 # Variables and cells that are not those of the fit
 
 
-def test_variables_that_cannot_be_used():
+def test_variables_that_cannot_be_used_in_a_fit_or_a_transform():
     X, y = dataset()
     model = LinCFA(sample_dim="time")
     for wrong, message in (
@@ -277,6 +273,21 @@ def test_variables_that_cannot_be_used():
         (X.t2m.astype(str), "The field is not numeric"),
     ):
         assert_raises(message, model.fit, wrong, y)
+    model = LinCFA(sample_dim="time").fit(X, y)
+    for wrong, message in (
+        (X.drop_vars("rain"), "lacks the variable 'rain'"),
+        (X.assign(snow=X.rain), r"'snow', which was not in the fit.*drop_vars\('snow'\)"),
+        (X.t2m, "fitted to a Dataset, and this is a DataArray"),
+        (X.isel(station=slice(3)), "'rain' must have the cells of the fit, 6"),
+        (X.assign_coords(station=list("bacdef")), r"'station' is not .* is b and was a\..*sortby"),
+        (
+            X.assign(rain=X.rain.assign_attrs(units="m")),
+            "The variable 'rain' has the units 'm' and had 'mm'",
+        ),
+    ):
+        assert_raises(message, model.transform, wrong)
+    number = X.assign({"index": X["index"].assign_attrs(units=1)})  # the same as the text
+    np.testing.assert_array_equal(model.transform(number), model.transform(X))
 
 
 OTHERS = {
@@ -311,25 +322,8 @@ def test_small_differences_in_a_transform():
         X.assign_coords(lat=("lat", np.linspace(40, 46, 4).astype("i8"))),
     ):
         np.testing.assert_array_equal(model.transform(same).values, expected)
-
-
-def test_other_variables_in_a_transform():
-    X, y = dataset()
-    model = LinCFA(sample_dim="time").fit(X, y)
-    for wrong, message in (
-        (X.drop_vars("rain"), "lacks the variable 'rain'"),
-        (X.assign(snow=X.rain), r"'snow', which was not in the fit.*drop_vars\('snow'\)"),
-        (X.t2m, "fitted to a Dataset, and this is a DataArray"),
-        (X.isel(station=slice(3)), "'rain' must have the cells of the fit, 6"),
-        (X.assign_coords(station=list("bacdef")), r"'station' is not .* is b and was a\..*sortby"),
-        (
-            X.assign(rain=X.rain.assign_attrs(units="m")),
-            "The variable 'rain' has the units 'm' and had 'mm'",
-        ),
-    ):
-        assert_raises(message, model.transform, wrong)
-    number = X.assign({"index": X["index"].assign_attrs(units=1)})  # the same as the text
-    np.testing.assert_array_equal(model.transform(number), model.transform(X))
+    X = X.assign_coords(size=("time", np.arange(N)))
+    assert_raises(r"coordinate 'size' along its samples.*rename", LinCFA().fit(X, y).transform, X)
 
 
 @pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
@@ -376,7 +370,7 @@ def test_cells_in_another_order():
     assert start not in message_of(up, X.assign_coords(lat=X.lat + 1))
 
 
-def test_wrong_reduced_features():
+def test_wrong_reduced_features_and_no_fit():
     X, _ = field()
     model = fitted()
     reduced = model.transform(X)
@@ -385,16 +379,6 @@ def test_wrong_reduced_features():
     for wrong in (X, reduced.to_dataset(), reduced[0, 0], reduced.expand_dims("member")):
         assert_raises("must be a DataArray along 'group'", model.inverse_transform, wrong)
     assert_raises("NaN", model.inverse_transform, reduced.where(reduced.group > 0))
-
-
-def test_a_coordinate_in_the_way():
-    X, y = field()
-    X = X.assign_coords(size=("time", np.arange(N)))
-    assert_raises(r"coordinate 'size' along its samples.*rename", LinCFA().fit(X, y).transform, X)
-
-
-def test_a_model_before_its_fit():
-    X, _ = field()
     model = LinCFA()
     calls = [(model.transform, X), (model.label_map,), (model.to_map, [1.0])]
     for call, *arguments in [*calls, (LinCFACV().predict, X)]:
