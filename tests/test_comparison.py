@@ -272,7 +272,7 @@ def test_failures_are_listed_and_constant_features_warned_of_once():
     few = compare(X[:10], y[:10], cv=2, n_repeats=1, methods=["LinCFACV", "LinCFA"])
     assert "at least 6 samples, got 5" in few.failures[0]
     assert few.failures[1] == ""
-    # None about those that are constant in some fold alone.
+    # One warning about constant features, none about those constant in some fold alone.
     X[:, 3] = 7.0
     X[:, 5] = 0.0
     X[11, 5] = 1.0

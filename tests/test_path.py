@@ -107,7 +107,7 @@ def test_cut_leaves_the_model_alone(strategy):
     np.testing.assert_array_equal(model.labels_, labels)
     # A cut is an estimator like any other: it can be fitted again.
     assert clone(model.cut(n_groups=4)).fit(X, y).n_groups_ == 4
-    # It is fitted; chunks given to it start a new stream.
+    # A cut of a stream is fitted, without its rows: chunks given to it start a new stream.
     model = stream(X, y, (30,), LinCFA(strategy=strategy))
     cut = model.cut(n_groups=3)
     np.testing.assert_array_equal(

@@ -797,7 +797,7 @@ def test_an_element_for_a_page_its_ink_and_ids(pages, kind):
     assert "sans-serif" in page
     assert "DejaVu" not in page
     assert re.search(r"font(-size)?: 10px", page)
-    # Each is there once, begins with the salt, and is what something refers to.
+    # Each id is there once, begins with the salt, and is what something refers to.
     assert len(set(ids(page))) == len(ids(page)) > 1
     assert all(each.startswith(f"{kind}-") for each in ids(page))
     references = set(re.findall(r"url\(#([^)]*)\)", page) + re.findall(r'href="#([^"]*)"', page))
