@@ -1,7 +1,6 @@
 """Maps of labels for tests, and what a figure of one shows."""
 
 import numpy as np
-import pytest
 
 from lincfa.report._maps import make_map
 
@@ -44,9 +43,3 @@ def is_grey(color):
 def legend_texts(ax):
     legend = ax.get_legend()
     return [] if legend is None else [text.get_text() for text in legend.get_texts()]
-
-
-def assert_raises(message, function, *args, **kwargs):
-    """Check that a call raises a ValueError whose message matches."""
-    with pytest.raises(ValueError, match=message):
-        function(*args, **kwargs)

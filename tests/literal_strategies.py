@@ -158,13 +158,7 @@ def centroid(X, y, tolerance=1.0, min_correlation=None, noise=None, allowed=ever
 
 
 def agglomerative(
-    X,
-    y,
-    min_correlation=None,
-    noise=None,
-    n_groups=1,
-    most_correlated_up_to=0,
-    allowed=everything,
+    X, y, min_correlation=None, noise=None, n_groups=1, most_correlated_up_to=0, allowed=everything
 ):
     """All merges down to a number of groups; copies first, of which any order is as good.
 

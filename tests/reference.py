@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from lincfa import LinCFA, theory
 from lincfa._data._columns import Columns
@@ -224,3 +225,9 @@ def assert_same_fit(model, other, rtol=1e-8):
 def table(X):
     """A data frame with the columns t0, t1, …"""
     return pd.DataFrame(X, columns=[f"t{i}" for i in range(X.shape[1])])
+
+
+def assert_raises(message, function, *args, **kwargs):
+    """Check that a call raises a ValueError whose message matches."""
+    with pytest.raises(ValueError, match=message):
+        function(*args, **kwargs)

@@ -13,7 +13,7 @@ from lincfa.report._groups import collect_pairs
 from lincfa.report._inputs import open_training
 from lincfa.structure import chain_connectivity, grid_connectivity
 from literal_strategies import assert_same_path
-from reference import many_factors, tree
+from reference import assert_raises, many_factors, tree
 
 STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
 
@@ -140,37 +140,29 @@ def test_resamples_and_permutations_obey():
         np.testing.assert_array_equal(permuted.agreement, 1.0)
 
 
-def test_ends_of_paths_are_told():
-    X, y, blocks = make()
-    model = LinCFA(strategy="agglomerative", blocks=blocks).fit(X, y)
-    with pytest.raises(ValueError, match="with blocks this one ends at 3"):
-        model.to_linkage()
-    with pytest.raises(ValueError, match="is not between 3, the fewest with blocks, and 18"):
-        model.cut(n_groups=2)
-    assert model.cut(n_groups=3).n_groups_ == 3
-    lonely = np.zeros((80, 80))
-    X, y = tree(np.random.default_rng(0), 40, 80)
-    with pytest.raises(ValueError, match=r"fewer than 38 groups.*but connectivity leaves 80"):
-        LinCFA(strategy="joint", connectivity=lonely).fit(X, y)
-
-
 def test_variables_are_named_among_what_ends_a_path():
     xr = pytest.importorskip("xarray")
     X, y, _ = make()
     fields = {name: (("time", "place"), X + shift) for shift, name in enumerate("ab")}
     model = LinCFA(strategy="agglomerative", min_correlation=-0.99).fit(xr.Dataset(fields), y)
-    with pytest.raises(ValueError, match="with min_correlation and 2 variables this one ends at 2"):
-        model.to_linkage()
+    assert_raises("with min_correlation and 2 variables this one ends at 2", model.to_linkage)
     model = LinCFA(strategy="agglomerative").fit(xr.Dataset(fields), y)
-    with pytest.raises(ValueError, match="is not between 2, the fewest with 2 variables, and 36"):
-        model.cut(n_groups=1)
+    assert_raises("is not between 2, the fewest with 2 variables, and 36", model.cut, n_groups=1)
 
 
-def test_summary_says_how_many_parts_there_are():
+def test_parts_in_the_summary_and_ends_of_paths():
     X, y, blocks = make()
     model = LinCFA(blocks=blocks, tolerance=1e9).fit(X, y)
     assert "18 features → 3 groups, in 3 parts that stay apart" in str(model.summary())
     assert "parts" not in str(LinCFA(connectivity="chain").fit(X, y).summary())
+    model = LinCFA(strategy="agglomerative", blocks=blocks).fit(X, y)
+    assert_raises("with blocks this one ends at 3", model.to_linkage)
+    assert_raises("is not between 3, the fewest with blocks, and 18", model.cut, n_groups=2)
+    assert model.cut(n_groups=3).n_groups_ == 3
+    lonely = np.zeros((80, 80))
+    X, y = tree(np.random.default_rng(0), 40, 80)
+    with pytest.raises(ValueError, match=r"fewer than 38 groups.*but connectivity leaves 80"):
+        LinCFA(strategy="joint", connectivity=lonely).fit(X, y)
 
 
 @pytest.mark.parametrize("strategy", ["sequential", "agglomerative"])
@@ -211,12 +203,9 @@ BAD = [
 @pytest.mark.parametrize(("parameters", "message"), BAD)
 def test_bad_parameters(parameters, message):
     X, y = tree(np.random.default_rng(0), 40, 6)
-    with pytest.raises(ValueError, match=message):
-        LinCFA(**parameters).fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        LinCFA(**parameters).partial_fit(X[:3], y[:3])
-    with pytest.raises(ValueError, match=message):
-        LinCFACV(**parameters, cv=2).fit(X, y)
+    assert_raises(message, LinCFA(**parameters).fit, X, y)
+    assert_raises(message, LinCFA(**parameters).partial_fit, X[:3], y[:3])
+    assert_raises(message, LinCFACV(**parameters, cv=2).fit, X, y)
 
 
 def test_a_chunk_with_bad_parameters_is_not_counted():

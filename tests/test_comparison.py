@@ -25,7 +25,7 @@ from lincfa._search._folds import default_folds
 from lincfa.baselines import RIDGES
 from lincfa.diagnostics import _compare, _progress
 from lincfa.diagnostics._compare import METHODS, TrainingPart
-from reference import draw
+from reference import assert_raises, draw
 
 QUICK = ["LinCFA", "all features", "PCA"]
 SCALES = np.logspace(-2, 2, 12)
@@ -138,7 +138,7 @@ def test_ordered_methods_choose_by_contiguous_folds():
     assert np.isfinite(found.fold_r2).all()
 
 
-def test_a_splitter_of_ones_own():
+def test_own_splitters_order_of_methods_and_precision():
     X, y = draw(0)
     found = compare(X, y, cv=TimeSeriesSplit(3), methods=QUICK)
     train, test = next(iter(TimeSeriesSplit(3).split(X)))
@@ -147,6 +147,13 @@ def test_a_splitter_of_ones_own():
     expected = found.fold_r2.std(axis=1, ddof=1) * np.sqrt(1 / 3 + share)
     np.testing.assert_allclose(found.r2_se, expected)
     assert compare(X, y, cv=np.int64(3), methods="PCA").fold_r2.shape == (1, 9)
+    found = compare(X, y, methods=["PCA", "LinCFA", "PCA"], cv=2, n_repeats=1)
+    assert found.methods == ("PCA", "LinCFA")
+    assert np.isnan([found.difference, found.difference_se]).all()
+    single = X.astype(np.float32)
+    one = compare(single, y, methods=QUICK, n_repeats=1)
+    two = compare(single.astype(np.float64), y, methods=QUICK, n_repeats=1)
+    np.testing.assert_array_equal(one.fold_r2, two.fold_r2)
 
 
 def test_the_same_seed_gives_the_same():
@@ -162,17 +169,6 @@ def test_the_same_seed_gives_the_same():
         np.testing.assert_array_equal(one.fold_n_features, other.fold_n_features)
     other = compare(X, y, methods=QUICK, random_state=1)
     assert (one.fold_r2 != other.fold_r2).all()
-
-
-def test_order_of_methods_and_precision_of_the_scores():
-    X, y = draw(0)
-    found = compare(X, y, methods=["PCA", "LinCFA", "PCA"], cv=2, n_repeats=1)
-    assert found.methods == ("PCA", "LinCFA")
-    assert np.isnan([found.difference, found.difference_se]).all()
-    single = X.astype(np.float32)
-    one = compare(single, y, methods=QUICK, n_repeats=1)
-    two = compare(single.astype(np.float64), y, methods=QUICK, n_repeats=1)
-    np.testing.assert_array_equal(one.fold_r2, two.fold_r2)
 
 
 def test_progress(capsys, monkeypatch):
@@ -239,8 +235,7 @@ def test_ways_to_read_it():
 )
 def test_bad_parameters(arguments, match, planned):
     X, y = draw(0)
-    with pytest.raises(ValueError, match=match):
-        compare(X, y, **arguments)
+    assert_raises(match, compare, X, y, **arguments)
     assert planned == []
 
 
@@ -259,12 +254,11 @@ def test_bad_data_are_refused_at_once(planned):
         (frame[:4], y[:4], "n_splits=5"),
         (frame, np.r_[1.0, np.zeros(len(y) - 1)], "constant in the (training|held-out) part"),
     ):
-        with pytest.raises(ValueError, match=match):
-            compare(data, target)
+        assert_raises(match, compare, data, target)
     assert planned == []
 
 
-def test_a_method_that_fails_is_listed_with_the_reason():
+def test_failures_are_listed_and_constant_features_warned_of_once():
     X, y = draw(0)
     found = compare(X[:, :1], y, cv=2, n_repeats=1, methods=["FeatureAgglomeration", *QUICK])
     assert found.failures[0].startswith("in 2 of 2 folds: Found array with 1 feature")
@@ -278,11 +272,7 @@ def test_a_method_that_fails_is_listed_with_the_reason():
     few = compare(X[:10], y[:10], cv=2, n_repeats=1, methods=["LinCFACV", "LinCFA"])
     assert "at least 6 samples, got 5" in few.failures[0]
     assert few.failures[1] == ""
-
-
-def test_one_warning_about_constant_features():
-    """None about those that are constant in some fold alone."""
-    X, y = draw(0)
+    # One warning about constant features, none about those constant in some fold alone.
     X[:, 3] = 7.0
     X[:, 5] = 0.0
     X[11, 5] = 1.0

@@ -149,7 +149,7 @@ def scene():
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_sources_agree(scene, strategy):
+def test_sources_agree_and_weights_count_as_copies(scene, strategy):
     """Array of both orders, weights of one, chunks of rows: the same groups."""
     X, y, graph = scene
     model = LinCFA(strategy=strategy, connectivity=graph)
@@ -160,11 +160,6 @@ def test_sources_agree(scene, strategy):
     for part in np.array_split(np.arange(len(y)), 3):
         model.partial_fit(X[part], y[part])
     np.testing.assert_array_equal(model.labels_, expected)
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_weights_count_as_copies(scene, strategy):
-    X, y, graph = scene
     counts = np.random.default_rng(0).integers(0, 3, size=len(y))
     weighted = LinCFA(strategy=strategy, connectivity=graph).fit(X, y, counts)
     copied = LinCFA(strategy=strategy, connectivity=graph)

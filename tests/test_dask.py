@@ -229,6 +229,15 @@ def test_transform_is_lazy_and_keeps_the_chunks_of_rows(reducer):
     np.testing.assert_array_equal(reducer.inverse_transform(cut), reducer.inverse_transform(values))
     again = reducer.transform(restored)
     np.testing.assert_allclose(again, values, rtol=1e-10, atol=1e-10)  # 300 K less 300 K
+    values = dd.from_pandas(table(X), npartitions=3).values
+    reduced = reducer.transform(values)
+    assert np.isnan(reduced.shape[0])
+    np.testing.assert_allclose(reduced.compute(), reducer.transform(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        reducer.inverse_transform(reduced).compute(),
+        reducer.inverse_transform(reducer.transform(X)),
+        rtol=1e-12,
+    )
 
 
 def test_frames_keep_index_divisions_and_names(reducer):
@@ -248,19 +257,6 @@ def test_frames_keep_index_divisions_and_names(reducer):
         np.testing.assert_allclose(computed, values, rtol=1e-12, atol=1e-12)
     assert list(reduced.columns) == list(model.get_feature_names_out())
     assert list(restored.columns) == list(frame.columns)
-
-
-def test_unknown_numbers_of_rows(reducer):
-    X, _ = data()
-    values = dd.from_pandas(table(X), npartitions=3).values
-    reduced = reducer.transform(values)
-    assert np.isnan(reduced.shape[0])
-    np.testing.assert_allclose(reduced.compute(), reducer.transform(X), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(
-        reducer.inverse_transform(reduced).compute(),
-        reducer.inverse_transform(reducer.transform(X)),
-        rtol=1e-12,
-    )
 
 
 @pytest.mark.parametrize("output", ["pandas", "polars"])
@@ -333,7 +329,7 @@ def test_choice_is_that_of_memory(route, units, weighted):
     assert_same_search(search(lazy, target, route, weights, units=units), model, X)
 
 
-def test_frames_and_estimators():
+def test_frames_estimators_and_lazy_predictions():
     X, y = samples()
     model = LinCFACV(**SEARCH, estimator=Ridge()).fit(table(X), y)
     frame = dd.from_pandas(table(X), npartitions=3)
@@ -345,10 +341,6 @@ def test_frames_and_estimators():
     np.testing.assert_allclose(chunked.predict(frame).compute(), model.predict(table(X)))
     for outcome in (y, target):
         np.testing.assert_allclose(chunked.score(frame, outcome), model.score(table(X), y))
-
-
-def test_predictions_are_lazy():
-    X, y = samples()
     model = LinCFACV(**SEARCH).fit(X, y)
     lazy, reads = counted_chunks(X, ((0, 20, 40), (5, 7)))
     predicted = model.predict(lazy)

@@ -53,7 +53,7 @@ def test_one_pass_where_all_comoments_fit(strategy, chunks):
     assert times_read(*data(), chunks, strategy=strategy)[:2] == (1, 1)
 
 
-def test_all_comoments_fit_into_a_batch_of_their_number():
+def test_numbers_of_features_in_a_batch():
     """The target is among them; with one feature more they do not fit."""
     X, y = data()
     assert times_read(X, y, route="many passes", batch=29**2)[1] == 1
@@ -61,6 +61,10 @@ def test_all_comoments_fit_into_a_batch_of_their_number():
     # Of several column chunks whole rows are put together: they have to fit too.
     assert times_read(X, y, (30, 14), route="many passes", batch=30 * 28)[1] > 1
     assert times_read(X, y, (29, 14), route="many passes", batch=30 * 28 + 1)[1] == 1
+    # Where the others are more than a batch, some features are asked for all the same.
+    with on_route("many passes", batch=20):
+        model = LinCFA().fit(odd_chunks(X), y)
+    assert_equal_models(model, LinCFA().fit(X, y))
 
 
 def strips(D, batch, rows=1):
@@ -110,7 +114,7 @@ def test_passes_of_the_sequential_strategy(tolerance, units):
         assert most <= 1 + strips(48, BATCH) + heads  # nothing has a cohesion
 
 
-def test_correlations_that_come_back():
+def test_correlations_that_come_back_and_chunks_read():
     """About half of all, also where every feature is a seed; far fewer where one takes all."""
     X, y = make(noise_only, 60, 48)
     with products() as asked:
@@ -119,6 +123,12 @@ def test_correlations_that_come_back():
             fit(da.from_array(X, chunks=(30, 48)), y, route="many passes", tolerance=tolerance)
             assert max(asked) <= BATCH * 1.3  # no fewer than four features, however many others
             assert 0 < sum(asked) <= share * 48**2
+    # What a chunk needs of its neighbours is read again, or all would have to stay in memory.
+    lazy, reads = counted_chunks(X, (20, 16))
+    with answers() as passes:
+        fit(lazy, y, route="many passes", strategy="agglomerative")
+    assert len(passes) < max(Counter(reads).values()) <= 2 * len(passes)
+    assert len(passes) == 1 + 2 * strips(48, BATCH, rows=20)
 
 
 def test_no_candidate_in_reach():
@@ -130,17 +140,7 @@ def test_no_candidate_in_reach():
     assert most <= 1 + strips(9, 60) + 2
 
 
-def test_several_column_chunks_are_read_twice_at_most():
-    """What a chunk needs of its neighbours is read again, or all would have to stay in memory."""
-    X, y = make(noise_only, 60, 48)
-    lazy, reads = counted_chunks(X, (20, 16))
-    with answers() as passes:
-        fit(lazy, y, route="many passes", strategy="agglomerative")
-    assert len(passes) < max(Counter(reads).values()) <= 2 * len(passes)
-    assert len(passes) == 1 + 2 * strips(48, BATCH, rows=20)
-
-
-def test_rows_are_counted_by_one_column():
+def test_rows_are_counted_by_one_column_and_come_back_in_parts():
     """Of a dataframe with unknown numbers of rows, one more look, at its first column."""
     X, y = data()
     lazy, reads = counted_chunks(X, (20, 28))
@@ -150,6 +150,17 @@ def test_rows_are_counted_by_one_column():
     reads.clear()
     fit(frame.to_dask_array(lengths=(20, 20, 20)), y)
     assert set(Counter(reads).values()) == {1}
+    # A row of chunks of all features may be much larger than a chunk of the reduced ones.
+    model = LinCFA().fit(X, y)
+    reduced = model.transform(X)
+    for lazy in (da.from_array(reduced, chunks=((0, 1, 29, 30), -1)), da.from_array(reduced)):
+        whole = model.inverse_transform(lazy)
+        with small_parts(200):
+            parts = model.inverse_transform(lazy)
+        assert parts.chunks[0] == lazy.chunks[0]
+        assert len(whole.chunks[1]) == 1
+        assert max(parts.chunks[0]) * max(parts.chunks[1]) <= 200
+        np.testing.assert_array_equal(parts.compute(), model.inverse_transform(reduced))
 
 
 # Graphs
@@ -213,26 +224,3 @@ def test_counting_rows_brings_back_numbers_only():
     with answers_to_counts() as found:
         fit(frame, data()[1])
     assert found == [[[15, 15, 15, 15]]]
-
-
-def test_batches_have_a_least_number_of_features():
-    """Where the others are more than a batch, some features are asked for all the same."""
-    X, y = data()
-    with on_route("many passes", batch=20):
-        model = LinCFA().fit(odd_chunks(X), y)
-    assert_equal_models(model, LinCFA().fit(X, y))
-
-
-def test_long_rows_come_back_in_parts():
-    """A row of chunks of all features may be much larger than a chunk of the reduced ones."""
-    X, y = data()
-    model = LinCFA().fit(X, y)
-    reduced = model.transform(X)
-    for lazy in (da.from_array(reduced, chunks=((0, 1, 29, 30), -1)), da.from_array(reduced)):
-        whole = model.inverse_transform(lazy)
-        with small_parts(200):
-            parts = model.inverse_transform(lazy)
-        assert parts.chunks[0] == lazy.chunks[0]
-        assert len(whole.chunks[1]) == 1
-        assert max(parts.chunks[0]) * max(parts.chunks[1]) <= 200
-        np.testing.assert_array_equal(parts.compute(), model.inverse_transform(reduced))

@@ -10,6 +10,7 @@ from lincfa.datasets import (
     make_spectra,
     make_trivariate,
 )
+from reference import assert_raises
 
 
 def test_correlated_is_the_papers_tree():
@@ -167,8 +168,7 @@ ANY = [make_bivariate, make_correlated, make_field, make_spectra, make_trivariat
 @pytest.mark.parametrize("make", ANY)
 @pytest.mark.parametrize("noise", [-0.1, np.nan, np.inf])
 def test_generators_refuse_an_impossible_noise(make, noise):
-    with pytest.raises(ValueError, match=f"^noise must be finite and not negative, got {noise}"):
-        make(noise=noise)
+    assert_raises(f"^noise must be finite and not negative, got {noise}", make, noise=noise)
 
 
 @pytest.mark.parametrize(
@@ -202,8 +202,7 @@ def test_generators_refuse_an_impossible_noise(make, noise):
     ],
 )
 def test_generators_refuse_what_makes_no_data(make, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        make(**arguments)
+    assert_raises(message, make, **arguments)
 
 
 @pytest.mark.parametrize("generator", ANY)

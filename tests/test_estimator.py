@@ -34,7 +34,7 @@ def test_attributes(data):
     np.testing.assert_allclose(model.target_correlation_, expected, rtol=1e-10)
 
 
-def test_noise_as_a_number(data):
+def test_noise_as_a_number_and_what_counts_as_one(data):
     X, y = data
     sigma2 = 0.9
     model = LinCFA(noise=sigma2).fit(X, y)
@@ -45,6 +45,11 @@ def test_noise_as_a_number(data):
     # The limits: without noise nothing but duplicates merges, with all the noise everything does.
     assert LinCFA(noise=1e-320).fit(X, 1e10 * y).n_groups_ == 12
     assert LinCFA(noise=1e300).fit(X, 1e-200 * y).n_groups_ == 1
+    counts = np.round(10 * X).astype(int)
+    table = pd.DataFrame(counts.astype(object)).add_prefix("c")
+    table["flag"] = X[:, 0] > 0
+    expected = LinCFA().fit(np.column_stack([counts, X[:, 0] > 0]).astype(float), y)
+    np.testing.assert_array_equal(LinCFA().fit(table, y).labels_, expected.labels_)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -132,16 +137,7 @@ def test_frames_in_and_out(data, output, frame):
         pd.testing.assert_index_equal(model.transform(dated).index, dated.index)
 
 
-def test_integers_booleans_and_objects_are_numbers(data):
-    X, y = data
-    counts = np.round(10 * X).astype(int)
-    table = pd.DataFrame(counts.astype(object)).add_prefix("c")
-    table["flag"] = X[:, 0] > 0
-    expected = LinCFA().fit(np.column_stack([counts, X[:, 0] > 0]).astype(float), y)
-    np.testing.assert_array_equal(LinCFA().fit(table, y).labels_, expected.labels_)
-
-
-def test_feature_names_out(data):
+def test_feature_names_out_clones_and_pickles(data):
     X, y = data
     model = LinCFA().fit(X, y)
     names = model.get_feature_names_out()
@@ -154,10 +150,6 @@ def test_feature_names_out(data):
     named = LinCFA().fit(pd.DataFrame(X).add_prefix("c"), y)
     with pytest.raises(ValueError, match="input_features is not equal to feature_names_in_"):
         named.get_feature_names_out([f"d{i}" for i in range(12)])
-
-
-def test_clone_and_pickle(data):
-    X, y = data
     model = LinCFA(units="original", tolerance=2.0).fit(X, y)
     assert clone(model).get_params() == model.get_params()
     assert model.__sklearn_tags__().target_tags.required

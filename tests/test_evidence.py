@@ -81,9 +81,11 @@ def test_each_merged_feature_has_one_row_and_no_first_feature_has_any(strategy, 
     assert_one_row_per_merged_feature(model)
 
 
-def test_fields_are_those_documented(data):
+def test_fields_are_those_documented_and_libraries_known(data):
     names = ["group", "feature", "partner", "correlation", "threshold", "f", "tolerance"]
     assert list(LinCFA().fit(*data).evidence_.dtype.names) == [*names, *SHARES, *IN_UNITS]
+    with pytest.raises(ValueError, match="'pandas' or 'polars', got 'arrow'"):
+        LinCFA().fit(*data).evidence_frame("arrow")
 
 
 @pytest.mark.parametrize("tolerance", [0.5, 1.0, 4.0, "unbiased"])
@@ -294,11 +296,6 @@ def test_a_missing_library_says_what_to_install(data, monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ImportError, match=rf"needs {library}: pip install 'lincfa\[tables\]'"):
         model.evidence_frame(library)
-
-
-def test_an_unknown_library(data):
-    with pytest.raises(ValueError, match="'pandas' or 'polars', got 'arrow'"):
-        LinCFA().fit(*data).evidence_frame("arrow")
 
 
 def test_a_merge_in_words():

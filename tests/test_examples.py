@@ -46,15 +46,11 @@ def test_pacific_from_end_to_end(monkeypatch, tmp_path, capsys):
     assert all(5_000 < path.stat().st_size < 150_000 for path in tmp_path.iterdir())
 
 
-def test_cells_are_those_of_lincfa():
+def test_cells_and_splits_of_the_pacific():
     whole = _compare.Part(pacific.read_fields(), pacific.read_oscillation())
     model = _compare.LinCFA(connectivity="grid").fit(whole.field, whole.target)
     assert whole.cells.shape == (50, model.n_features_in_)
     np.testing.assert_allclose(whole.cells.mean(axis=0), model.mean_)
-
-
-def test_splits_of_the_pacific_are_in_time():
-    whole = _compare.Part(pacific.read_fields(), pacific.read_oscillation())
     splits = list(pacific.splits(whole))
     assert [len(test.target) for _, test in splits] == [6, 6, 6, 6]
     for train, test in splits:

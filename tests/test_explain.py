@@ -7,12 +7,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from label_maps import assert_raises
 from lincfa import LinCFA, explain_pair, theory
 from lincfa._model._display import decimals, digits, distinguishable
 from lincfa.datasets import make_correlated, make_spectra
 from literal_strategies import correlation, full_noise, standardised
-from reference import draw, table
+from reference import assert_raises, draw, table
 
 SIGNS = np.array([[(-1.0) ** (i >> k) for k in range(3)] for i in range(8)])
 COSTS = ["variance_drop", "bias_growth", "gain"]
@@ -133,7 +132,7 @@ def test_decisions_in_words(case):
     assert words(**parameters).startswith(f"As a pair, 'warm' and 'cold' {expected}")
 
 
-def test_equal_features_in_words(data):
+def test_equal_features_and_known_noise_in_words(data):
     X, y = data
     pair = explain_pair(np.column_stack([X[:, 0], 1.8 * X[:, 0] + 32]), y, 0, 1)
     assert (pair.f, pair.bias_growth, pair.correlation, pair.threshold) == (0, 0, 1, -np.inf)
@@ -142,10 +141,6 @@ def test_equal_features_in_words(data):
     assert str(pair).endswith(
         "0 more because both get the same weight (F = 0; pairs merge at F ≤ 1)."
     )
-
-
-def test_known_noise_does_not_make_a_pair_explain_all(data):
-    X, y = data
     pair = explain_pair(X, y, 0, 4, noise=1e-30)
     assert pair.threshold == 1
     assert "explain the target completely" not in str(pair)
@@ -236,6 +231,10 @@ def test_columns_by_name_by_position_and_mixed(data):
         said = explain_pair(unnamed, y, 3, 8)
         assert said.names == ("x3", "x8")
         assert said.f == pytest.approx(expected.f, rel=1e-12)
+    said = explain_pair(table(X), y, "t9", "t2", noise="full")
+    assert said.names == ("t9", "t2")
+    assert said.correlation == pytest.approx(correlation(X[:, 9], X[:, 2]), rel=1e-10)
+    assert said.variance_drop == pytest.approx(full_noise(X, y) / 99, rel=1e-10)
 
 
 def test_names_that_are_numbers(data):
@@ -257,21 +256,17 @@ def test_names_that_are_numbers(data):
 
 
 @pytest.mark.parametrize("noise", ["pair", "full", 0.9])
-def test_order_of_the_two_does_not_matter(data, noise):
+def test_order_of_the_two_and_constant_columns(data, noise):
     X, y = data
     one, other = explain_pair(X, y, 0, 5, noise=noise), explain_pair(X, y, 5, 0, noise=noise)
     assert one.names == other.names[::-1]
     assert one.target_correlations == pytest.approx(other.target_correlations[::-1], rel=1e-12)
     for name in FIGURES:
         assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-10)
-
-
-def test_full_noise_takes_the_columns_asked_for(data):
-    X, y = data
-    said = explain_pair(table(X), y, "t9", "t2", noise="full")
-    assert said.names == ("t9", "t2")
-    assert said.correlation == pytest.approx(correlation(X[:, 9], X[:, 2]), rel=1e-10)
-    assert said.variance_drop == pytest.approx(full_noise(X, y) / 99, rel=1e-10)
+    X[:, 4] = 7.0
+    for pair in [("t4", "t1"), ("t1", "t4")]:
+        assert_raises("Column 't4' is constant", explain_pair, table(X), y, *pair, noise=noise)
+    assert explain_pair(table(X), y, "t5", "t1", noise=noise).names == ("t5", "t1")
 
 
 def test_page():
@@ -322,27 +317,7 @@ def test_wrong_columns(data):
     assert_raises("by its name or its position", explain_pair, table(X), y, np.array([0, 1]), 1)
 
 
-@pytest.mark.parametrize("noise", ["pair", "full", 0.9])
-def test_a_constant_column_merges_with_none(data, noise):
-    X, y = data
-    X[:, 4] = 7.0
-    for pair in [("t4", "t1"), ("t1", "t4")]:
-        assert_raises("Column 't4' is constant", explain_pair, table(X), y, *pair, noise=noise)
-    assert explain_pair(table(X), y, "t5", "t1", noise=noise).names == ("t5", "t1")
-
-
-def test_only_missing_values_of_the_two_columns_matter(data):
-    X, y = data
-    expected = explain_pair(X, y, 1, 2)
-    X[5, 4] = np.nan
-    X[6, 7] = np.inf
-    assert explain_pair(X, y, 1, 2) == expected
-    assert_raises(r"NaN in column 't4' \(row 5\)", explain_pair, table(X), y, "t1", "t4")
-    assert_raises(r"NaN in column 4 \(row 5\)", explain_pair, X, y, 4, 1)
-    assert_raises("infinity in column 7", explain_pair, X, y, 1, 7)
-
-
-def test_bad_samples_and_parameters(data):
+def test_bad_samples_parameters_and_values(data):
     X, y = data
     light = np.full(100, 0.03)
     assert_raises("minimum of 4 is required", explain_pair, X[:3], y[:3], 0, 1)
@@ -351,3 +326,10 @@ def test_bad_samples_and_parameters(data):
     assert_raises("constant", explain_pair, X, np.ones(100), 0, 1)
     for name, value in {"tolerance": 0, "noise": "none", "min_correlation": 1.5}.items():
         assert_raises(f"{name} must be", explain_pair, X, y, 0, 1, **{name: value})
+    expected = explain_pair(X, y, 1, 2)
+    X[5, 4] = np.nan
+    X[6, 7] = np.inf
+    assert explain_pair(X, y, 1, 2) == expected
+    assert_raises(r"NaN in column 't4' \(row 5\)", explain_pair, table(X), y, "t1", "t4")
+    assert_raises(r"NaN in column 4 \(row 5\)", explain_pair, X, y, 4, 1)
+    assert_raises("infinity in column 7", explain_pair, X, y, 1, 7)

@@ -188,6 +188,12 @@ def test_matrices_over_the_cells_of_a_dataset():
         count, components = connected_components(within)
         assert model.n_groups_ == model.n_connected_components_ == count > 3
         np.testing.assert_array_equal(model.labels_, components)
+    for connectivity, expected in ((None, [0] * 21 + [1] * 5 + [2]), ("grid", None)):
+        model = LinCFA(sample_dim="time", tolerance=ANY, connectivity=connectivity).fit(X, y)
+        # Of the stations one is missing, so that the last is alone.
+        expected = expected or [0] * 21 + [1] * 4 + [2, 3]
+        assert model.labels_.tolist() == expected
+        assert model.n_connected_components_ == max(expected) + 1
 
 
 # Blocks
@@ -210,16 +216,6 @@ def test_variables_never_mix(strategy, connectivity):
     assert model.labels_.tolist() == [0] * 6 + [1] * 6
     assert model.transform(X)["variable"].values.tolist() == ["a", "b"]
     assert model.n_connected_components_ == 2
-
-
-def test_variables_of_different_grids_never_mix():
-    X, y = dataset()
-    for connectivity, expected in ((None, [0] * 21 + [1] * 5 + [2]), ("grid", None)):
-        model = LinCFA(sample_dim="time", tolerance=ANY, connectivity=connectivity).fit(X, y)
-        # Of the stations one is missing, so that the last is alone.
-        expected = expected or [0] * 21 + [1] * 4 + [2, 3]
-        assert model.labels_.tolist() == expected
-        assert model.n_connected_components_ == max(expected) + 1
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -268,7 +264,7 @@ def test_a_saved_model_knows_its_neighbours(tmp_path, connectivity):
     assert_equal_fits(loaded, model)
 
 
-def test_a_search_obeys():
+def test_searches_and_chunks_obey():
     X, y = field()
     settings = {"tolerances": [0.5, 9.0], "cv": 3}
     model = LinCFACV(connectivity="grid", **settings).fit(X, y)
@@ -278,6 +274,14 @@ def test_a_search_obeys():
         np.testing.assert_array_equal(model.cv_results_[name], plain.cv_results_[name])
     assert model.n_connected_components_ == plain.n_connected_components_
     assert_connected(model, grid())
+    expected = LinCFA(tolerance=3.0, connectivity="grid").fit(X, y)
+    model = LinCFA(tolerance=3.0, connectivity="grid", sample_dim="time")
+    for start in range(0, N, 40):
+        model.partial_fit(X[start : start + 40], y[start : start + 40])
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    pytest.importorskip("dask")
+    lazy = LinCFA(tolerance=3.0, connectivity="grid").fit(X.chunk(time=50, lat=2), y)
+    np.testing.assert_array_equal(lazy.labels_, expected.labels_)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -295,18 +299,6 @@ def test_resamples_and_permutations_obey(strategy):
         for given, one in ((X, model), (table(X), plain))
     )
     np.testing.assert_array_equal(orders.agreement, others.agreement)
-
-
-def test_chunks_obey():
-    X, y = field()
-    expected = LinCFA(tolerance=3.0, connectivity="grid").fit(X, y)
-    model = LinCFA(tolerance=3.0, connectivity="grid", sample_dim="time")
-    for start in range(0, N, 40):
-        model.partial_fit(X[start : start + 40], y[start : start + 40])
-    np.testing.assert_array_equal(model.labels_, expected.labels_)
-    pytest.importorskip("dask")
-    lazy = LinCFA(tolerance=3.0, connectivity="grid").fit(X.chunk(time=50, lat=2), y)
-    np.testing.assert_array_equal(lazy.labels_, expected.labels_)
 
 
 def test_places_in_a_list_are_no_grid():

@@ -39,23 +39,17 @@ def test_unit_of_the_target(seed, exponent, shift, sign):
 
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(seed=seeds)
-def test_mirroring_all_columns(seed):
+def test_mirrored_columns_and_order_of_the_rows(seed):
     X, y = draw(seed)
     if clear_of_the_threshold(X, y):
         assert labels(-X, y) == labels(X, y)
-
-
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(seed=seeds)
-def test_order_of_the_rows(seed):
-    X, y = draw(seed)
     order = np.random.default_rng(seed).permutation(len(y))
     if clear_of_the_threshold(X, y):
         assert labels(X[order], y[order]) == labels(X, y)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_memory_order(seed):
+def test_memory_order_and_float32(seed):
     """It changes the order of sums, and with it the last digits of the figures."""
     X, y = draw(seed)
     rows = LinCFA().fit(np.ascontiguousarray(X), y)
@@ -68,12 +62,7 @@ def test_memory_order(seed):
         for name in ("correlation", "threshold", "f"):
             np.testing.assert_allclose(rows.evidence_[name], other.evidence_[name], rtol=1e-9)
         np.testing.assert_allclose(rows.transform(X), other.transform(X), rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_float32(seed):
-    """The fit runs in float64; rounding the input to float32 moves F by far less than 1e-4."""
-    X, y = draw(seed)
+    # The fit runs in float64; rounding the input to float32 moves F by far less than 1e-4.
     X32 = X.astype(np.float32)
     assert clear_of_the_threshold(X, y, margin=1e-4)
     assert labels(X32, y) == labels(X, y)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 from lincfa import LinCFA, LinCFACV
-from reference import QUICK, draw
+from reference import QUICK, assert_raises, draw
 
 UNITS = ["standardized", "original"]
 
@@ -35,10 +35,6 @@ def test_inverse_by_its_definition(fitted_pair):
             if model.units == "original":
                 expected = X[:, j].mean() + Z[:, number] - X[:, group].mean()
             np.testing.assert_allclose(back[:, j], expected, rtol=1e-12)
-
-
-def test_transform_undoes_the_inverse(fitted_pair):
-    model, X, _ = fitted_pair
     rng = np.random.default_rng(0)
     Z = model.transform(X) + rng.normal(size=(len(X), model.n_groups_))
     np.testing.assert_allclose(
@@ -46,7 +42,7 @@ def test_transform_undoes_the_inverse(fitted_pair):
     )
 
 
-def test_inverse_takes_frames_of_reduced_features():
+def test_inverse_takes_frames_and_refuses_what_is_not_reduced():
     X, y = draw(0)
     model = LinCFA().fit(pd.DataFrame(X).rename(columns="f{}".format), y)
     Z = model.transform(pd.DataFrame(X).rename(columns="f{}".format))
@@ -61,17 +57,11 @@ def test_inverse_takes_frames_of_reduced_features():
         model.inverse_transform(pd.DataFrame(Z, columns=names)[names[1:]])
     with pytest.raises(ValueError, match="'other' is not a reduced feature"):
         model.inverse_transform(pd.DataFrame(Z, columns=["other", *names[1:]]))
-
-
-def test_inverse_refuses_what_is_not_reduced():
-    X, y = draw(0)
     model = LinCFA().fit(X, y)
-    with pytest.raises(ValueError, match=f"X has 15 columns, but there are {model.n_groups_}"):
-        model.inverse_transform(X)
+    assert_raises(f"X has 15 columns, but there are {model.n_groups_}", model.inverse_transform, X)
     Z = model.transform(X)
     Z[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"NaN in column 1 \(row 3\)"):
-        model.inverse_transform(Z)
+    assert_raises(r"NaN in column 1 \(row 3\)", model.inverse_transform, Z)
 
 
 def test_expanded_coefficients_predict_the_same(fitted_pair):
@@ -102,6 +92,13 @@ def test_expanding_several_targets():
     weights = np.ones(model.n_groups_)  # without an intercept, that of the means is left
     coef, intercept = model.expand_coefficients(weights)
     np.testing.assert_allclose(X @ coef + intercept, model.transform(X) @ weights, atol=1e-12)
+    model = LinCFACV(**QUICK).fit(X, y)
+    coef, intercept = model.expand_coefficients(model.estimator_.coef_, model.estimator_.intercept_)
+    np.testing.assert_allclose(X @ coef + intercept, model.predict(X), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(
+        model.inverse_transform(model.transform(X)),
+        model.reducer_.inverse_transform(model.transform(X)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,16 +113,4 @@ def test_wrong_coefficients_are_refused(coef, intercept, message):
     X, y = draw(0)
     model = LinCFA().fit(X, y)
     coef = np.ones(model.n_groups_) if coef is None else coef
-    with pytest.raises(ValueError, match=message):
-        model.expand_coefficients(coef, intercept)
-
-
-def test_the_search_can_be_undone_too():
-    X, y = draw(0)
-    model = LinCFACV(**QUICK).fit(X, y)
-    coef, intercept = model.expand_coefficients(model.estimator_.coef_, model.estimator_.intercept_)
-    np.testing.assert_allclose(X @ coef + intercept, model.predict(X), rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(
-        model.inverse_transform(model.transform(X)),
-        model.reducer_.inverse_transform(model.transform(X)),
-    )
+    assert_raises(message, model.expand_coefficients, coef, intercept)

@@ -15,6 +15,7 @@ from lincfa.datasets import (
     load_financial,
     load_life_expectancy,
 )
+from reference import assert_raises
 
 NAMES = {
     load_climatological: "ndvi_anomalies.csv",
@@ -152,8 +153,7 @@ def test_one_byte_is_enough(load, load_or_skip, tmp_path):
     (tmp_path / NAMES[load]).write_bytes(content)
     assert load(tmp_path)[0].equals(X)
     (tmp_path / NAMES[load]).write_bytes(content + b"\n")
-    with pytest.raises(ValueError, match="is not the expected file"):
-        load(tmp_path)
+    assert_raises("is not the expected file", load, tmp_path)
     again = load(tmp_path, verify=False)
     assert again[0].equals(X)
     assert again[1].equals(y)
@@ -199,8 +199,7 @@ def test_unverified_tables_need_their_target(load, target, column, tmp_path):
     path = tmp_path / NAMES[load]
     path.write_text(f",{column or target},a\n0,x,2\n1,y,3\n")
     message = re.escape(f"{path} has no numeric column {target!r}, the target")
-    with pytest.raises(ValueError, match=message):
-        load(tmp_path, verify=False)
+    assert_raises(message, load, tmp_path, verify=False)
     path.write_text(f",{target},a\n0,0.5,2\n1,0.25,3\n")
     X, y = load(tmp_path, verify=False)
     assert X.columns.tolist() == ["a"]
@@ -237,8 +236,7 @@ def test_second_climatological_table(tmp_path):
 def test_second_climatological_table_of_another_shape(shape, tmp_path):
     table = write(tmp_path, *shape)
     message = f"981 × 1991, got {shape[0]} × {shape[1]} .only the shape is checked, no checksum is"
-    with pytest.raises(ValueError, match=message):
-        load_climatological_ii(tmp_path)
+    assert_raises(message, load_climatological_ii, tmp_path)
     X, y = load_climatological_ii(tmp_path, verify=False)
     np.testing.assert_array_equal(X.to_numpy(), table[:, 2:])
     np.testing.assert_array_equal(y.to_numpy(), table[:, 1])

@@ -10,11 +10,7 @@ import pytest
 
 from lincfa import LinCFA
 from lincfa._statistics._means import group_means
-from reference import (
-    make,
-    noise_only,
-    tree,
-)
+from reference import make, noise_only, tree
 
 
 @pytest.fixture(scope="module")

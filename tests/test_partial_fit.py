@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from lincfa import LinCFA
 from lincfa._statistics import _moments
 from lincfa.datasets import make_correlated, make_field
-from reference import assert_same_fit, clear_of_the_threshold, draw, stream, table
+from reference import assert_raises, assert_same_fit, clear_of_the_threshold, draw, stream, table
 
 # The groups of all rows
 
@@ -323,8 +323,7 @@ def test_bad_chunk_leaves_no_trace(kind):
     spoilt, message = BAD[kind]
     model = LinCFA().partial_fit(table(X[:20]), y[:20])
     before = state(model)
-    with pytest.raises(ValueError, match=message):
-        model.partial_fit(*spoilt(X[20:40], y[20:40]))
+    assert_raises(message, model.partial_fit, *spoilt(X[20:40], y[20:40]))
     assert state(model) == before
     model.partial_fit(table(X[40:]), y[40:])
     never = LinCFA().partial_fit(table(X[:20]), y[:20]).partial_fit(table(X[40:]), y[40:])
@@ -339,8 +338,7 @@ def test_bad_first_chunk_leaves_no_trace(kind):
     for rows in (slice(0, 20), slice(0, 3)):
         model = LinCFA()
         wrong, target = spoilt(X[:20], y[:20])
-        with pytest.raises(ValueError, match=message):
-            model.partial_fit(wrong, target)
+        assert_raises(message, model.partial_fit, wrong, target)
         with pytest.raises(NotFittedError):
             model.transform(wrong)
         other = X[:, :9].astype(np.float32)
@@ -380,8 +378,7 @@ def test_other_types_and_numbers_of_columns():
     ):
         model = LinCFA().partial_fit(first, y)
         before = state(model)
-        with pytest.raises(ValueError, match=message):
-            model.partial_fit(second, y)
+        assert_raises(message, model.partial_fit, second, y)
         assert state(model) == before
     for estimator in (model, LinCFA()):
         with pytest.raises(TypeError, match=r"call its collect\(\) first"):
@@ -405,8 +402,7 @@ def test_too_many_columns(monkeypatch):
     stream(X, y, (20,))  # 15 columns and the target
     monkeypatch.setattr(_moments, "LARGEST_SQUARE", 8 * 16**2 - 1)
     message = r"15 × 15 comoments.* GiB.*fit needs no.*numpy\.memmap"
-    with pytest.raises(ValueError, match=message):
-        LinCFA().partial_fit(X, y)
+    assert_raises(message, LinCFA().partial_fit, X, y)
     stream(X[:, :14], y, (20,))
 
 
@@ -415,11 +411,9 @@ def test_too_many_columns_are_refused_before_memory_is_taken():
     tracemalloc.start()
     try:
         message = r"30000 × 30000.* 6\.7 GiB; the limit is 4 GiB \(23169 features\)"
-        with pytest.raises(ValueError, match=message):
-            LinCFA().partial_fit(X, [1.0])
+        assert_raises(message, LinCFA().partial_fit, X, [1.0])
         _moments.Moments.check_size(23169)
-        with pytest.raises(ValueError, match="23170 × 23170"):
-            LinCFA().partial_fit(X[:, :23170], [1.0])
+        assert_raises("23170 × 23170", LinCFA().partial_fit, X[:, :23170], [1.0])
         assert tracemalloc.get_traced_memory()[1] < 10 * X.nbytes  # some rows, no matrix
     finally:
         tracemalloc.stop()

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 import literal_strategies
 from lincfa import LinCFA, theory
-from reference import assert_same_fit, draw, noise_only, stream, tree
+from reference import assert_raises, assert_same_fit, draw, noise_only, stream, tree
 
 PATHS = ["agglomerative", "joint"]
 TOLERANCES = [1e-9, 0.01, 0.1, 0.5, 1, 2, 4, 7, 30, 1e9]
@@ -90,6 +90,12 @@ def test_cut_at_a_number_of_groups_is_a_refit(example, strategy):
         assert cut.get_params() == refit.get_params()
         assert_same_fit(cut, refit)
         assert_same_path(cut, refit)
+    models = [LinCFA(strategy=strategy, tolerance=c).fit(X, y) for c in TOLERANCES]
+    counts = [model.n_groups_ for model in models]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[4] > counts[-1] == 1
+    for fine, coarse in pairwise(models):
+        assert is_nested(coarse, fine)
 
 
 def test_cut_leaves_the_model_alone(strategy):
@@ -101,11 +107,7 @@ def test_cut_leaves_the_model_alone(strategy):
     np.testing.assert_array_equal(model.labels_, labels)
     # A cut is an estimator like any other: it can be fitted again.
     assert clone(model.cut(n_groups=4)).fit(X, y).n_groups_ == 4
-
-
-def test_cut_of_a_stream_has_no_rows(strategy):
-    """It is fitted; chunks given to it start a new stream."""
-    X, y = draw(0)
+    # A cut of a stream is fitted, without its rows: chunks given to it start a new stream.
     model = stream(X, y, (30,), LinCFA(strategy=strategy))
     cut = model.cut(n_groups=3)
     np.testing.assert_array_equal(
@@ -119,17 +121,7 @@ def test_cut_of_a_stream_has_no_rows(strategy):
     np.testing.assert_allclose(model.mean_, X[rows].mean(axis=0), rtol=1e-10)
 
 
-def test_larger_tolerances_merge_groups(example, strategy):
-    X, y = example
-    models = [LinCFA(strategy=strategy, tolerance=c).fit(X, y) for c in TOLERANCES]
-    counts = [model.n_groups_ for model in models]
-    assert counts == sorted(counts, reverse=True)
-    assert counts[0] > counts[4] > counts[-1] == 1
-    for fine, coarse in pairwise(models):
-        assert is_nested(coarse, fine)
-
-
-def test_path(example, strategy):
+def test_path_and_linkage(example, strategy):
     X, y = example
     path = LinCFA(strategy=strategy).fit(X, y).merge_path_
     assert path.dtype.names[:6] == ("first", "second", "size", "correlation", "f", "height")
@@ -144,48 +136,6 @@ def test_path(example, strategy):
     assert (path["height"][:start] == 0).all()
     assert path["pairwise"].sum() == (start if strategy == "joint" else path.size)
     np.testing.assert_array_equal(path["height"][start:], np.maximum.accumulate(path["f"][start:]))
-
-
-def test_cut_is_where_f_first_exceeds_the_tolerance():
-    """Also where a later F is smaller again."""
-    X, y = draw(0)
-    model = LinCFA(strategy="agglomerative").fit(X, y)
-    f = model.merge_path_["f"]
-    falls = np.flatnonzero(np.diff(f) < 0)
-    assert falls.size, "take data where F falls somewhere"
-    peak = falls[f[falls] == np.maximum.accumulate(f)[falls]][0]
-    assert model.cut(tolerance=0.999 * f[peak]).n_groups_ >= 15 - peak
-    # At the height itself the merge is made, and those with a smaller F that follow.
-    assert model.cut(tolerance=f[peak]).n_groups_ <= 15 - peak - 2
-
-
-def test_thresholds():
-    """The threshold is the correlation at which F would be the tolerance; joint F has none."""
-    X, y = draw(0)
-    model = LinCFA(strategy="agglomerative").fit(X, y)
-    path = model.merge_path_
-    last = np.flatnonzero(path["f"] < path["height"])[0]  # where the height is that of another
-    cuts = [({"tolerance": 3.0}, 3.0), ({"n_groups": 14 - int(last)}, path["height"][last])]
-    for cut, c in cuts:
-        evidence = model.cut(**cut).evidence_
-        expected = 1 - c * (1 - evidence["correlation"]) / evidence["f"]
-        np.testing.assert_allclose(evidence["threshold"], expected, rtol=1e-12)
-        assert np.isnan(LinCFA(strategy="joint").fit(X, y).cut(**cut).evidence_["threshold"]).all()
-
-
-def test_unbiased_is_two():
-    X, y = draw(0)
-    for name in ["sequential", "centroid", *PATHS]:
-        word, number = (LinCFA(strategy=name, tolerance=c).fit(X, y) for c in ["unbiased", 2.0])
-        assert_same_fit(word, number)
-        assert LinCFA(strategy=name, tolerance=0.1).fit(X, y).n_groups_ > word.n_groups_
-
-
-# The linkage
-
-
-def test_linkage(example, strategy):
-    X, y = example
     model = LinCFA(strategy=strategy).fit(X, y)
     linkage, path = model.to_linkage(), model.merge_path_
     assert is_valid_linkage(linkage, throw=True)
@@ -205,6 +155,35 @@ def test_linkage(example, strategy):
     assert compared >= 4
 
 
+def test_cuts_where_f_first_exceeds_the_tolerance_and_thresholds():
+    """Also where a later F is smaller again."""
+    X, y = draw(0)
+    model = LinCFA(strategy="agglomerative").fit(X, y)
+    f = model.merge_path_["f"]
+    falls = np.flatnonzero(np.diff(f) < 0)
+    assert falls.size, "take data where F falls somewhere"
+    peak = falls[f[falls] == np.maximum.accumulate(f)[falls]][0]
+    assert model.cut(tolerance=0.999 * f[peak]).n_groups_ >= 15 - peak
+    # At the height itself the merge is made, and those with a smaller F that follow.
+    assert model.cut(tolerance=f[peak]).n_groups_ <= 15 - peak - 2
+    # The threshold is the correlation at which F would be the tolerance; joint F has none.
+    path = model.merge_path_
+    last = np.flatnonzero(path["f"] < path["height"])[0]  # where the height is that of another
+    cuts = [({"tolerance": 3.0}, 3.0), ({"n_groups": 14 - int(last)}, path["height"][last])]
+    for cut, c in cuts:
+        evidence = model.cut(**cut).evidence_
+        expected = 1 - c * (1 - evidence["correlation"]) / evidence["f"]
+        np.testing.assert_allclose(evidence["threshold"], expected, rtol=1e-12)
+        assert np.isnan(LinCFA(strategy="joint").fit(X, y).cut(**cut).evidence_["threshold"]).all()
+    for name in ["sequential", "centroid", *PATHS]:
+        word, number = (LinCFA(strategy=name, tolerance=c).fit(X, y) for c in ["unbiased", 2.0])
+        assert_same_fit(word, number)
+        assert LinCFA(strategy=name, tolerance=0.1).fit(X, y).n_groups_ > word.n_groups_
+
+
+# The linkage
+
+
 def test_constant_columns_are_no_leaves(strategy):
     X, y = draw(0)
     with pytest.warns(UserWarning, match="constant"):
@@ -217,8 +196,7 @@ def test_constant_columns_are_no_leaves(strategy):
     cut = model.cut(n_groups=4)
     np.testing.assert_array_equal(cut.labels_[[0, 6, 17]], -1)
     np.testing.assert_array_equal(cut.labels_[varying], plain.cut(n_groups=4).labels_)
-    with pytest.raises(ValueError, match="n_groups=16 is not between 1 and 15"):
-        model.cut(n_groups=16)
+    assert_raises("n_groups=16 is not between 1 and 15", model.cut, n_groups=16)
 
 
 # Refusals
@@ -227,8 +205,7 @@ def test_constant_columns_are_no_leaves(strategy):
 def test_cut_needs_one_of_two(strategy):
     model = LinCFA(strategy=strategy).fit(*draw(0))
     for wrong in [{}, {"tolerance": 1.0, "n_groups": 2}]:
-        with pytest.raises(ValueError, match="Pass a tolerance or n_groups"):
-            model.cut(**wrong)
+        assert_raises("Pass a tolerance or n_groups", model.cut, **wrong)
 
 
 @pytest.mark.parametrize("name", ["sequential", "centroid"])
@@ -237,23 +214,16 @@ def test_strategies_without_a_path(name):
     model = LinCFA(strategy=name).fit(X, y)
     assert not hasattr(model, "merge_path_")
     for call in [lambda: model.cut(tolerance=2.0), model.to_linkage]:
-        with pytest.raises(ValueError, match=f"'{name}' has no path.*'agglomerative' or 'joint'"):
-            call()
+        assert_raises(f"'{name}' has no path.*'agglomerative' or 'joint'", call)
     with pytest.raises(ValueError, match=f"'agglomerative' or 'joint'.*'{name}'"):
         LinCFA(strategy=name, n_groups=3).fit(X, y)
     # Nor is there one left of an earlier fit.
     model = LinCFA(strategy="agglomerative").fit(X, y).set_params(strategy=name).fit(X, y)
     assert not hasattr(model, "merge_path_")
-
-
-@pytest.mark.parametrize("name", ["sequential", "centroid"])
-def test_no_path_is_left_of_earlier_chunks(name):
-    X, y = draw(0)
     model = LinCFA(strategy="agglomerative").partial_fit(X[:30], y[:30])
     model.set_params(strategy=name).partial_fit(X[30:], y[30:])
     assert not hasattr(model, "merge_path_")
-    with pytest.raises(ValueError, match="has no path"):
-        model.cut(tolerance=2.0)
+    assert_raises("has no path", model.cut, tolerance=2.0)
 
 
 def test_not_fitted(strategy):
@@ -266,10 +236,8 @@ def test_not_fitted(strategy):
 def test_numbers_of_groups_that_are_none(strategy, wrong):
     X, y = draw(0)
     message = "n_groups must be None or a positive integer"
-    with pytest.raises(ValueError, match=message):
-        LinCFA(strategy=strategy, n_groups=wrong).fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        LinCFA(strategy=strategy).fit(X, y).cut(n_groups=wrong)
+    assert_raises(message, LinCFA(strategy=strategy, n_groups=wrong).fit, X, y)
+    assert_raises(message, LinCFA(strategy=strategy).fit(X, y).cut, n_groups=wrong)
 
 
 @pytest.mark.parametrize("wrong", [0, -1.0, np.inf, np.nan, "biased", True])
@@ -285,19 +253,13 @@ def test_numbers_of_groups_that_do_not_fit(strategy):
     with pytest.raises(ValueError, match=r"not both: got tolerance=2.0 and n_groups=3"):
         LinCFA(strategy=strategy, tolerance=2.0, n_groups=3).fit(X, y)
     assert LinCFA(strategy=strategy, n_groups=np.int64(3)).fit(X, y).n_groups_ == 3
-
-
-def test_smallest_correlation_ends_the_path(strategy):
-    X, y = draw(0)
     model = LinCFA(strategy=strategy, min_correlation=0.5).fit(X, y)
     fewest = 15 - model.merge_path_.size
     assert fewest > 1
     assert model.cut(tolerance=1e9).n_groups_ == model.cut(n_groups=fewest).n_groups_ == fewest
-    with pytest.raises(ValueError, match=f"with min_correlation this one ends at {fewest}"):
-        model.to_linkage()
+    assert_raises(f"with min_correlation this one ends at {fewest}", model.to_linkage)
     message = f"is not between {fewest}, the fewest with min_correlation, and 15"
-    with pytest.raises(ValueError, match=message):
-        model.cut(n_groups=fewest - 1)
+    assert_raises(message, model.cut, n_groups=fewest - 1)
     with pytest.raises(ValueError, match=message):
         LinCFA(strategy=strategy, min_correlation=0.5, n_groups=fewest - 1).fit(X, y)
 

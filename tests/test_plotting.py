@@ -16,7 +16,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
-from label_maps import assert_raises, drawn, legend_texts
+from label_maps import drawn, legend_texts
 from lincfa import LinCFA, LinCFACV
 from lincfa.datasets import make_correlated
 from lincfa.report._groups import (
@@ -27,13 +27,8 @@ from lincfa.report._groups import (
     correlate_by_group,
 )
 from lincfa.report._inputs import Observations
-from lincfa.report._scores import (
-    Coefficients,
-    Curve,
-    ScorePath,
-    expand_coefficients,
-    score_path,
-)
+from lincfa.report._scores import Coefficients, Curve, ScorePath, expand_coefficients, score_path
+from reference import assert_raises
 
 pytest.importorskip("matplotlib")
 
@@ -366,11 +361,18 @@ def test_thresholds_of_a_model(data, strategy):
     assert len(plot_thresholds(model).collections) == 1  # merged ones, without the data
 
 
-def test_no_thresholds(data):
+def test_no_thresholds_and_no_path(data):
     X, y = data
     joint = LinCFA(strategy="joint").fit(X, y)
     assert_raises("joint strategy has no thresholds", plot_thresholds, joint, X, y)
     assert_raises("X was given without y", plot_thresholds, LinCFA().fit(X, y), X)
+    for strategy in ("sequential", "centroid"):
+        model = LinCFA(strategy=strategy).fit(X, y)
+        assert_raises("no path to draw.*'agglomerative'.*LinCFACV", plot_path, model, X, y, X, y)
+    model = LinCFA(strategy="joint").fit(X, y)
+    for given in ((), (X, y), (None, None, X, y)):
+        assert_raises("pass X, y, X_test and y_test", plot_path, model, *given)
+    assert_raises("X_test was given without y_test", plot_path, model, X, y, X)
 
 
 # Scores against the number of groups
@@ -468,17 +470,6 @@ def test_a_path_of_merges(data, strategy):
     assert ring[0] == model.n_groups_
 
 
-def test_no_path(data):
-    X, y = data
-    for strategy in ("sequential", "centroid"):
-        model = LinCFA(strategy=strategy).fit(X, y)
-        assert_raises("no path to draw.*'agglomerative'.*LinCFACV", plot_path, model, X, y, X, y)
-    model = LinCFA(strategy="joint").fit(X, y)
-    for given in ((), (X, y), (None, None, X, y)):
-        assert_raises("pass X, y, X_test and y_test", plot_path, model, *given)
-    assert_raises("X_test was given without y_test", plot_path, model, X, y, X)
-
-
 # Searches
 
 COLUMNS = ("tolerance", "mean_n_groups")
@@ -537,7 +528,7 @@ def test_panels_and_labels(search):
     assert len(colors) == 4
 
 
-def test_points_are_the_results(search):
+def test_points_are_the_results_with_bars_of_one_standard_error(search):
     results = search.cv_results_
     eligible = results["eligible"]
     assert 0 < eligible.sum() < eligible.size  # or this test would see one kind only
@@ -546,10 +537,6 @@ def test_points_are_the_results(search):
         assert points(panel, "full") == sorted(map(tuple, places[eligible]))
         assert points(panel, "hollow") == sorted(map(tuple, places[~eligible]))
         assert ring(panel) == tuple(places[search.best_index_])
-
-
-def test_lines_have_bars_of_one_standard_error(search):
-    results = search.cv_results_
     scores = np.array([results[f"split{k}_test_score"] for k in range(3)])
     errors = scores.std(axis=0, ddof=1) / np.sqrt(3)
     for panel, column in zip(plot_search(search).axes, COLUMNS, strict=True):
@@ -785,7 +772,7 @@ def pages():
 
 
 @pytest.mark.parametrize("kind", PICTURES)
-def test_an_element_for_a_page(pages, kind):
+def test_an_element_for_a_page_its_ink_and_ids(pages, kind):
     page = pages[kind]
     assert page.startswith("<svg ")
     assert page.endswith("</svg>")
@@ -799,11 +786,6 @@ def test_an_element_for_a_page(pages, kind):
     assert [float(number) for number in root.attrib["viewBox"].split()] == [0, 0, 432, 288]
     assert {"width", "height"}.isdisjoint(root.attrib)
     assert "width: 100%; height: auto" in root.attrib["style"]
-
-
-@pytest.mark.parametrize("kind", PICTURES)
-def test_ink_and_fonts_are_those_of_the_page(pages, kind):
-    page = pages[kind]
     assert page.count("stroke: currentColor") > 3
     assert not re.search(r"#000000|#000\b|black|rgb\(0", page)
     root = ElementTree.fromstring(page)
@@ -815,6 +797,12 @@ def test_ink_and_fonts_are_those_of_the_page(pages, kind):
     assert "sans-serif" in page
     assert "DejaVu" not in page
     assert re.search(r"font(-size)?: 10px", page)
+    # Each id is there once, begins with the salt, and is what something refers to.
+    assert len(set(ids(page))) == len(ids(page)) > 1
+    assert all(each.startswith(f"{kind}-") for each in ids(page))
+    references = set(re.findall(r"url\(#([^)]*)\)", page) + re.findall(r'href="#([^"]*)"', page))
+    assert references | {f"{kind}-title"} == set(ids(page))
+    assert svg(figure_of(kind), title=kind, salt=kind) == page  # the same characters each time
 
 
 @pytest.mark.parametrize("kind", ["correlation", "coefficients"])
@@ -846,17 +834,6 @@ def test_labels_that_start_with_an_underscore_are_shown():
 
 def ids(page):
     return re.findall(r'\bid="([^"]*)"', page)
-
-
-@pytest.mark.parametrize("kind", PICTURES)
-def test_ids(pages, kind):
-    """Each is there once, begins with the salt, and is what something refers to."""
-    page = pages[kind]
-    assert len(set(ids(page))) == len(ids(page)) > 1
-    assert all(each.startswith(f"{kind}-") for each in ids(page))
-    references = set(re.findall(r"url\(#([^)]*)\)", page) + re.findall(r'href="#([^"]*)"', page))
-    assert references | {f"{kind}-title"} == set(ids(page))
-    assert svg(figure_of(kind), title=kind, salt=kind) == page  # the same characters each time
 
 
 def test_titles_are_escaped_and_a_picture_may_be_twice_on_a_page():

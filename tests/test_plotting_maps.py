@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from label_maps import (
-    assert_raises,
     cell_colors,
     drawn,
     hex_of,
@@ -50,7 +49,7 @@ from lincfa.plotting._cells import (
     sequence_neighbors,
 )
 from lincfa.report._maps import Places, Spectrum, make_map
-from reference import QUICK
+from reference import QUICK, assert_raises
 
 LABELS = np.array([[0, 0, 1, 1], [0, 2, 1, np.nan], [3, 3, -1, np.nan]])
 LAT, LON = np.array([50.0, 48.0, 46.0]), np.array([5.0, 8.0, 11.0, 14.0])
@@ -566,7 +565,7 @@ def scene():
     return Scene()
 
 
-def test_map_of_groups(scene):
+def test_maps_of_groups_and_of_stability(scene):
     model = scene.fit()
     ax = plot_map(model)
     south, middle, north = cell_colors(ax)
@@ -579,6 +578,11 @@ def test_map_of_groups(scene):
     given = new_figure(4, 4).subplots()
     assert plot_map(model, variable="t2m", ax=given, alpha=0.5) is given
     assert given.collections[0].get_alpha() == 0.5
+    features = np.linspace(0, 1, 11)
+    found = SimpleNamespace(field=model.field_, labels=model.labels_, features=features)
+    mesh = plot_stability_map(found).collections[-2]  # the last is the hatching
+    expected = model.to_map(features).values[::-1]
+    np.testing.assert_array_equal(mesh.get_array().filled(np.nan), expected)
 
 
 @pytest.mark.parametrize("units", ["standardized", "original"])
@@ -595,15 +599,6 @@ def test_map_of_coefficients(scene, units):
     if units == "standardized":
         west = model.groups_[0].size
         assert shown[1, 0] == pytest.approx(3 / west)
-
-
-def test_map_of_stability(scene):
-    model = scene.fit()
-    features = np.linspace(0, 1, 11)
-    found = SimpleNamespace(field=model.field_, labels=model.labels_, features=features)
-    mesh = plot_stability_map(found).collections[-2]  # the last is the hatching
-    expected = model.to_map(features).values[::-1]
-    np.testing.assert_array_equal(mesh.get_array().filled(np.nan), expected)
 
 
 def test_a_variable_of_a_dataset(scene):
@@ -789,7 +784,7 @@ def test_other_names_leave_positions(spectra, names):
     assert ax.get_xlabel() == "feature index"
 
 
-def test_a_spectrum_of_ones_own(spectra):
+def test_spectra_of_ones_own_right_and_wrong(spectra):
     X, y = spectra
     model = LinCFACV(**QUICK).fit(X, y)
     given = new_figure(5, 3).subplots()
@@ -797,10 +792,6 @@ def test_a_spectrum_of_ones_own(spectra):
     assert ax is given
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), X[3])
     assert ax.get_ylabel() == "feature value"
-
-
-def test_what_cannot_be_drawn(spectra):
-    X, y = spectra
     model = LinCFA().fit(X, y)
     assert_raises(r"per feature, shape \(60,\), got \(59,\)", plot_spectrum, model, X[0, 1:])
     assert_raises("spectrum", plot_spectrum, model, ["a"] * 60)

@@ -154,11 +154,6 @@ def test_a_field_has_maps_of_groups_and_of_weights():
     assert f"from {map.values[map.groups >= 0].min():.3g} to" in page.text
     assert "is shown" not in page.text[page.text.index("Groups on the map") :][:500]
     assert len(page.all("figcaption")) == len(figures(page))
-
-
-def test_numbers_on_the_map_are_those_of_the_table():
-    X, y = scene()
-    model = fit_field(X, y)
     page = Page(render(collect_findings(model, X=X, y=y)))
     numbers = [int(cells[0].split()[0]) for cells in page.tables[0][1:]]
     assert sorted(numbers) == list(range(model.n_groups_))
@@ -219,7 +214,7 @@ def test_places_are_named_in_titles_and_may_be_alike():
         assert [map.title for map in collect_findings(fit_field(field, y)).maps] == titles
 
 
-def test_a_long_name_is_in_the_caption():
+def test_long_names_and_places_with_numbers():
     X, y = scene()
     long = {"long_name": "2 metre temperature"}
     for name, attrs, title in (
@@ -235,6 +230,11 @@ def test_a_long_name_is_in_the_caption():
     text = Page(render(collect_findings(fit_field(data, y)))).text
     assert "2 metre temperature (t2m): Each colour is a group" in text
     assert "psl: Each colour is a group" in text
+    stations = X.stack(station=("lat", "lon")).reset_index("station")
+    stations = stations.assign_coords(station=100 + 3 * np.arange(30))
+    findings = collect_findings(fit_field(stations, y))
+    assert len(findings.maps) == 1
+    assert findings.spectrum is None
 
 
 def test_large_maps_are_thinned_and_it_is_said(monkeypatch):
@@ -257,15 +257,6 @@ def test_places_along_a_dimension_are_thinned_too(monkeypatch):
     assert (map.every, total) == (3, 1)
     assert map.groups.shape == map.places.x.shape == map.places.y.shape == (10,)
     assert "Only one in 3 points is shown" in render(collect_findings(model))
-
-
-def test_places_with_numbers_are_a_map_and_no_spectrum():
-    X, y = scene()
-    stations = X.stack(station=("lat", "lon")).reset_index("station")
-    stations = stations.assign_coords(station=100 + 3 * np.arange(30))
-    findings = collect_findings(fit_field(stations, y))
-    assert len(findings.maps) == 1
-    assert findings.spectrum is None
 
 
 def test_cells_in_a_row_have_a_spectrum():

@@ -19,7 +19,7 @@ from lincfa import LinCFA
 from lincfa._data._columns import Columns
 from lincfa._rule import EVIDENCE, complete
 from lincfa.structure import grid_connectivity
-from reference import assert_same_fit, draw, many_factors, stream, table
+from reference import assert_raises, assert_same_fit, draw, many_factors, stream, table
 
 DATA = Path(__file__).parent / "data"
 
@@ -242,8 +242,7 @@ def test_other_columns_are_refused_after_a_load(tmp_path, kind):
     X, y = draw(7)
     frame = CONTAINERS[kind](X)
     loaded = saved(LinCFA().fit(frame, y), tmp_path)
-    with pytest.raises(ValueError, match="same order"):
-        loaded.transform(frame.iloc[:, ::-1])
+    assert_raises("same order", loaded.transform, frame.iloc[:, ::-1])
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -323,8 +322,7 @@ SHARES = st.floats(0, 1e300)  # figures that follow from them are to be finite
 def test_names_that_are_no_text_are_refused(tmp_path):
     model = copy.deepcopy(NAMED)
     model.feature_names_in_ = np.array(["a", "b", "c", "\ud83d\ude00"], dtype=object)
-    with pytest.raises(ValueError, match="is not valid text and cannot be saved"):
-        model.save(tmp_path / "model.json")
+    assert_raises("is not valid text and cannot be saved", model.save, tmp_path / "model.json")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -96,7 +96,7 @@ def assert_refused_or_same(file, text):
     assert model is None or content_of(model) == content()
 
 
-def test_any_digit_changed(file):
+def test_any_digit_changed_and_words(file):
     """The last of 17 digits may be another and give the same number."""
     text = sealed(content())
     start = text.index('"model"')
@@ -104,6 +104,8 @@ def test_any_digit_changed(file):
     for place in places[::5]:
         other = str((int(text[place]) + 5) % 10)
         assert_refused_or_same(file, text[:place] + other + text[place + 1 :])
+    assert_refused(file, text.replace('"standardized"', '"original"'), "checksum")
+    assert_refused(file, text.replace("sha256:", "sha256:0"), "checksum")
 
 
 @settings(max_examples=150, **FUZZ)
@@ -112,12 +114,6 @@ def test_any_byte_changed(file, place, byte):
     text = bytearray(INTACT.encode())
     text[place] = byte
     assert_refused_or_same(file, bytes(text))
-
-
-def test_changed_by_hand(file):
-    text = sealed(content())
-    assert_refused(file, text.replace('"standardized"', '"original"'), "checksum")
-    assert_refused(file, text.replace("sha256:", "sha256:0"), "checksum")
 
 
 # The envelope

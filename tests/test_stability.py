@@ -9,11 +9,10 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
-from label_maps import assert_raises
 from lincfa import LinCFA, LinCFACV, OrderSensitivity, Stability, order_sensitivity, stability
 from lincfa.datasets import make_correlated
 from lincfa.diagnostics import _progress
-from reference import draw
+from reference import assert_raises, draw
 
 MODELS = [
     LinCFA(),
@@ -255,7 +254,7 @@ def test_best_pairs_first_does_not_depend_on_the_order(columns, strategy):
         assert set(found.n_groups) == {found.n_groups_given}
 
 
-def test_constant_columns_have_no_part(columns):
+def test_constant_columns_data_left_alone_and_bad_ones(columns):
     X, y = columns
     alone = order_sensitivity(X, y, 5, random_state=2)
     with_constant = np.hstack([X, np.ones((60, 2))])
@@ -264,6 +263,21 @@ def test_constant_columns_have_no_part(columns):
     assert len(caught) == 1  # not once for each permutation
     np.testing.assert_array_equal(found.agreement, alone.agreement)
     np.testing.assert_array_equal(found.n_groups, alone.n_groups)
+    before = X.copy(), y.copy()
+    model = LinCFA(tolerance=2.0)
+    order_sensitivity(X, y, 2, model=model, random_state=0)
+    assert vars(model) == vars(LinCFA(tolerance=2.0))
+    fitted = LinCFA(tolerance=2.0).fit(X[:, :10], y)
+    order_sensitivity(X, y, 2, model=fitted, random_state=0)
+    assert fitted.n_features_in_ == fitted.labels_.size == 10
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(y, before[1])
+    table = pd.DataFrame(X).add_prefix("t")
+    table.iloc[4, 3] = np.nan
+    assert_raises(r"NaN in column 't3' \(row 4\)", order_sensitivity, table, y)
+    assert_raises("y is constant", order_sensitivity, X, np.ones(60))
+    wrong = LinCFA(strategy="greedy")
+    assert_raises("strategy must be one of", order_sensitivity, X, y, model=wrong)
 
 
 def test_the_seed_decides(columns):
@@ -279,30 +293,7 @@ def test_the_seed_decides(columns):
     np.testing.assert_array_equal(alone.agreement, [1, 1])
 
 
-def test_model_and_data_are_left_alone(columns):
-    X, y = columns
-    before = X.copy(), y.copy()
-    model = LinCFA(tolerance=2.0)
-    order_sensitivity(X, y, 2, model=model, random_state=0)
-    assert vars(model) == vars(LinCFA(tolerance=2.0))
-    fitted = LinCFA(tolerance=2.0).fit(X[:, :10], y)
-    order_sensitivity(X, y, 2, model=fitted, random_state=0)
-    assert fitted.n_features_in_ == fitted.labels_.size == 10
-    np.testing.assert_array_equal(X, before[0])
-    np.testing.assert_array_equal(y, before[1])
-
-
 @pytest.mark.parametrize("count", [0, -1, 2.0, True, "3", None])
 def test_bad_number_of_permutations(columns, count):
     message = f"n_permutations must be a positive integer, got {count!r}"
     assert_raises(message, order_sensitivity, *columns, count)
-
-
-def test_bad_data_are_named(columns):
-    X, y = columns
-    table = pd.DataFrame(X).add_prefix("t")
-    table.iloc[4, 3] = np.nan
-    assert_raises(r"NaN in column 't3' \(row 4\)", order_sensitivity, table, y)
-    assert_raises("y is constant", order_sensitivity, X, np.ones(60))
-    wrong = LinCFA(strategy="greedy")
-    assert_raises("strategy must be one of", order_sensitivity, X, y, model=wrong)

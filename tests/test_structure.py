@@ -11,11 +11,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import FeatureAgglomeration
 
-from lincfa.structure import (
-    chain_connectivity,
-    coordinate_connectivity,
-    grid_connectivity,
-)
+from lincfa.structure import chain_connectivity, coordinate_connectivity, grid_connectivity
+from reference import assert_raises
 
 CALM = settings(max_examples=200, deadline=None, derandomize=True)
 EARTH = 6371.0088
@@ -295,16 +292,13 @@ NAN, INF = np.nan, np.inf
     ],
 )
 def test_grids_that_are_refused(shape, options, message):
-    with pytest.raises(ValueError, match=message):
-        grid_connectivity(shape, **options)
+    assert_raises(message, grid_connectivity, shape, **options)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.0, True, "3", None])
 def test_chains_that_are_refused(wrong):
-    with pytest.raises(ValueError, match="n must be a positive integer, got"):
-        chain_connectivity(wrong)
-    with pytest.raises(ValueError, match="reach must be a positive integer, got"):
-        chain_connectivity(5, reach=wrong)
+    assert_raises("n must be a positive integer, got", chain_connectivity, wrong)
+    assert_raises("reach must be a positive integer, got", chain_connectivity, 5, reach=wrong)
 
 
 @pytest.mark.parametrize(
@@ -317,18 +311,8 @@ def test_chains_that_are_refused(wrong):
         ([1, 90.5], [3, 4], {"k": 1}, "lat must be from -90 to 90, but is 90.5 at place 1;"),
         ([1, -91], [3, 4], {"k": 1}, "is -91.0 at place 1; check that lat and lon are not swapped"),
         ([[1, 2], [99, 98]], [[3, 4], [5, 6]], {"k": 1}, r"99.0 at place \(1, 0\) \(and 1 more\);"),
-        (
-            [1, NAN],
-            [3, 4],
-            {"k": 1},
-            "lat must be finite, but is nan at place 1; exclude",
-        ),
-        (
-            [1, 2],
-            [INF, 4],
-            {"k": 1},
-            "lon must be finite, but is inf at place 0; exclude",
-        ),
+        ([1, NAN], [3, 4], {"k": 1}, "lat must be finite, but is nan at place 1; exclude"),
+        ([1, 2], [INF, 4], {"k": 1}, "lon must be finite, but is inf at place 0; exclude"),
         (np.ma.masked_array([1, 2], [0, 1]), [3, 4], {"k": 1}, "lat .* nan at place 1"),
         (99.0, 3.0, {"radius_km": 5}, "is 99.0 at place 0;"),
         (["a", "b"], [3, 4], {"k": 1}, "lat must be numeric, in degrees"),
@@ -349,8 +333,7 @@ def test_chains_that_are_refused(wrong):
     ],
 )
 def test_coordinates_that_are_refused(lat, lon, options, message):
-    with pytest.raises(ValueError, match=message):
-        coordinate_connectivity(lat, lon, **options)
+    assert_raises(message, coordinate_connectivity, lat, lon, **options)
 
 
 def test_places_left_out_are_not_looked_at():

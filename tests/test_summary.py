@@ -152,14 +152,7 @@ def test_the_mean_of_a_large_group_may_be_below_the_minimum_over_some_pairs(rng,
     assert model.cohesion_["mean_correlation"][0] == pytest.approx(mean, abs=1e-10)
 
 
-@pytest.mark.parametrize(
-    "strategy",
-    [
-        "sequential",
-        "centroid",
-        *PATHS,
-    ],
-)
+@pytest.mark.parametrize("strategy", ["sequential", "centroid", *PATHS])
 def test_a_group_in_a_tiny_unit_beside_one_in_a_large_unit(data, strategy):
     """A mean in a unit 1e7 times smaller has as much to do with the target."""
     X, y = data
@@ -245,7 +238,7 @@ def test_text_shows_twenty_of_the_largest_groups(rng):
     assert "and 20 more groups" in model._repr_html_()
 
 
-def test_text_has_one_line_per_group_whatever_the_names(data):
+def test_names_in_texts_and_pages(data):
     X, y = data
     names = ["a\nb", " padded", "", "tab\t", "x" * 80, *map(str, range(7))]
     model = LinCFA(tolerance=1e-9).fit(pd.DataFrame(X, columns=names), y)
@@ -255,10 +248,6 @@ def test_text_has_one_line_per_group_whatever_the_names(data):
         assert line.startswith(shown)
     assert "x" * 59 + "…" in lines[6]
     assert len(set(map(len, lines[1:]))) == 1, "the last column should be aligned"
-
-
-def test_pages_escape_names(data):
-    X, y = data
     names = [f"{HOSTILE}{i}" for i in range(12)]
     model = LinCFA().fit(pd.DataFrame(X, columns=names), y)
     bundle = model._repr_mimebundle_()

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reference import assert_raises
+
 pl = pytest.importorskip("polars")
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.dataframe")
@@ -140,16 +142,14 @@ def test_single_precision_stays(tmp_path):
 def test_files_that_do_not_fit_are_named(tmp_path, other, message):
     pl.DataFrame({"a": [1.0], "b": [1.0]}).write_parquet(tmp_path / "0.parquet")
     pl.DataFrame(other).write_parquet(tmp_path / "1.parquet")
-    with pytest.raises(ValueError, match=message):
-        opened(tmp_path)
+    assert_raises(message, opened, tmp_path)
 
 
 def test_damaged_files_are_named(folder):
     path = folder / "10.parquet"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match=r"10\.parquet is not a Parquet file, or it is damaged"):
-        opened(folder)
+    assert_raises(r"10\.parquet is not a Parquet file, or it is damaged", opened, folder)
     path.write_bytes(whole[:4] + bytes(100) + whole[104:])
     with pytest.raises(ValueError, match=r"10\.parquet is not a Parquet file, or it is damaged"):
         opened(folder).count_values(["a", "i"])
@@ -162,8 +162,7 @@ def test_what_cannot_be_read_in_chunks(tmp_path):
     with pytest.raises(FileNotFoundError):
         opened(tmp_path / "none.parquet")
     rows(0).write_parquet(tmp_path / "empty" / "0.parquet")
-    with pytest.raises(ValueError, match="empty has columns but no rows"):
-        opened(tmp_path / "empty")
+    assert_raises("empty has columns but no rows", opened, tmp_path / "empty")
     with pytest.raises(ValueError, match="empty is a folder of Parquet files, which only lincfa"):
         open_data(str(tmp_path / "empty"))
     assert [path.name for path in Path(tmp_path / "empty").iterdir()] == ["0.parquet"]

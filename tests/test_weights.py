@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from lincfa import LinCFA, LinCFACV, explain_pair, theory
 from lincfa._statistics import _array, _means, _moments, _tiles
 from reference import (
+    assert_raises,
     draw,
     duplicates,
     explained,
@@ -181,11 +182,9 @@ def test_few_rows_that_count_for_many():
     ):
         assert model.n_samples_ == 6
         np.testing.assert_array_equal(model.labels_, doubled.labels_)
-    with pytest.raises(ValueError, match="minimum of 4 is required"):
-        LinCFA().fit(X[rows], y[rows])
+    assert_raises("minimum of 4 is required", LinCFA().fit, X[rows], y[rows])
     for ones in (1, [1, 1, 1]):
-        with pytest.raises(ValueError, match="adds up to 3 of them"):
-            LinCFA().fit(X[rows], y[rows], ones)
+        assert_raises("adds up to 3 of them", LinCFA().fit, X[rows], y[rows], ones)
 
     # Weights that add up to four but for rounding.
     weights = np.full(6, 4 / 6)
@@ -207,11 +206,9 @@ def test_what_varies_only_in_rows_without_weight_is_constant(fit):
     assert (model.scale_[4], model.target_correlation_[4]) == (1, 0)
     with pytest.warns(UserWarning, match="constant"):
         assert_equal_fits(model, LinCFA().fit(X[10:], y[10:], 1.5))
-    with pytest.raises(ValueError, match="'x4' is constant"):
-        explain_pair(X, y, 0, 4, sample_weight=weights)
+    assert_raises("'x4' is constant", explain_pair, X, y, 0, 4, sample_weight=weights)
     y[10:] = 2.5
-    with pytest.raises(ValueError, match=r"target y is constant \(all values are 2\.5\)"):
-        LinCFA().fit(X, y, weights)
+    assert_raises(r"target y is constant \(all values are 2\.5\)", LinCFA().fit, X, y, weights)
 
 
 # Fractions
@@ -354,8 +351,7 @@ def test_bad_weights(weights, message):
     before = state(model)
     calls = [LinCFA().fit, LinCFACV().fit, partial(explain_pair, a=0, b=1), model.partial_fit]
     for refused in calls[:3] if "zero" in message or "adds up" in message else calls:
-        with pytest.raises(ValueError, match=message):
-            refused(X[:20], y[:20], sample_weight=weights)
+        assert_raises(message, refused, X[:20], y[:20], sample_weight=weights)
     assert state(model) == before
 
 

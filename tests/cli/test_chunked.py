@@ -21,8 +21,7 @@ OPTIONS = ("--target", "y", "--keep", "id")
 def frame(frame):
     """A table with types, and with missing values in two rows."""
     return frame.with_columns(
-        pl.Series("still", [2.0] * 60),
-        pl.Series("nothing", [None] * 60, dtype=pl.Float64),
+        pl.Series("still", [2.0] * 60), pl.Series("nothing", [None] * 60, dtype=pl.Float64)
     )
 
 

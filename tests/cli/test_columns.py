@@ -43,6 +43,8 @@ def test_other_columns_pass_text_for_text_in_their_order(done, data, columns):
     assert {name: passed[name] for name in names} == {name: columns[name] for name in names}
     assert not {*passed} & {"a1", "a2", "a3", "b1", "b2", "b3"}
     assert len(passed) == 4 + lincfa.load("groups.json").n_groups_
+    assert table_of("data-reduced.csv")["id"][:2] == ["00000", "00001"]
+    assert "id" not in features_of()
 
 
 @pytest.mark.parametrize(
@@ -98,12 +100,6 @@ def test_a_value_that_is_no_number_is_named(done, folder, columns):
     data = written("data.csv", columns | {"mixed": ["1.5"] * 40 + ["n/a?"] + ["2"] * 18 + ["x"]})
     noted = done("reduce", data, "--target", "y", "--no-report").err
     assert "'mixed': row 41: 'n/a?'; 1 more" in noted
-
-
-def test_ids_kept_stay(done, data, columns):
-    done("reduce", data, "--target", "y", "--keep", "id", "--no-report")
-    assert table_of("data-reduced.csv")["id"][:2] == ["00000", "00001"]
-    assert "id" not in features_of()
 
 
 def test_drop_leaves_out(done, data, samples):

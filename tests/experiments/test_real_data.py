@@ -271,10 +271,7 @@ def test_each_claim_can_fail_alone(changed, held):
     fine = {"Life Exp": estimates(-0.2, -0.2)}
     assert [check({**fine, "Financial": changed})[0] for check in real.CLAIMS.values()] == held
     # The last is about the larger data.
-    assert [check({"Life Exp": changed})[0] for check in real.CLAIMS.values()] == [
-        *held[:2],
-        True,
-    ]
+    assert [check({"Life Exp": changed})[0] for check in real.CLAIMS.values()] == [*held[:2], True]
     (table,) = real.tables(SETTINGS, [(changed, fine["Life Exp"]), "no", "no", "no"])
     assert [claim.ours for claim in table.claims] == held[:2]
     assert [claim.by_text for claim in table.claims] == [True, True]
