@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..._data._compute import compute
 from ._formats import Format, damaged
-from ._tables import CHUNK_BYTES, Indices, Table, TableFile, ValueCounts, beside
+from ._tables import CHUNK_BYTES, FileColumns, Indices, TableFile, ValueCounts, beside
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,7 +47,7 @@ class GriddedVariable:
 
 
 @dataclass(frozen=True)
-class FieldFile(Table):
+class FieldFile(FileColumns):
     """A data set, in memory or opened in chunks of samples.
 
     A numeric variable along the samples and other dimensions has a column for each of its cells,

@@ -32,7 +32,7 @@ class ValueCounts(NamedTuple):
     infinite: dict[str, int]
 
 
-class Table:
+class FileColumns:
     """What tables in memory, tables in chunks and fields have in common."""
 
     source: str
@@ -128,7 +128,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class TableFile(Table):
+class TableFile(FileColumns):
     """A table in memory."""
 
     source: str
@@ -308,7 +308,7 @@ def _to_array(
 
 
 @dataclass(frozen=True)
-class ParquetChunks(Table):
+class ParquetChunks(FileColumns):
     """Parquet files as one table, of which only names and types have been read.
 
     ``dask.dataframe.read_parquet`` would not do: it takes the types of the first file for those of
