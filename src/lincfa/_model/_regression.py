@@ -1,0 +1,107 @@
+"""Least squares and ridge regression in float64, for all penalties from one decomposition."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ..theory._arrays import FloatArray
+from ._parameters import is_real
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """Centred features X = U diag(s) Vᵀ and the target in these directions, without rounding."""
+
+    center: FloatArray  # means of the features
+    target_center: float
+    singular: FloatArray  # s, those above the rounding of the data
+    directions: FloatArray  # V
+    loadings: FloatArray  # Uᵀy
+
+    @classmethod
+    def of(
+        cls,
+        X: npt.NDArray[Any],
+        y: FloatArray,
+        weights: FloatArray | None = None,
+        precision: float | None = None,
+    ) -> "Decomposition":
+        """Decompose features with a relative ``precision``, by default that of their type."""
+        if precision is None:
+            precision = float(np.finfo(X.dtype).eps)
+        X = X.astype(np.float64, copy=False)
+        center, target_center = (
+            np.average(X, axis=0, weights=weights),
+            np.average(y, weights=weights),
+        )
+        X, y = X - center, y - target_center
+        if weights is not None:
+            root = np.sqrt(weights)
+            X, y = X * root[:, None], y * root
+        U, s, Vt = np.linalg.svd(X, full_matrices=False)
+        # What is left below is rounding of the data: a weight there would be any number.
+        rank = int((s > s.max(initial=0.0) * max(X.shape) * precision).sum())
+        return cls(center, float(target_center), s[:rank], Vt[:rank].T, U[:, :rank].T @ y)
+
+    def coefficients(self, penalties: Sequence[float]) -> FloatArray:
+        """Coefficients for each penalty, of shape (n_features, n_penalties)."""
+        squares = self.singular[:, None] ** 2
+        shrunk = self.singular[:, None] / (squares + np.asarray(penalties) * squares.sum())
+        return np.asarray(self.directions @ (shrunk * self.loadings[:, None]))
+
+
+class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Ridge regression, or least squares, in float64 whatever the type of the data.
+
+    Directions in which the features vary by no more than the rounding of their type have no weight.
+    Of several solutions this is the one with the smallest weights.
+
+    Parameters
+    ----------
+    penalty : float, default=0.0
+        What is added to the variance in each direction, as a share of the total variance of the
+        features. 0 for least squares.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : float
+    """
+
+    def __init__(self, penalty: float = 0.0) -> None:
+        self.penalty = penalty
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the weights.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
+        """
+        if not is_real(self.penalty) or not 0 <= self.penalty < np.inf:
+            raise ValueError(f"penalty must be a number of at least 0, got {self.penalty!r}")
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        fitted = Decomposition.of(X, y.astype(np.float64), sample_weight)
+        self.coef_ = fitted.coefficients([float(self.penalty)])[:, 0]
+        self.intercept_ = fitted.target_center - float(fitted.center @ self.coef_)
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return np.asarray(X.astype(np.float64, copy=False) @ self.coef_ + self.intercept_)
