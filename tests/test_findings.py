@@ -9,6 +9,7 @@ from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import KFold, cross_val_predict
 
 from lincfa import LinCFA, LinCFACV, explain_pair
+from lincfa._model._regression import precision_of
 from lincfa.report import _groups
 from lincfa.report._findings import collect_findings, plain, settings_of
 from lincfa.report._groups import collect_pairs, correlate_by_group
@@ -328,6 +329,50 @@ def test_large_problems_have_a_vanishing_penalty(monkeypatch, sequential, halves
         assert other.r2.value != one.r2.value
     assert "negligible ridge penalty" in penalised.how
     assert "negligible ridge penalty" not in plain.how
+
+
+def monthly_anomalies(rng, cells=2000):
+    """Ten years, less the means of the months of the first eight: of rank 84 in these 96 months."""
+    series = rng.normal(size=(120, 20)) * 0.8 ** np.arange(20)
+    field = series @ rng.normal(size=(20, cells)) + 0.1 * rng.normal(size=(120, cells))
+    field -= np.tile(field[:96].reshape(8, 12, cells).mean(axis=0), (10, 1))
+    return field, series[:, 0] + series[:, 1] + 0.5 * rng.normal(size=120)
+
+
+@pytest.mark.parametrize("as_stored", ["float32", "float32 in float64", "seven digits"])
+@pytest.mark.parametrize("largest_problem", [np.inf, 0])
+def test_anomalies_in_single_precision_are_scored_as_in_double(
+    monkeypatch, rng, as_stored, largest_problem
+):
+    """In float32, or with the rank of float64, R² on all features would be −9926 or worse."""
+    monkeypatch.setattr("lincfa.report._scores._LARGEST_PROBLEM", largest_problem)
+    field, y = monthly_anomalies(rng)
+    single = field.astype(np.float32)
+    stored = {"float32": single, "float32 in float64": single.astype(np.float64)}
+    stored["seven digits"] = np.array([float(f"{x:.7g}") for x in field.flat]).reshape(field.shape)
+    found = []
+    for X in (field, stored[as_stored]):
+        model = LinCFA(strategy="agglomerative", n_groups=40).fit(X[:96], y[:96])
+        given = {"X": X[:96], "y": y[:96], "X_test": X[96:], "y_test": y[96:]}
+        found.append(collect_findings(model, **given))
+    exact, rounded = found
+    for one, other in zip(exact.scores.rows, rounded.scores.rows, strict=True):
+        assert one.r2.value > 0.5
+        assert other.r2.value == pytest.approx(one.r2.value, abs=1e-3)
+    few = exact.path.curves[0].n_groups <= 60  # near 84 any rounding counts
+    curves = [each.path.curves[0].score[few] for each in found]
+    np.testing.assert_allclose(curves[1], curves[0], atol=1e-2)
+
+
+def test_precision_is_that_of_the_values(rng):
+    double, single = np.finfo(np.float64).eps, np.finfo(np.float32).eps
+    X = rng.normal(size=(300, 3)) * [1e-30, 1.0, 1e30]
+    assert precision_of(X) == double
+    assert precision_of(X[:, :2].astype(np.float32)) == single
+    assert precision_of(np.column_stack([X, rng.poisson(3, size=300)])) == double
+    assert precision_of(np.column_stack([X, X[:, 1].astype(np.float32)])) == single
+    assert precision_of(np.column_stack([X, X[:, 1].round(3)])) == single
+    assert precision_of(np.zeros((5, 2))) == double
 
 
 def test_more_features_than_samples_is_said(halves):

@@ -13,6 +13,27 @@ from ..theory._arrays import FloatArray
 from ._parameters import is_real
 
 
+_ROWS = 256  # that are looked at for the precision of a column
+
+
+def precision_of(X: npt.NDArray[Any]) -> float:
+    """Relative precision of features: that of their type, or of what they were before.
+
+    A column of float64 that was float32 once, or was written with at most 9 digits, is no more
+    precise than that, and one such column is enough.
+    """
+    single = float(np.finfo(np.float32).eps)
+    if X.dtype == np.float32:
+        return single
+    some = X[:: max(1, len(X) // _ROWS)]
+    with np.errstate(over="ignore", divide="ignore"):
+        ninth = 10.0 ** (8 - np.floor(np.log10(np.abs(some))))
+        digits = some * np.where(np.isfinite(ninth), ninth, 1.0)
+        short = (some == some.astype(np.float32)) | (np.abs(digits - np.rint(digits)) < 1e-5)
+    exact = (some == np.rint(some)).all(axis=0)  # counts have no rounding
+    return single if (short.all(axis=0) & ~exact).any() else float(np.finfo(np.float64).eps)
+
+
 @dataclass(frozen=True)
 class Decomposition:
     """Centred features X = U diag(s) Vᵀ and the target in these directions, without rounding."""
@@ -31,9 +52,9 @@ class Decomposition:
         weights: FloatArray | None = None,
         precision: float | None = None,
     ) -> "Decomposition":
-        """Decompose features with a relative ``precision``, by default that of their type."""
+        """Decompose features with a relative ``precision``, by default what their values show."""
         if precision is None:
-            precision = float(np.finfo(X.dtype).eps)
+            precision = precision_of(X)
         X = X.astype(np.float64, copy=False)
         center, target_center = (
             np.average(X, axis=0, weights=weights),
@@ -58,7 +79,7 @@ class Decomposition:
 class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Ridge regression, or least squares, in float64 whatever the type of the data.
 
-    Directions in which the features vary by no more than the rounding of their type have no weight.
+    Directions in which the features vary by no more than their rounding have no weight.
     Of several solutions this is the one with the smallest weights.
 
     Parameters
@@ -66,6 +87,9 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     penalty : float, default=0.0
         What is added to the variance in each direction, as a share of the total variance of the
         features. 0 for least squares.
+    precision : float, default=None
+        Relative precision of the features. None for what their type and digits show; means of
+        float32 values in float64 show none.
 
     Attributes
     ----------
@@ -73,8 +97,9 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     intercept_ : float
     """
 
-    def __init__(self, penalty: float = 0.0) -> None:
+    def __init__(self, penalty: float = 0.0, precision: float | None = None) -> None:
         self.penalty = penalty
+        self.precision = precision
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the weights.
@@ -90,7 +115,7 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        fitted = Decomposition.of(X, y.astype(np.float64), sample_weight)
+        fitted = Decomposition.of(X, y.astype(np.float64), sample_weight, self.precision)
         self.coef_ = fitted.coefficients([float(self.penalty)])[:, 0]
         self.intercept_ = fitted.target_center - float(fitted.center @ self.coef_)
         return self

@@ -4,6 +4,7 @@ Nothing else in this room reaches into models or opens data.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length
 from .._data._checks import check_in_memory, check_weights, real_numbers
 from .._data._columns import Columns
 from .._data._training import FeatureTable, Training, match_samples
+from .._model._regression import precision_of
 from ..theory._arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -29,6 +31,11 @@ class Observations:
     X: npt.NDArray[Any]
     y: FloatArray
     weights: FloatArray | None = None
+
+    @cached_property
+    def precision(self) -> float:
+        """Relative precision of the features, and of what is computed from them."""
+        return precision_of(self.X)
 
     def reduced(self, reducer: Any) -> npt.NDArray[Any]:
         """Return the reduced features."""

@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
 
+from .._model._regression import RidgeRegression, precision_of
 from .._search._choice import standard_errors
 from ..theory._arrays import FloatArray
 from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
 
 _LARGEST_PROBLEM = 3e9  # largest n·D·min(n, D) for which least squares take seconds
-_NEGLIGIBLE = {8: 1e-11, 4: 1e-5}
-"""Penalty as a share of a feature's variance, just above rounding, by bytes per number."""
 
 RESAMPLES = 1000
 _FEWEST_FOR_INTERVALS = 10
@@ -36,19 +35,23 @@ _COEFFICIENTS_SHOWN = 20_000
 
 
 def fit_linear(
-    estimator: Any, X: npt.NDArray[Any], y: FloatArray, weights: FloatArray | None = None
+    estimator: Any,
+    X: npt.NDArray[Any],
+    y: FloatArray,
+    weights: FloatArray | None = None,
+    precision: float | None = None,
 ) -> Any:
-    """Fit a clone of an estimator; by default least squares, or almost, which overwrites X."""
+    """Fit a clone of an estimator; by default least squares, or almost, which may overwrite X."""
     options = {} if weights is None else {"sample_weight": weights}
     if estimator is not None:
         return clone(estimator).fit(X, y, **options)
     if not _is_penalized(*X.shape):  # else it would take minutes
-        return LinearRegression(copy_X=False).fit(X, y, **options)
-    scale = X.std(axis=0)
+        return RidgeRegression(precision=precision).fit(X, y, **options)
+    share = _negligible(precision_of(X) if precision is None else precision)
+    scale = X.std(axis=0, dtype=np.float64)
     scale[scale == 0] = 1
-    X /= scale
-    penalty = _NEGLIGIBLE[X.dtype.itemsize] * len(y)
-    fitted = Ridge(penalty, solver="cholesky", copy_X=False).fit(X, y, **options)
+    X = np.divide(X, scale, out=X if X.dtype == np.float64 else None)
+    fitted = Ridge(share * X.size, solver="cholesky", copy_X=False).fit(X, y, **options)
     fitted.coef_ = fitted.coef_ / scale
     return fitted
 
@@ -57,18 +60,29 @@ def _is_penalized(n: int, width: int) -> bool:
     return n * width * min(n, width) > _LARGEST_PROBLEM
 
 
+def _negligible(precision: float) -> float:
+    """Penalty as a share of the total variance, well above rounding."""
+    return 1e-11 if precision < 1e-12 else 1e-8
+
+
 def fit_on_reduced(
-    model: Any, X: npt.NDArray[Any], y: FloatArray, weights: FloatArray | None = None
+    model: Any,
+    X: npt.NDArray[Any],
+    y: FloatArray,
+    weights: FloatArray | None = None,
+    precision: float | None = None,
 ) -> Any:
-    """Return a regression on reduced features X, which it overwrites; a search has its own."""
-    return model.estimator_ if hasattr(model, "estimator_") else fit_linear(None, X, y, weights)
+    """Return a regression on reduced features X, which it may overwrite; a search has its own."""
+    if hasattr(model, "estimator_"):
+        return model.estimator_
+    return fit_linear(None, X, y, weights, precision)
 
 
 def fit_regression(model: Any, reducer: Any, train: Observations | None) -> Any:
     """Return a regression on the reduced features; None without training data or a search."""
     if train is None:
         return getattr(model, "estimator_", None)
-    return fit_on_reduced(model, train.reduced(reducer), train.y, train.weights)
+    return fit_on_reduced(model, train.reduced(reducer), train.y, train.weights, train.precision)
 
 
 def linear_coefficients(regression: Any, n_groups: int) -> FloatArray | None:
@@ -199,11 +213,11 @@ def score(
 
     if train is None:
         predictions = [
-            _cross_predict(estimator, X, test.y, ordered)
+            _cross_predict(estimator, X, test.y, ordered, test.precision)
             for X in (all_features(test), test.reduced(reducer))
         ]
     else:
-        full = fit_linear(estimator, all_features(train), train.y, train.weights)
+        full = fit_linear(estimator, all_features(train), train.y, train.weights, train.precision)
         predictions = [
             np.ravel(full.predict(all_features(test))),
             np.ravel(regression.predict(test.reduced(reducer))),
@@ -213,7 +227,7 @@ def score(
     weighted = train is not None and train.weights is not None
     how = _describe_scoring(model, None if train is None else n_train, n_test, ordered, weighted)
     if estimator is None:
-        how += _describe_solution(n_train, sizes[0], test.X)
+        how += _describe_solution(n_train, sizes[0], test.precision)
     return HeldOutScores(rows, difference, n_train, n_test, how)
 
 
@@ -229,11 +243,14 @@ def score_on_reduced(
     return HeldOutScores(rows, None, n_train, len(y), how)
 
 
-def _cross_predict(estimator: Any, X: npt.NDArray[Any], y: FloatArray, ordered: bool) -> FloatArray:
+def _cross_predict(
+    estimator: Any, X: npt.NDArray[Any], y: FloatArray, ordered: bool, precision: float
+) -> FloatArray:
     folds = KFold(_FOLDS) if ordered else KFold(_FOLDS, shuffle=True, random_state=0)
     predicted = np.empty(len(y))
     for train, test in folds.split(X):
-        predicted[test] = fit_linear(estimator, X[train], y[train]).predict(X[test]).ravel()
+        fitted = fit_linear(estimator, X[train], y[train], precision=precision)
+        predicted[test] = fitted.predict(X[test]).ravel()
     return predicted
 
 
@@ -305,13 +322,13 @@ def _describe_scoring(
     )
 
 
-def _describe_solution(n: int, width: int, X: npt.NDArray[Any]) -> str:
+def _describe_solution(n: int, width: int, precision: float) -> str:
     """Explain in a sentence what is special about least squares of this size; mostly nothing."""
     if _is_penalized(n, width):
         return (
             " Least squares on so many features would be slow, so a negligible ridge penalty is "
-            f"used ({_NEGLIGIBLE[X.dtype.itemsize]:g} of a feature's variance); predictions are "
-            "the same unless features nearly coincide."
+            f"used ({_negligible(precision):g} of the total variance); predictions are the same "
+            "unless features nearly coincide."
         )
     if width >= n:
         return (
@@ -394,8 +411,10 @@ def _merge_path(reducer: Any, train: Observations, test: Observations) -> ScoreP
         membership = np.zeros((sizes.size, number))
         labels = reducer.cut(n_groups=number).labels_[firsts]
         membership[np.arange(sizes.size), labels] = sizes
-        X, X_test = (np.asarray(part @ (membership / membership.sum(axis=0))) for part in parts)
-        scores.append(r2_score(test.y, fit_linear(None, X, train.y, train.weights).predict(X_test)))
+        membership /= membership.sum(axis=0)
+        X, X_test = (np.asarray(part @ membership) for part in parts)
+        fitted = fit_linear(None, X, train.y, train.weights, train.precision)
+        scores.append(r2_score(test.y, fitted.predict(X_test)))
     r2 = np.array(scores)
     return ScorePath(
         (Curve(reducer.strategy, numbers.astype(float), r2, np.full(len(r2), np.nan)),),
