@@ -143,6 +143,8 @@ def score(model: Any, train: Part, test: Part, takes_field: bool) -> Result:
     with warnings.catch_warnings():
         # Seas that are not connected: scikit-learn joins them where they are closest.
         warnings.filterwarnings("ignore", message="the number of connected components")
+        # The number of features beside the score says so too.
+        warnings.filterwarnings("ignore", message="LinCFA left .* groups")
         model.fit(past, train.target)
     seconds = time.perf_counter() - start
     prediction = np.ravel(model.predict(future))

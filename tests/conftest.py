@@ -11,6 +11,11 @@ from lincfa.diagnostics import _compare
 from reference import QUICK
 
 
+def pytest_itemcollected(item):
+    """Most tests are of the groups, on few samples; the documentation has no such warning."""
+    item.add_marker(pytest.mark.filterwarnings("ignore:LinCFA left .* groups"))
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20240229)

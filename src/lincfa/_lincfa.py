@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
-from ._data._checks import check_same_types, column_types, warn_of_constant
+from ._data._checks import check_same_types, column_types, warn_of_constant, warn_of_many
 from ._data._columns import check_columns
 from ._data._connectivity import read_structure
 from ._data._training import Training, read_in_memory, read_training
@@ -237,7 +237,9 @@ class LinCFA(GroupModel):
         """
         self._check_parameters()
         forget_fit(self)
-        return self._fit(read_training(X, y, sample_weight, sample_dim=self.sample_dim))
+        self._fit(read_training(X, y, sample_weight, sample_dim=self.sample_dim))
+        warn_of_many(self.n_groups_, self.n_samples_)
+        return self
 
     def _fit(self, training: "Training | ChunkedTraining") -> Self:
         if isinstance(training, Training):

@@ -323,3 +323,24 @@ def warn_of_constant(varying: npt.NDArray[np.bool_], names: Names | None) -> Non
             ConstantFeaturesWarning,
             stacklevel=stack_level(),
         )
+
+
+class ManyGroupsWarning(UserWarning):
+    """There are more than half as many groups as samples."""
+
+
+def are_many(n_groups: int, n_samples: float) -> bool:
+    """Whether a regression on so many reduced features mostly fits the noise."""
+    return 2 * n_groups > n_samples
+
+
+def warn_of_many(n_groups: int, n_samples: float) -> None:
+    if are_many(n_groups, n_samples):
+        warnings.warn(
+            f"LinCFA left {n_groups} groups for {n_samples:g} samples: a regression on so many "
+            "reduced features fits the noise too. LinCFACV() in place of LinCFA() chooses "
+            "strategy, tolerance and a ridge penalty by cross-validation; a larger tolerance, or "
+            "n_groups, merges more.",
+            ManyGroupsWarning,
+            stacklevel=stack_level(),
+        )

@@ -17,7 +17,8 @@ from .._data._training import FeatureTable, read_new
 from .._statistics._means import group_means, spread_means
 from ..theory._arrays import FloatArray
 from ._display import documentation_link
-from ._summary import Summary
+from ._regression import linear_coefficients
+from ._summary import Summary, scale_of_means
 
 if TYPE_CHECKING:
     from .._data._field import Field, Variable
@@ -140,6 +141,7 @@ class GroupModel(AnyContainer, GroupMeans):
     evidence_: npt.NDArray[np.void]
     cohesion_: npt.NDArray[np.void]
     n_samples_: float
+    target_scale_: float
     n_connected_components_: int
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
@@ -335,7 +337,17 @@ class GroupModel(AnyContainer, GroupMeans):
             members=tuple(map(tuple, members.values())),
             sizes=np.array([len(group) for group in self.groups_], dtype=np.intp),
             **{name: self.cohesion_[name] for name in self.cohesion_.dtype.names or ()},
+            weight=self._weight(),
         )
+
+    def _weight(self) -> FloatArray | None:
+        """Weights of a linear ``estimator_``, from one standard deviation to another."""
+        coef = linear_coefficients(getattr(self, "estimator_", None), self.n_groups_)
+        if coef is None:
+            return None
+        factors = np.ones_like(self.scale_) if self.units == "standardized" else self.scale_
+        scale = scale_of_means(self.labels_, self.cohesion_["mean_correlation"], factors)
+        return np.asarray(coef * scale / self.target_scale_)
 
     # Maps
 

@@ -12,7 +12,6 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..theory._arrays import FloatArray
 from ._parameters import is_real
 
-
 _ROWS = 256  # that are looked at for the precision of a column
 
 
@@ -130,3 +129,14 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return np.asarray(X.astype(np.float64, copy=False) @ self.coef_ + self.intercept_)
+
+
+def linear_coefficients(regression: Any, n_groups: int) -> FloatArray | None:
+    """Return the coefficients of a regression on the reduced features; None if it is not linear."""
+    if regression is None or np.size(getattr(regression, "coef_", ())) != n_groups:
+        return None
+    coef = np.ravel(regression.coef_).astype(np.float64)
+    # Coefficients may be on another scale than the prediction, as in a Poisson regression.
+    probe = np.random.default_rng(0).normal(size=(3, coef.size))
+    linear = probe @ coef + np.ravel(regression.intercept_)
+    return coef if np.allclose(np.ravel(regression.predict(probe)), linear) else None

@@ -11,7 +11,28 @@ from .._data._names import shown
 from ..theory._arrays import FloatArray
 from ._display import Table
 
-_TITLES = ("reduced feature", "size", "mean r", "min r", "r with target")
+_TITLES = ("reduced feature", "size", "mean r", "min r", "r with target", "weight")
+
+LARGEST_WEIGHT = 3.0
+"""Weight, in standard deviations of the target per standard deviation of the mean, beyond which it
+says nothing by itself. A prediction varies no more than the target, so that other weights must
+cancel such a one: with opposite weights for two means, these are correlated by more than 0.94.
+"""
+
+
+def scale_of_means(
+    labels: npt.NDArray[np.intp], mean_correlation: FloatArray, factors: FloatArray
+) -> FloatArray:
+    """Standard deviation of each group's mean, of members with these standard deviations.
+
+    Exact for equal ones, or equal correlations.
+    """
+    rho = np.nan_to_num(mean_correlation)  # of a single feature it is NaN
+    grouped = labels >= 0
+    labels, factors = labels[grouped], factors[grouped]
+    sums, squares = np.bincount(labels, factors), np.bincount(labels, factors**2)
+    variance = np.maximum(rho * sums**2 + (1 - rho) * squares, 0)
+    return np.asarray(np.sqrt(variance) / np.bincount(labels))
 
 
 @dataclass(frozen=True)
@@ -38,6 +59,10 @@ class Summary:
         Whether the smallest is that of all pairs, or only an upper bound, printed as "≤ 0.5".
     target_correlation : array of shape (n_groups,)
         Correlation of the group's mean with the target.
+    weight : array of shape (n_groups,) or None
+        Change of the prediction per standard deviation of the group's mean, in standard deviations
+        of the target. Beyond 3, weights of opposite sign nearly cancel, and none of them can be
+        interpreted by itself; the table marks these with "!". None without a linear ``estimator_``.
     """
 
     n_samples: float
@@ -52,6 +77,12 @@ class Summary:
     min_correlation: FloatArray
     min_is_exact: npt.NDArray[np.bool_]
     target_correlation: FloatArray
+    weight: FloatArray | None = None
+
+    @property
+    def n_cancelling(self) -> int:
+        """How many weights are too large to be interpreted."""
+        return 0 if self.weight is None else int((np.abs(self.weight) > LARGEST_WEIGHT).sum())
 
     def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
         """Return the groups as a data frame, one row each.
@@ -67,6 +98,7 @@ class Summary:
             "min_correlation": self.min_correlation,
             "min_is_exact": self.min_is_exact,
             "target_correlation": self.target_correlation,
+            **({} if self.weight is None else {"weight": self.weight}),
             "members": [list(members) for members in self.members],
         }
         return frame_of(columns, library)
@@ -91,18 +123,32 @@ class Summary:
                 _decimals(self.mean_correlation[number]),
                 bound[number] + _decimals(self.min_correlation[number]),
                 _decimals(self.target_correlation[number]),
+                *([] if self.weight is None else [_weight(self.weight[number])]),
             ]
             for number in order.tolist()
         ]
         more = self.n_groups - limit
-        note = f"… and {more} more {'group' if more == 1 else 'groups'}, none of them larger"
-        return Table(self.headline, _TITLES, rows, note if more > 0 else "")
+        notes = []
+        if more > 0:
+            groups = "group" if more == 1 else "groups"
+            notes.append(f"… and {more} more {groups}, none of them larger")
+        if self.n_cancelling:
+            part = f"{self.n_cancelling} of {self.n_groups}"
+            notes.append(
+                f"! weights of opposite sign that nearly cancel ({part}): do not interpret them"
+            )
+        titles = _TITLES[: None if self.weight is not None else -1]
+        return Table(self.headline, titles, rows, "\n".join(notes))
 
     def __str__(self) -> str:
         return str(self.table())
 
     def _repr_html_(self) -> str:
         return self.table().html()
+
+
+def _weight(value: float) -> str:
+    return f"{value:.3g}{' !' if abs(value) > LARGEST_WEIGHT else ''}"
 
 
 def _decimals(value: float) -> str:

@@ -168,14 +168,16 @@ def add_split(parser: argparse._ActionsContainer) -> None:
 def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> None:
     words = ["unbiased", "cv"] if search else ["unbiased"]
     expected = f"a positive number{', ' if search else ' or '}{' or '.join(map(repr, words))}"
-    choose = ", or 'cv' to choose by cross-validation" if search else ""
+    choose, default = "", "1, the paper's rule"
+    if search:
+        choose = ", or 'cv' to choose by cross-validation"
+        default = "cv where that takes up to about a minute, else 1, the paper's rule"
     parser.add_argument(
         "--tolerance",
         type=_number(expected, lambda value: value > 0, words),
-        default=1.0,
+        default=None if search else 1.0,
         metavar="C",
-        help=f"merge where F is at most C: a number, 'unbiased' (2){choose} (default: 1, the "
-        "paper's rule)",
+        help=f"merge where F is at most C: a number, 'unbiased' (2){choose} (default: {default})",
     )
     parser.add_argument(
         "--noise",

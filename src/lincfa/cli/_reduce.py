@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _arguments as arguments
 from ._terminal import Terminal
@@ -24,11 +24,18 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
   lincfa reduce data.csv --target y
+  lincfa reduce data.csv --target y --tolerance 1
   lincfa reduce field.nc --target rain --strategy agglomerative --n-groups 12 --units original
   lincfa reduce field.nc --target rain --connectivity grid --split time
-  lincfa reduce prices.parquet --target return --split time --tolerance cv --keep date
+  lincfa reduce prices.parquet --target return --split time --keep date
   lincfa reduce folder --target y --dask processes --output reduced
   zcat data.csv.gz | lincfa reduce - --target y --output - --no-report --force > reduced.csv"""
+
+
+_FOLDS = 5
+_FEWEST_FOR_CHOICE = 10  # rows to learn from; fewer say next to nothing about a choice
+_LONGEST = 60.0  # seconds
+_ANYWAY = "--tolerance cv chooses anyway"
 
 
 def add(commands: Any) -> None:
@@ -55,8 +62,8 @@ def add(commands: Any) -> None:
     merging.add_argument(
         "--strategy",
         choices=arguments.STRATEGIES,
-        help="how groups are formed (default: sequential, the paper's; with --n-groups "
-        "agglomerative; with --tolerance cv all are tried)",
+        help="how groups are formed (default: chosen with the tolerance; with a given --tolerance "
+        "sequential, the paper's; with --n-groups agglomerative)",
     )
     arguments.add_merging(merging)
     merging.add_argument(
@@ -96,6 +103,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     _check_options(options)
+    from .._data._checks import ManyGroupsWarning
     from ._dask import computing
     from ._select import assign_roles, complete_rows, naming, require_variation, split_rows
     from ._write import naming_file, output_paths, replacing, write_reduced
@@ -115,17 +123,29 @@ def run(options: argparse.Namespace) -> int:
                 terminal.note("rows are held out at random; --split time holds out the last ones")
             features, kept = assign_roles(data, target, options.drop, options.keep, terminal)
             with naming(data.source):
-                model = _model(options, data, features)
+                common = _parameters(options, data, features)
             rows = complete_rows(data, [target, *features], options.missing, terminal)
             split = split_rows(data, rows, options, terminal)
             y = data.target(target)
             require_variation(data, target, y[split.train], "every row to learn from")
             X = data.features(features, split.train)
+            choice = _choice(options, data.in_chunks, split.train.size, len(features))
         merging = step(f"merging {len(features)} features")
-        with naming(data.source), merging, terminal.warnings_as_notes():
-            model.fit(X, y[split.train])
+        with naming(data.source), merging, terminal.warnings_as_notes(ManyGroupsWarning):
+            model, choice = _fit(options, common, choice, X, y[split.train])
+        if choice.is_fallback:
+            terminal.note(choice.words)
         outcome = _Outcome(
-            model, data.source, data.n_rows, features, rows.size, split, y, options, terminal
+            model,
+            choice,
+            data.source,
+            data.n_rows,
+            features,
+            rows.size,
+            split,
+            y,
+            options,
+            terminal,
         )
         outcome.note_many_groups()
         unreduced = {*kept, *outcome.constant}
@@ -154,7 +174,7 @@ def run(options: argparse.Namespace) -> int:
             numbers = {target, *outcome.constant}
             write_reduced(parts.get(output), output, *arrays, terminal, as_numbers=numbers)
     written = {option.removeprefix("--"): path for option, path in paths.items()}
-    outcome.print(scores, written)
+    outcome.print(scores, findings, written)
     return 0
 
 
@@ -163,7 +183,7 @@ def _check_options(options: argparse.Namespace) -> None:
 
     if options.n_groups is not None and options.strategy in ("sequential", "centroid"):
         options.refuse("--n-groups needs --strategy agglomerative or joint")
-    if options.n_groups is not None and options.tolerance != 1.0:
+    if options.n_groups is not None and options.tolerance is not None:
         options.refuse("give --n-groups or --tolerance, not both")
     if options.connectivity == "grid" and not format_of(options.data).is_grid:
         options.refuse(
@@ -178,10 +198,10 @@ def _check_options(options: argparse.Namespace) -> None:
         options.refuse(f"--report writes .html or .json, not {options.report!r}")
 
 
-def _model(options: argparse.Namespace, data: "DataFile", features: Sequence[str]) -> Any:
-    """Return the estimator that the options ask for; raise if there are no such neighbours."""
-    from .. import LinCFA, LinCFACV
-
+def _parameters(
+    options: argparse.Namespace, data: "DataFile", features: Sequence[str]
+) -> dict[str, Any]:
+    """Return parameters for any model; raise if there are no such neighbours."""
     chosen = set(features)
     gridded = [each for each in data.variables if not chosen.isdisjoint(each.columns)]
     if options.connectivity == "grid" and not gridded:
@@ -195,26 +215,85 @@ def _model(options: argparse.Namespace, data: "DataFile", features: Sequence[str
                 f"--connectivity chain is for features in a row, but the cells of {each.name!r} "
                 f"have the dimensions {', '.join(each.dims)}; use --connectivity grid"
             )
-    common: dict[str, Any] = {
+    return {
         "noise": options.noise,
         "min_correlation": options.min_correlation,
         "connectivity": options.connectivity,
         "units": options.units,
         "sample_dim": data.sample_dim if gridded else None,
     }
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Whether cross-validation chooses how to merge, and why."""
+
+    by: Literal["cross-validation", "paper's rule", "options"]
+    reason: str = ""
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether cross-validation was not asked for and not possible."""
+        return self.by == "paper's rule"
+
+    @property
+    def words(self) -> str:
+        if self.by == "options":
+            return "as the options say"
+        how = "by cross-validation" if self.by == "cross-validation" else "by the paper's rule"
+        return f"merged {how}, {self.reason}"
+
+
+def _choice(options: argparse.Namespace, in_chunks: bool, n_rows: int, width: int) -> _Choice:
+    """Decide how to merge: as the options say, or else as is safest in about a minute."""
+    from .._search._duration import estimated_seconds
+    from .._search._folds import default_folds
+
     if options.tolerance == "cv":
+        return _Choice("cross-validation", "as --tolerance cv asks")
+    if options.tolerance is not None or options.n_groups is not None:
+        return _Choice("options")
+    if in_chunks:
+        return _Choice("paper's rule", f"because the data are read in chunks; {_ANYWAY}")
+    if n_rows < _FEWEST_FOR_CHOICE:
+        return _Choice("paper's rule", f"because {n_rows} rows are too few for cross-validation")
+    folds = _FOLDS if options.split == "time" else default_folds(n_rows).get_n_splits()
+    seconds = estimated_seconds(n_rows, width, folds)
+    if seconds > _LONGEST:
+        minutes = f"{max(2, round(seconds / 60))} minutes"
+        return _Choice(
+            "paper's rule", f"because cross-validation would take about {minutes}; {_ANYWAY}"
+        )
+    return _Choice("cross-validation", "the default; --tolerance 1 is the paper's rule")
+
+
+def _fit(
+    options: argparse.Namespace, common: Mapping[str, Any], choice: _Choice, X: Any, y: Any
+) -> tuple[Any, _Choice]:
+    """Fit the model that was decided on; the paper's rule if the data do not allow the choice."""
+    from .. import LinCFA, LinCFACV
+
+    if choice.by == "cross-validation":
         from sklearn.model_selection import KFold
 
-        strategies = arguments.STRATEGIES if options.strategy is None else (options.strategy,)
-        folds = KFold(5) if options.split == "time" else None
-        return LinCFACV(strategies=strategies, cv=folds, **common)
+        own: dict[str, Any] = (
+            {} if options.strategy is None else {"strategies": (options.strategy,)}
+        )
+        folds = KFold(_FOLDS) if options.split == "time" else None
+        try:
+            return LinCFACV(cv=folds, **own, **common).fit(X, y), choice
+        except ValueError as error:
+            if options.tolerance == "cv":
+                raise
+            # Such as a target that is constant in a fold. What is wrong with all rows raises again.
+            problem = str(error).rstrip(".")
+            choice = _Choice("paper's rule", f"because cross-validation failed: {problem}")
     usual: Any = "sequential" if options.n_groups is None else "agglomerative"
-    return LinCFA(
-        strategy=options.strategy or usual,
-        tolerance=options.tolerance,
-        n_groups=options.n_groups,
-        **common,
+    tolerance = 1.0 if options.tolerance is None else options.tolerance
+    model = LinCFA(
+        strategy=options.strategy or usual, tolerance=tolerance, n_groups=options.n_groups, **common
     )
+    return model.fit(X, y), choice
 
 
 def _can_be_scored(y: "npt.NDArray[np.float64]", target: str, terminal: Terminal) -> bool:
@@ -246,6 +325,7 @@ class _Outcome:
     """A model fitted to some rows, to be scored and described."""
 
     model: Any
+    choice: _Choice
     source: str
     n_rows: int  # of the file
     features: list[str]
@@ -275,6 +355,7 @@ class _Outcome:
             "rows": self.n_complete,
             "rows left out": self.n_rows - self.n_complete,
             "held out for the scores": self.split.description,
+            "merged": self.choice.words.removeprefix("merged "),
         }
 
     def about(self) -> dict[str, Any]:
@@ -324,14 +405,14 @@ class _Outcome:
         return scores, collect_findings(self.model, **given, **self.about())
 
     def note_many_groups(self) -> None:
+        from .._data._checks import are_many
+
         n_groups, n_samples = self.reducer.n_groups_, self.split.train.size
-        if 2 * n_groups <= n_samples:
+        if self.choice.by == "cross-validation" or not are_many(n_groups, n_samples):
             return
         advice = "--tolerance cv or a larger --tolerance"
         if self.options.n_groups is not None:
-            advice = "a smaller --n-groups"
-        elif self.options.tolerance == "cv":
-            advice = "--n-groups"
+            advice += ", or a smaller --n-groups"
         self.terminal.note(
             f"{n_groups} groups are many for {n_samples} samples to learn from, so that a "
             f"regression on them may overfit; try {advice}"
@@ -349,16 +430,40 @@ class _Outcome:
         at_least = f" (at least {fewest} groups)" if fewest > 1 else ""
         return f"only {adjacent}{'cells' if variables else 'columns'}{same} merge{at_least}"
 
-    def print(self, scores: "HeldOutScores | None", written: Mapping[str, str]) -> None:
+    def _chosen(self) -> str:
+        """Return what cross-validation chose, in words."""
+        from ..report._findings import settings_of
+
+        chosen = {
+            name.removeprefix("chosen "): value
+            for name, value in settings_of(self.model).items()
+            if name.startswith("chosen ") and value is not None
+        }
+        strategy = chosen.pop("strategy")
+        figures = [f"{name} {value:g}" for name, value in chosen.items()]
+        return f"chosen {', '.join([strategy, *figures])}"
+
+    def print(
+        self,
+        scores: "HeldOutScores | None",
+        findings: "Findings | None",
+        written: Mapping[str, str],
+    ) -> None:
         """Print the outcome, for a person or a program."""
         from ..report._findings import plain, settings_of, versions
+        from ..report._words import list_warnings
 
-        terminal, summary = self.terminal, self.reducer.summary()
-        if hasattr(self.model, "strategy_"):
-            terminal.print(
-                f"chosen by cross-validation: {self.model.strategy_}, tolerance "
-                f"{self.model.tolerance_:g}"
-            )
+        terminal, summary = self.terminal, self.model.summary()
+        n_cancelling = summary.n_cancelling if findings is None else findings.n_cancelling
+        searched = self.choice.by == "cross-validation"
+        warnings = list_warnings(scores, n_cancelling, summary.n_groups, searched)
+        # Where a search has the weights, the table below says so.
+        for text in warnings[: -1 if summary.n_cancelling else None]:
+            terminal.print(f"warning: {text}\n", prose=True)
+        if self.choice.by != "options":
+            terminal.print(self.choice.words)
+        if self.choice.by == "cross-validation":
+            terminal.print(self._chosen())
         terminal.print(str(summary.table(5)))
         if self._constraint():
             terminal.print(self._constraint())
@@ -379,7 +484,10 @@ class _Outcome:
         groups = zip(summary.names, summary.members, summary.target_correlation, strict=True)
         terminal.print_json(
             {
+                "worse_than_mean": None if scores is None else scores.worse_than_mean,
+                "warnings": warnings,
                 "headline": summary.headline,
+                "choice": {"by": self.choice.by, "reason": self.choice.reason},
                 "n_samples": self.split.train.size,
                 "n_features": summary.n_features,
                 "n_groups": summary.n_groups,

@@ -42,9 +42,11 @@ class Terminal:
             self._errors.print(f"note: {text}", soft_wrap=True)
 
     @contextmanager
-    def warnings_as_notes(self) -> Iterator[None]:
+    def warnings_as_notes(self, *without: type[Warning]) -> Iterator[None]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
+            for category in without:
+                warnings.simplefilter("ignore", category)
             yield
         for text in dict.fromkeys(str(warning.message) for warning in caught):
             self.note(text)

@@ -18,7 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._data._checks import MIN_SAMPLES, ConstantFeaturesWarning, warn_of_constant
+from .._data._checks import (
+    MIN_SAMPLES,
+    ConstantFeaturesWarning,
+    ManyGroupsWarning,
+    warn_of_constant,
+)
 from .._data._frames import frame_of
 from .._data._training import read_in_memory
 from .._lincfa import LinCFA
@@ -483,8 +488,10 @@ def _score(
     """Fit a method to the training part of a fold and score it on the held-out part."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        # Features that happen to be constant in a fold are not worth a note.
-        warnings.simplefilter("ignore", ConstantFeaturesWarning)
+        # Features that happen to be constant in a fold are not worth a note, and many groups show
+        # in the score.
+        for category in (ConstantFeaturesWarning, ManyGroupsWarning):
+            warnings.simplefilter("ignore", category)
         try:
             # In float64 for all methods: LinCFA computes in it anyway, least squares would not.
             X_train, X_test = (X[part].astype(np.float64, copy=False) for part in fold)

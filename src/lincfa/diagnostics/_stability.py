@@ -372,7 +372,7 @@ def order_sensitivity(
     for _ in range(n_permutations):
         order = random.permutation(features)
         permuted = clone(given).set_params(**constraint.taken(order))
-        permuted.fit(training.values[:, order], training.y)
+        permuted._fit(read_in_memory(training.values[:, order], training.y))
         sizes.append(permuted.n_groups_)
         agreement.append(adjusted_rand_score(given.labels_[order], permuted.labels_))
     return OrderSensitivity(given.n_groups_, np.array(sizes), np.array(agreement))

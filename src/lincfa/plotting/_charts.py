@@ -10,6 +10,7 @@ from .._data._checks import real_numbers
 from .._data._names import shown
 from .._lincfa_cv import LinCFACV
 from .._model._parameters import is_count
+from .._model._regression import linear_coefficients
 from .._search._choice import standard_errors
 from ..report._groups import CorrelationMatrix, Pairs, collect_pairs, correlate_by_group
 from ..report._inputs import Observations, fitted_reducer, open_features, open_test, open_training
@@ -17,7 +18,6 @@ from ..report._scores import (
     Coefficients,
     ScorePath,
     expand_coefficients,
-    linear_coefficients,
     score_path,
 )
 from ..theory._arrays import FloatArray

@@ -428,7 +428,7 @@ def plot_spectrum(
     >>> from lincfa.datasets import make_spectra
     >>> from lincfa.plotting import plot_spectrum
     >>> X, y = make_spectra(random_state=0)
-    >>> ax = plot_spectrum(LinCFA().fit(X, y))
+    >>> ax = plot_spectrum(LinCFA(tolerance=7.0).fit(X, y))
     >>> ax.figure.savefig("spectrum.png")  # doctest: +SKIP
     """
     reducer = fitted_reducer(model)

@@ -13,6 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from .._data._names import shown
+from .._model._regression import linear_coefficients
+from .._model._summary import LARGEST_WEIGHT
 from . import _groups, _scores
 from ._inputs import Observations, feature_names, field_of, fitted_reducer, open_test, open_training
 from ._maps import Map, Spectrum, report_maps, report_spectrum
@@ -30,6 +32,9 @@ class Findings:
     title: str
     created: str  # date and time in ISO format
     headline: str  # "30 features → 7 groups"
+    worse_than_mean: bool | None  # whether R² of the reduced features is below 0
+    n_cancelling: int  # weights too large to be interpreted, of opposite sign
+    searched: bool  # whether cross-validation chose the groups
     n_samples: float  # of the fit; with weights, their sum
     n_features: int
     n_groups: int
@@ -88,12 +93,13 @@ def collect_findings(
         regression = _scores.fit_regression(model, reducer, train)
     if scores is None:
         scores = _scores.score(model, reducer, regression, train, test, ordered)
-    coef = _scores.linear_coefficients(regression, reducer.n_groups_)
+    coef = linear_coefficients(regression, reducer.n_groups_)
     coefficients, effects, weights = None, None, None
     if coef is not None:
         coefficients = _scores.expand_coefficients(reducer, coef)
         effects = _scores.effect_of_features(reducer, coef)
         weights = _scores.effect_of_groups(reducer, coef, train)
+    largest = LARGEST_WEIGHT * reducer.target_scale_
     maps, n_maps = report_maps(reducer, effects)
     names = feature_names(reducer)
     constant = np.flatnonzero(reducer.labels_ < 0)
@@ -103,12 +109,15 @@ def collect_findings(
         title=title or "Reduced features",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         headline=reducer.summary().headline,
+        worse_than_mean=None if scores is None else scores.worse_than_mean,
+        n_cancelling=0 if weights is None else int((np.abs(weights) > largest).sum()),
+        searched=hasattr(model, "cv_results_"),
         n_samples=n_samples,
         n_features=int(reducer.n_features_in_),
         n_groups=int(reducer.n_groups_),
         n_constant=int(constant.size),
         scores=scores,
-        groups=_groups.describe_groups(reducer, weights),
+        groups=_groups.describe_groups(reducer, weights, largest),
         constant=tuple(shown(names[i], _groups.LONGEST_NAME) for i in constant[:_CONSTANT_SHOWN]),
         matrix=None if known is None else _groups.correlate_by_group(reducer, known),
         matrix_source="the training data" if train is not None else "the test samples",
@@ -145,7 +154,12 @@ def settings_of(model: Any) -> dict[str, Any]:
     """Return what a search chose, and the parameters that influence a model."""
     settings: dict[str, Any] = {}
     if hasattr(model, "strategy_"):
-        settings |= {"chosen strategy": model.strategy_, "chosen tolerance": model.tolerance_}
+        names = ("strategy", "tolerance", "min_correlation", "penalty")
+        settings = {
+            f"chosen {name.replace('_', ' ')}": _brief(name, getattr(model, f"{name}_"))
+            for name in names
+            if hasattr(model, f"{name}_")
+        }
     for name, value in model.get_params(deep=False).items():
         if name not in _WITHOUT_INFLUENCE:
             settings[name] = _brief(name, value)

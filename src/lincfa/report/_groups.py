@@ -52,13 +52,18 @@ class Group:
     min_is_exact: bool  # False if the minimum is an upper bound
     target_correlation: float  # of the group's mean
     weight: float  # change in the prediction per standard deviation; NaN without a regression
+    cancels: bool  # whether the weight is too large to be interpreted; others nearly cancel it
     members: tuple[Member, ...]  # the first ones, with their evidence
     others: tuple[str, ...]  # names of the next ones
     n_unnamed: int  # how many more there are
 
 
-def describe_groups(reducer: Any, weights: FloatArray | None) -> tuple[Group, ...]:
+def describe_groups(
+    reducer: Any, weights: FloatArray | None, largest_weight: float = np.inf
+) -> tuple[Group, ...]:
     """Describe the groups, the largest first, as many as fit on a page."""
+    if weights is None:
+        weights = np.full(reducer.n_groups_, np.nan)
     summary = reducer.summary()
     order = np.argsort(-summary.sizes, kind="stable")[:GROUPS_SHOWN].tolist()
     names = [shown(name, LONGEST_NAME) for name in feature_names(reducer)]
@@ -96,7 +101,8 @@ def describe_groups(reducer: Any, weights: FloatArray | None) -> tuple[Group, ..
                 min_correlation=float(summary.min_correlation[number]),
                 min_is_exact=bool(summary.min_is_exact[number]),
                 target_correlation=float(summary.target_correlation[number]),
-                weight=float("nan") if weights is None else float(weights[number]),
+                weight=float(weights[number]),
+                cancels=bool(abs(weights[number]) > largest_weight),
                 members=tuple(members),
                 others=tuple(others),
                 n_unnamed=len(features) - len(members) - len(others),

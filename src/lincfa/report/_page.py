@@ -95,6 +95,9 @@ def _context(findings: Findings) -> dict[str, Any]:
         "findings": findings,
         "created": f"{datetime.fromisoformat(findings.created):%Y-%m-%d %H:%M %Z}",
         "reduction": _words.describe_reduction(findings),
+        "warnings": _words.list_warnings(
+            scores, findings.n_cancelling, findings.n_groups, findings.searched
+        ),
         "verdict": None if scores is None else _words.compare_scores(scores),
         "dots": [] if scores is None else _dots(scores),
         "weighted": weighted,

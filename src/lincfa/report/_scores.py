@@ -12,6 +12,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
 
 from .._model._regression import RidgeRegression, precision_of
+from .._model._summary import scale_of_means
 from .._search._choice import standard_errors
 from ..theory._arrays import FloatArray
 from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
@@ -85,17 +86,6 @@ def fit_regression(model: Any, reducer: Any, train: Observations | None) -> Any:
     return fit_on_reduced(model, train.reduced(reducer), train.y, train.weights, train.precision)
 
 
-def linear_coefficients(regression: Any, n_groups: int) -> FloatArray | None:
-    """Return the coefficients of a regression on the reduced features; None if it is not linear."""
-    if regression is None or np.size(getattr(regression, "coef_", ())) != n_groups:
-        return None
-    coef = np.ravel(regression.coef_).astype(np.float64)
-    # Coefficients may be on another scale than the prediction, as in a Poisson regression.
-    probe = np.random.default_rng(0).normal(size=(3, coef.size))
-    linear = probe @ coef + np.ravel(regression.intercept_)
-    return coef if np.allclose(np.ravel(regression.predict(probe)), linear) else None
-
-
 # Coefficients
 
 
@@ -137,10 +127,8 @@ def effect_of_groups(
         square = np.average((values - center) ** 2, axis=0, weights=train.weights)
         n = reducer.n_samples_
         return np.asarray(coef * np.sqrt(square * n / (n - 1)))
-    sizes = np.array([len(group) for group in reducer.groups_])
-    correlation = np.nan_to_num(reducer.cohesion_["mean_correlation"])
-    variance = (1 + (sizes - 1) * correlation) / sizes
-    return np.asarray(coef * np.sqrt(np.maximum(variance, 0)))
+    correlation, ones = reducer.cohesion_["mean_correlation"], np.ones(reducer.n_features_in_)
+    return np.asarray(coef * scale_of_means(reducer.labels_, correlation, ones))
 
 
 # Scores on held-out samples
@@ -174,6 +162,11 @@ class HeldOutScores:
     n_train: int
     n_test: int
     how: str  # what was done, in a sentence or two
+
+    @property
+    def worse_than_mean(self) -> bool:
+        """Whether the mean of the target predicts better than the reduced features."""
+        return self.rows[-1].r2.value < 0
 
 
 def score_model(

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._data._names import shown
 from .._model._display import decimals, digits, distinguishable
+from .._model._summary import LARGEST_WEIGHT
 from ._findings import Findings
 from ._groups import LONGEST_NAME, PairTable
 from ._maps import CONSTANT, LEFT_OUT, Map
@@ -14,6 +15,34 @@ from ._scores import HeldOutScores
 GROUPS_NUMBERED = 9  # on a map, the largest
 _NEAREST_SHOWN = 10
 _WORSE = "predict worse than the mean of the target: R² is below 0"
+
+
+def list_warnings(
+    scores: HeldOutScores | None, n_cancelling: int, n_groups: int, searched: bool
+) -> list[str]:
+    """State what a reader must know first, and what to try; usually nothing."""
+    warnings = []
+    if scores is not None and scores.worse_than_mean:
+        advice = (
+            "Cross-validation has already chosen how to merge, so more samples or other features "
+            "are needed, or the held-out samples differ from the others."
+            if searched
+            else "Try LinCFACV, on the command line --tolerance cv: it chooses strategy, tolerance "
+            "and a ridge penalty by cross-validation."
+        )
+        warnings.append(
+            "The reduced features predict worse than the mean of the target: R² is "
+            f"{decimals(scores.rows[-1].r2.value)} on {scores.n_test} held-out samples. {advice}"
+        )
+    if n_cancelling:
+        advice = "" if searched else " LinCFACV chooses a penalty against this."
+        warnings.append(
+            f"{n_cancelling} of {n_groups} coefficients are larger than {LARGEST_WEIGHT:g} "
+            "standard deviations of the target per standard deviation of the reduced feature. "
+            "These are weights of opposite sign that nearly cancel: do not interpret them."
+            f"{advice}"
+        )
+    return warnings
 
 
 def describe_reduction(findings: Findings) -> str:
