@@ -131,7 +131,7 @@ from lincfa.datasets import make_correlated, make_field
 _means._WORTH_THREADS = 0
 X, y = make_correlated(200, 600, random_state=0)
 field, target, _ = make_field(100, (30, 30), random_state=0)
-for number, (A, b, tolerance) in enumerate([(X, y, 0.01), (field, target, 1.0)]):
+for number, (A, b, tolerance) in enumerate([(X, y, 0.02), (field, target, 2.0)]):
     for order in "CF":
         A = np.asarray(A, order=order)
         model = LinCFA(tolerance=tolerance).fit(A, b)

@@ -77,9 +77,9 @@ def same_table(one, other):
 
 
 SETTINGS = [
-    (),
-    ("--split", "time", "--test", 0.2),
-    ("--test", 0, "--strategy", "agglomerative"),
+    ("--tolerance", 1),
+    ("--tolerance", 1, "--split", "time", "--test", 0.2),
+    ("--tolerance", 1, "--test", 0, "--strategy", "agglomerative"),
     ("--tolerance", "cv", "--strategy", "sequential"),
 ]
 
@@ -109,8 +109,9 @@ def test_missing_values(done, fails, folder, frame):
     message = fails("reduce", data, *OPTIONS)
     told = "missing values in columns 'a1', 'b2', in 2 of 60 rows (first in row 4); use --missing"
     assert message.startswith(f"data: {told} drop to leave out these rows or --drop COLUMN")
-    expected = in_memory(done, "--missing", "drop")
-    result = json.loads(done("reduce", data, *OPTIONS, "--missing", "drop", "--json").out)
+    options = ("--missing", "drop", "--tolerance", 1)
+    expected = in_memory(done, *options)
+    result = json.loads(done("reduce", data, *OPTIONS, *options, "--json").out)
     assert result["notes"] == expected["notes"]
     assert result["data"]["rows left out"] == 2
     assert same_groups("groups.json", "memory.json")
@@ -171,7 +172,7 @@ def opened(path):
 def test_a_store_gives_what_it_gives_in_memory(done, field):
     import xarray as xr
 
-    options = ("--split", "time", "--keep", "s[[]place=0]")
+    options = ("--split", "time", "--keep", "s[[]place=0]", "--tolerance", 1)
     expected = in_memory(done, *options, data="field.zarr", output="memory.zarr")
     told = json.loads(done("reduce", "field.zarr", *OPTIONS, *options, "--dask", "--json").out)
     assert told["notes"] == expected["notes"]

@@ -219,7 +219,7 @@ def test_apply_takes_models_of_a_single_array(done, fails, folder, weather, way)
 
 
 def test_what_is_told(done, path):
-    options = [*OPTIONS[:-1], "--report", "report.json", "--force"]
+    options = [*OPTIONS[:-1], "--report", "report.json", "--force", "--tolerance", 1]
     told = json.loads(done("reduce", path, *options, "--connectivity", "grid", "--json").out)
     assert told["n_connected_components"] == 4
     assert told["settings"]["connectivity"] == "grid"

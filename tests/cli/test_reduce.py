@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 
 import lincfa
 from lincfa import LinCFA, LinCFACV
+from lincfa.report._findings import settings_of
 
 pl = pytest.importorskip("polars")
 
@@ -48,7 +49,7 @@ def check_reduced(model, samples, path="data-reduced.csv"):
 
 def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    result = run("reduce", data, "--target", "y", "--keep", "id")
+    result = run("reduce", data, "--target", "y", "--keep", "id", "--tolerance", 1)
     assert result.code == 0, result.err
     assert files() == ["data-reduced.csv", "data.csv", "groups.json", "report.html"]
     train, test = random_split(60, 18, seed=0)
@@ -60,7 +61,7 @@ def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples, monk
     assert np.array_equal(loaded.transform(frame(samples)), model.transform(frame(samples)))
     page = Path("report.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
-    assert "lincfa reduce data.csv --target y --keep id" in page
+    assert "lincfa reduce data.csv --target y --keep id --tolerance 1" in page
     assert result.err == "note: not numeric, kept unchanged: columns 'word', 'day'\n"
     assert result.out.startswith(str(model.summary().headline))
     r2 = (
@@ -77,17 +78,17 @@ def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples, monk
 @pytest.mark.parametrize(
     ("options", "parameters"),
     [
-        ("", {}),
+        ("--tolerance 1", {}),
         ("--tolerance 0.2", {"tolerance": 0.2}),
         ("--tolerance unbiased", {"tolerance": "unbiased"}),
-        ("--strategy centroid", {"strategy": "centroid"}),
+        ("--tolerance 1 --strategy centroid", {"strategy": "centroid"}),
         ("--strategy joint --tolerance 0.3", {"strategy": "joint", "tolerance": 0.3}),
         ("--n-groups 4", {"strategy": "agglomerative", "n_groups": 4}),
         ("--strategy joint --n-groups 3", {"strategy": "joint", "n_groups": 3}),
-        ("--min-correlation 0.93", {"min_correlation": 0.93}),
-        ("--noise full", {"noise": "full"}),
-        ("--noise 0.01", {"noise": 0.01}),
-        ("--units original", {"units": "original"}),
+        ("--tolerance 1 --min-correlation 0.93", {"min_correlation": 0.93}),
+        ("--tolerance 1 --noise full", {"noise": "full"}),
+        ("--tolerance 1 --noise 0.01", {"noise": 0.01}),
+        ("--tolerance 1 --units original", {"units": "original"}),
     ],
 )
 def test_options_are_the_parameters(done, data, samples, options, parameters):
@@ -108,22 +109,78 @@ def test_options_are_the_parameters(done, data, samples, options, parameters):
     assert lincfa.load("groups.json").get_params() == model.get_params()
 
 
+@pytest.mark.parametrize("asked", ["", "--tolerance cv"])
 @pytest.mark.parametrize(
-    ("options", "strategies", "folds"),
+    ("options", "parameters"),
     [
-        ("", ("sequential", "centroid", "agglomerative", "joint"), None),
-        ("--strategy joint --split time", ("joint",), KFold(5)),
+        ("", {}),
+        ("--strategy joint --split time", {"strategies": ("joint",), "cv": KFold(5)}),
+        ("--min-correlation 0.93 --noise 0.5", {"min_correlation": 0.93, "noise": 0.5}),
     ],
 )
-def test_tolerance_by_cross_validation(done, data, samples, options, strategies, folds):
-    given = ["--target", "y", "--keep", "id", "--tolerance", "cv", "--test", 0, "--no-report"]
+def test_choice_by_cross_validation(done, data, samples, asked, options, parameters):
+    """As asked for, and by default, where it is quick."""
+    given = ["--target", "y", "--keep", "id", "--test", 0, "--no-report", *asked.split()]
     told = json.loads(done("reduce", data, *given, *options.split(), "--json").out)
-    model = LinCFACV(strategies=strategies, cv=folds).fit(frame(samples), samples.y)
+    model = LinCFACV(**parameters).fit(frame(samples), samples.y)
     check_reduced(model.reducer_, samples)
-    assert told["settings"]["cv"] == (None if folds is None else str(folds))
-    assert told["settings"]["strategies"] == list(strategies)
-    assert told["settings"]["chosen strategy"] == model.strategy_
-    assert told["settings"]["chosen tolerance"] == model.tolerance_
+    assert told["settings"] == settings_of(model)
+    reason = "as --tolerance cv asks" if asked else "the default; --tolerance 1 is the paper's rule"
+    assert told["choice"] == {"by": "cross-validation", "reason": reason}
+    assert told["data"]["merged"] == f"by cross-validation, {reason}"
+    said = done("reduce", data, *given, *options.split(), "--force").out
+    assert said.startswith(f"merged by cross-validation, {reason}\nchosen {model.strategy_}, ")
+
+
+def test_paper_s_rule_where_a_choice_takes_long(monkeypatch, done, data, samples):
+    monkeypatch.setattr("lincfa.cli._reduce._LONGEST", 1e-3)
+    result = done("reduce", data, "--target", "y", "--keep", "id", "--test", 0)
+    why = "because cross-validation would take about 2 minutes; --tolerance cv chooses anyway"
+    assert f"note: merged by the paper's rule, {why}\n" in result.err
+    assert "chosen" not in result.out
+    check_reduced(LinCFA().fit(frame(samples), samples.y), samples)
+    assert why in Path("report.html").read_text(encoding="utf-8")
+
+
+def test_paper_s_rule_where_no_choice_is_possible(done, fails, save, columns):
+    nine = save({name: column[:9] for name, column in columns.items()}, "nine.csv")
+    told = json.loads(done("reduce", nine, "--target", "y", "--force", "--json").out)
+    reason = "because 9 rows are too few for cross-validation"
+    assert told["choice"] == {"by": "paper's rule", "reason": reason}
+    assert told["settings"]["tolerance"] == 1.0
+    once = save(columns | {"y": ["1", *["0"] * 59]}, "once.csv")
+    told = json.loads(done("reduce", once, "--target", "y", "--test", 0, "--force", "--json").out)
+    assert told["choice"]["by"] == "paper's rule"
+    assert told["choice"]["reason"].startswith("because cross-validation failed: In a fold with")
+    asked = ["--target", "y", "--test", 0, "--force", "--tolerance", "cv"]
+    assert "In a fold with" in fails("reduce", once, *asked)
+
+
+def test_worse_than_the_mean_is_said_first(done, save, columns, rng):
+    """The target has nothing to do with the features."""
+    data = save(columns | {"y": [repr(v) for v in rng.normal(size=60).tolist()]})
+    options = ["reduce", data, "--target", "y", "--keep", "id", "--force", "--tolerance"]
+    for tolerance, advice in (
+        (1, "Try LinCFACV, on the command line --tolerance cv"),
+        ("cv", "Cross-validation has already chosen"),
+    ):
+        told = json.loads(done(*options, tolerance, "--json").out)
+        r2 = told["scores"]["rows"][1]["r2"]["value"]
+        assert r2 < 0
+        assert next(iter(told)) == "worse_than_mean"
+        assert told["worse_than_mean"] is True
+        said = done(*options, tolerance).out
+        text = f"The reduced features predict worse than the mean of the target: R² is −{-r2:.3f}"
+        assert said.startswith(f"warning: {text} on 18 held-out samples. {advice}")
+        assert told["warnings"][0] == said.splitlines()[0].removeprefix("warning: ")
+        page = Path("report.html").read_text(encoding="utf-8")
+        assert page.index(text) < page.index('class="headline"')
+
+
+def test_good_scores_are_no_warning(done, data):
+    told = json.loads(done("reduce", data, "--target", "y", "--tolerance", 1, "--json").out)
+    assert (told["worse_than_mean"], told["warnings"]) == (False, [])
+    assert "warnings" not in Path("report.html").read_text(encoding="utf-8").split("</style>")[1]
 
 
 def test_without_a_split_there_are_no_scores(done, data):
@@ -146,7 +203,7 @@ def test_without_a_split_there_are_no_scores(done, data):
     ],
 )
 def test_scores_are_of_the_rows_held_out(done, data, samples, options, split):
-    options = [*options, "--json", "--report", "r.json"]
+    options = [*options, "--tolerance", 1, "--json", "--report", "r.json"]
     told = json.loads(done("reduce", data, "--target", "y", "--keep", "id", *options).out)
     train, test = split()
     model = LinCFA().fit(frame(samples, train), samples.y[train])
@@ -193,7 +250,8 @@ def test_fingerprint_tells_the_file(done, data):
 
 def test_few_rows_are_all_learned_from(done, save, columns, samples):
     data = save({name: values[:19] for name, values in columns.items()})
-    result = done("reduce", data, "--target", "y", "--keep", "id", "--no-report")
+    options = ["--target", "y", "--keep", "id", "--no-report", "--tolerance", 1]
+    result = done("reduce", data, *options)
     assert "note: 19 rows are too few to hold some out for scores; --test SHARE" in result.err
     assert "R²" not in result.out
     rows = slice(19)
@@ -218,6 +276,7 @@ def test_as_many_rows_as_features(done, folder, rng, test):
     table = pd.DataFrame(X, columns=[f"f{i}" for i in range(12)]).assign(y=signal)
     table.to_parquet("square.parquet")
     options = ("--target", "y", "--split", "time", "--test", test, "--no-report", "--json")
+    options += ("--tolerance", 1)
     told = json.loads(done("reduce", "square.parquet", *options).out)
     assert 12 in (told["scores"]["n_train"], told["scores"]["n_test"])
     features = table.drop(columns="y")
@@ -233,6 +292,7 @@ def test_rows_with_missing_values(done, fails, save, columns, samples):
         holes[name] = [*holes[name][:row], "NA" if row == 50 else "", *holes[name][row + 1 :]]
     data = save(holes)
     options = ["reduce", data, "--target", "y", "--keep", "id", "--no-report", "--split", "time"]
+    options += ["--tolerance", 1]
     message = fails(*options)
     assert message.startswith(f"{data}: missing values in columns 'b1', 'y', 'a2'")
     assert "in 3 of 60 rows (first in row 4); use --missing drop" in message

@@ -412,7 +412,7 @@ class _Outcome:
             return
         advice = "--tolerance cv or a larger --tolerance"
         if self.options.n_groups is not None:
-            advice += ", or a smaller --n-groups"
+            advice = "a smaller --n-groups"
         self.terminal.note(
             f"{n_groups} groups are many for {n_samples} samples to learn from, so that a "
             f"regression on them may overfit; try {advice}"
@@ -460,10 +460,8 @@ class _Outcome:
         # Where a search has the weights, the table below says so.
         for text in warnings[: -1 if summary.n_cancelling else None]:
             terminal.print(f"warning: {text}\n", prose=True)
-        if self.choice.by != "options":
-            terminal.print(self.choice.words)
-        if self.choice.by == "cross-validation":
-            terminal.print(self._chosen())
+        if searched:
+            terminal.print(f"{self.choice.words}\n{self._chosen()}")
         terminal.print(str(summary.table(5)))
         if self._constraint():
             terminal.print(self._constraint())
