@@ -1,6 +1,7 @@
 """LinCFA as a scikit-learn estimator: attributes, containers, pipelines."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from lincfa import LinCFA
+from lincfa import LinCFA, LinCFACV, compare, order_sensitivity, stability
 from lincfa.datasets import make_correlated
 
 
@@ -178,3 +179,40 @@ def test_regression_on_the_mean_is_the_regression_with_equal_weights(data):
     sizes = np.bincount(model.labels_)
     weights = fitted.coef_[model.labels_] / sizes[model.labels_]
     np.testing.assert_allclose(fitted.predict(model.transform(X)), Z @ weights + y.mean())
+
+
+MANY = "LinCFA left 20 groups for 30 samples"
+
+
+@pytest.fixture
+def many(rng):
+    """Thirty samples of twenty features that have nothing in common, and a target of all."""
+    X = rng.normal(size=(30, 20))
+    return X, X @ np.arange(1, 21) + rng.normal(size=30)
+
+
+def test_many_groups_warn_once_where_the_user_fits(many):
+    few = LinCFA(tolerance=1e-6)
+    with pytest.warns(UserWarning, match=f"{MANY}.*LinCFACV.*tolerance.*n_groups") as caught:
+        few.fit(*many)
+    (warning,) = caught
+    assert warning.filename == __file__
+    with pytest.warns(UserWarning, match="for 30.5 samples"):
+        few.fit(*many, sample_weight=np.r_[1.5, np.ones(29)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        few.fit(*(np.r_[part, part] for part in many))  # more than half are many, half are not
+        few.fit(*many, sample_weight=2.0)
+
+
+def test_many_groups_warn_of_no_inner_fit(many):
+    X, y = many
+    few = LinCFA(tolerance=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LinCFACV(tolerances=[1e-6], max_groups=None, cv=3).fit(X, y)
+        few.partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
+        stability(X, y, 2, model=few, verbose=False)
+        order_sensitivity(X, y, 2, model=few)
+        compare(X, y, methods=["LinCFA"], cv=3, n_repeats=1, verbose=False)
+    assert few.n_groups_ == 20

@@ -1,6 +1,7 @@
 """Findings of a report: each figure against a plain computation of it."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from lincfa.report import _groups
 from lincfa.report._findings import collect_findings, plain, settings_of
 from lincfa.report._groups import collect_pairs, correlate_by_group
 from lincfa.report._inputs import open_training
+from lincfa.report._page import render
 from lincfa.report._scores import score_path
 from lincfa.structure import grid_connectivity
 
@@ -66,6 +68,21 @@ def test_weights_are_effects_of_one_standard_deviation(model, halves):
     expected = model.expand_coefficients(coef)[0] * halves["X"].std(axis=0, ddof=1)
     np.testing.assert_allclose(found.coefficients.values, expected)
     np.testing.assert_array_equal(found.coefficients.groups, model.labels_)
+
+
+def test_weights_that_nearly_cancel_are_marked(rng):
+    """The difference of two features that nearly coincide: each changes it by some 35 of it."""
+    X = rng.normal(size=(100, 1)) + 0.02 * rng.normal(size=(100, 2))
+    y = 50 * (X[:, 0] - X[:, 1]) + 0.1 * rng.normal(size=100)
+    found = collect_findings(LinCFA().fit(X, y), X=X, y=y)
+    assert [group.cancels for group in found.groups] == [True, True]
+    assert found.n_cancelling == 2
+    page = render(found)
+    assert "2 of 2 coefficients are larger than 3 standard deviations of the target" in page
+    assert len(re.findall(r"<td>−?\d+\.\d !", page)) == 2
+    plain = collect_findings(LinCFA().fit(X, X[:, 0]), X=X, y=X[:, 0])
+    assert plain.n_cancelling == 0
+    assert "nearly cancel" not in render(plain)
 
 
 def test_matrix_is_in_the_order_of_the_groups(model, halves):

@@ -7,8 +7,10 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
 
-from lincfa import LinCFA
+from lincfa import LinCFA, LinCFACV
 from lincfa._model._display import documentation_link
 from literal_strategies import standardised
 from reference import draw, stream
@@ -291,3 +293,51 @@ def test_documentation_is_the_declared_or_the_local_one(monkeypatch, declared):
     link = documentation_link("theory.md")
     assert link == "https://d/theory.md" if declared else link.endswith("/docs/theory.md")
     assert documentation_link("nowhere.md") == ("https://d/nowhere.md" if declared else "")
+
+
+def opposite(rng, units="standardized"):
+    """Two groups that nearly coincide, in units of their own, and a target of their difference."""
+    signal = rng.normal(size=(200, 1))
+    pair = signal + 0.02 * rng.normal(size=(200, 2))
+    X = np.repeat(pair, 3, axis=1) + 1e-4 * rng.normal(size=(200, 6))
+    X = np.column_stack([X, rng.normal(size=200)]) * [1, 2, 3, 1, 2, 3, 10]
+    y = 5 * (pair[:, 0] - pair[:, 1]) + 0.01 * rng.normal(size=200) + 0.01 * X[:, 6]
+    model = LinCFACV(
+        estimator=LinearRegression(),
+        tolerances=[1e6],
+        blocks=[0, 0, 0, 1, 1, 1, 2],
+        cv=3,
+        units=units,
+    )
+    return model.fit(X, y), X
+
+
+@pytest.mark.parametrize("units", ["standardized", "original"])
+def test_weights_are_from_one_standard_deviation_to_another(rng, units):
+    model, X = opposite(rng, units)
+    weight = model.summary().weight
+    scale = model.transform(X).std(axis=0, ddof=1)
+    # Of original units the correlations within the groups differ by 1e-5.
+    np.testing.assert_allclose(
+        weight, model.estimator_.coef_ * scale / model.target_scale_, rtol=1e-4
+    )
+    assert list(model.summary().frame()["weight"]) == weight.tolist()
+
+
+def test_weights_that_nearly_cancel_are_marked(rng):
+    model, _ = opposite(rng)
+    assert (np.abs(model.summary().weight) > 3).tolist() == [True, True, False]
+    assert model.summary().n_cancelling == 2
+    *_, first, second, third, note = str(model.summary()).splitlines()
+    assert [line.endswith(" !") for line in (first, second, third)] == [True, True, False]
+    assert note == "! weights of opposite sign that nearly cancel (2 of 3): do not interpret them"
+
+
+def test_weights_of_independent_groups_are_not_marked(data):
+    summary = LinCFACV(cv=3).fit(*data).summary()
+    assert summary.n_cancelling == 0
+    assert "!" not in str(summary)
+    assert LinCFA().fit(*data).summary().weight is None
+    forest = LinCFACV(cv=3, tolerances=[1.0], estimator=DecisionTreeRegressor()).fit(*data)
+    assert forest.summary().weight is None
+    assert "weight" not in str(forest.summary())

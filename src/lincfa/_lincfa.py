@@ -234,6 +234,12 @@ class LinCFA(GroupModel):
         -------
         LinCFA
             The estimator itself.
+
+        Warns
+        -----
+        UserWarning
+            If there are more than half as many groups as samples, so that a regression on them
+            would fit the noise; :class:`LinCFACV` is made for this.
         """
         self._check_parameters()
         forget_fit(self)
@@ -266,7 +272,8 @@ class LinCFA(GroupModel):
         comoments of the features: 8·D² bytes, also when it is pickled. Each call groups again, so
         chunks of a few hundred rows or more are best. It counts as not fitted while there are fewer
         than 4 rows, while the target or all features are constant, or while there are too few rows
-        for the parameters (``noise="full"``, ``n_groups``).
+        for the parameters (``noise="full"``, ``n_groups``). There is no warning of many groups, as
+        more rows may follow.
 
         A chunk that raises an error changes nothing. :meth:`fit` discards the chunks, and after it
         partial_fit starts over.

@@ -306,6 +306,8 @@ def _describe_scoring(
     else:
         how = f"fitted to {n_train} samples and scored on {n_test} others"
         how += ", with the sample weights of the fit" if weighted else ""
+    if getattr(model, "penalty_", 0):
+        how += "; that on the reduced features has the ridge penalty that cross-validation chose"
     if n_test < _FEWEST_FOR_INTERVALS:
         return f"{regression} {how}. {n_test} samples are too few for intervals."
     block = f", in blocks of {_block_length(n_test)} consecutive samples" if ordered else ""
