@@ -17,6 +17,8 @@ from lincfa.report._findings import settings_of
 
 pl = pytest.importorskip("polars")
 
+_BY_DEFAULT = "the default for a table of this size; --tolerance 1 is the paper's rule"
+
 
 def rows_of(path):
     with open(path, encoding="utf-8", newline="") as file:
@@ -125,7 +127,7 @@ def test_choice_by_cross_validation(done, data, samples, asked, options, paramet
     model = LinCFACV(**parameters).fit(frame(samples), samples.y)
     check_reduced(model.reducer_, samples)
     assert told["settings"] == settings_of(model)
-    reason = "as --tolerance cv asks" if asked else "the default; --tolerance 1 is the paper's rule"
+    reason = "as --tolerance cv asks" if asked else _BY_DEFAULT
     assert told["choice"] == {"by": "cross-validation", "reason": reason}
     assert told["data"]["merged"] == f"by cross-validation, {reason}"
     said = done("reduce", data, *given, *options.split(), "--force").out

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..theory._arrays import FloatArray
 from ._parameters import is_real
 
-_ROWS = 256  # that are looked at for the precision of a column
+_ROWS, _COLUMNS = 256, 4096  # that are looked at for the precision of the values
 
 
 def precision_of(X: npt.NDArray[Any]) -> float:
@@ -24,7 +24,7 @@ def precision_of(X: npt.NDArray[Any]) -> float:
     single = float(np.finfo(np.float32).eps)
     if X.dtype == np.float32:
         return single
-    some = X[:: max(1, len(X) // _ROWS)]
+    some = X[:: max(1, X.shape[0] // _ROWS), :: max(1, X.shape[1] // _COLUMNS)]
     with np.errstate(over="ignore", divide="ignore"):
         ninth = 10.0 ** (8 - np.floor(np.log10(np.abs(some))))
         digits = some * np.where(np.isfinite(ninth), ninth, 1.0)

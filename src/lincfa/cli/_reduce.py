@@ -264,7 +264,10 @@ def _choice(options: argparse.Namespace, in_chunks: bool, n_rows: int, width: in
         return _Choice(
             "paper's rule", f"because cross-validation would take about {minutes}; {_ANYWAY}"
         )
-    return _Choice("cross-validation", "the default; --tolerance 1 is the paper's rule")
+    return _Choice(
+        "cross-validation",
+        "the default for a table of this size; --tolerance 1 is the paper's rule",
+    )
 
 
 def _fit(
