@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..theory._arrays import FloatArray
-from ._parameters import is_real
+from ._parameters import check_penalty
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,13 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, penalty: float = 0.0) -> None:
         self.penalty = penalty
 
+    @classmethod
+    def of(cls, penalty: float, coef: FloatArray, intercept: float) -> "RidgeRegression":
+        """Return a regression whose weights are known."""
+        model = cls(penalty)
+        model.coef_, model.intercept_, model.n_features_in_ = coef, intercept, coef.size
+        return model
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the weights.
 
@@ -85,8 +92,7 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), default=None
         """
-        if not is_real(self.penalty) or not 0 <= self.penalty < np.inf:
-            raise ValueError(f"penalty must be a number of at least 0, got {self.penalty!r}")
+        check_penalty(self.penalty)
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -105,3 +111,15 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return np.asarray(X.astype(np.float64, copy=False) @ self.coef_ + self.intercept_)
+
+
+def linear_coefficients(regression: Any, n_features: int) -> tuple[FloatArray, float] | None:
+    """Return weights and intercept of a fitted regression; None if it is not linear."""
+    if np.size(getattr(regression, "coef_", ())) != n_features:
+        return None
+    coef = np.ravel(regression.coef_).astype(np.float64)
+    intercept = float(np.ravel(regression.intercept_)[0])
+    # Coefficients may be on another scale than the prediction, as in a Poisson regression.
+    probe = np.random.default_rng(0).normal(size=(3, coef.size))
+    predicted = np.ravel(regression.predict(probe))
+    return (coef, intercept) if np.allclose(predicted, probe @ coef + intercept) else None

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from .._data._names import shown
+from .._model._regression import linear_coefficients
 from . import _groups, _scores
 from ._inputs import Observations, feature_names, field_of, fitted_reducer, open_test, open_training
 from ._maps import Map, Spectrum, report_maps, report_spectrum
@@ -88,9 +89,10 @@ def collect_findings(
         regression = _scores.fit_regression(model, reducer, train)
     if scores is None:
         scores = _scores.score(model, reducer, regression, train, test, ordered)
-    coef = _scores.linear_coefficients(regression, reducer.n_groups_)
+    linear = linear_coefficients(regression, reducer.n_groups_)
     coefficients, effects, weights = None, None, None
-    if coef is not None:
+    if linear is not None:
+        coef, _ = linear
         coefficients = _scores.expand_coefficients(reducer, coef)
         effects = _scores.effect_of_features(reducer, coef)
         weights = _scores.effect_of_groups(reducer, coef, train)
@@ -145,7 +147,8 @@ def settings_of(model: Any) -> dict[str, Any]:
     """Return what a search chose, and the parameters that influence a model."""
     settings: dict[str, Any] = {}
     if hasattr(model, "strategy_"):
-        settings |= {"chosen strategy": model.strategy_, "chosen tolerance": model.tolerance_}
+        for name in ("strategy", "tolerance", "min_correlation", "penalty"):
+            settings[f"chosen {name}"] = _brief(name, getattr(model, f"{name}_"))
     for name, value in model.get_params(deep=False).items():
         if name not in _WITHOUT_INFLUENCE:
             settings[name] = _brief(name, value)

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
 
-from .._search._choice import standard_errors
+from .._search._choice import best_penalties, standard_errors
 from ..theory._arrays import FloatArray
 from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
 
@@ -69,17 +69,6 @@ def fit_regression(model: Any, reducer: Any, train: Observations | None) -> Any:
     if train is None:
         return getattr(model, "estimator_", None)
     return fit_on_reduced(model, train.reduced(reducer), train.y, train.weights)
-
-
-def linear_coefficients(regression: Any, n_groups: int) -> FloatArray | None:
-    """Return the coefficients of a regression on the reduced features; None if it is not linear."""
-    if regression is None or np.size(getattr(regression, "coef_", ())) != n_groups:
-        return None
-    coef = np.ravel(regression.coef_).astype(np.float64)
-    # Coefficients may be on another scale than the prediction, as in a Poisson regression.
-    probe = np.random.default_rng(0).normal(size=(3, coef.size))
-    linear = probe @ coef + np.ravel(regression.intercept_)
-    return coef if np.allclose(np.ravel(regression.predict(probe)), linear) else None
 
 
 # Coefficients
@@ -359,20 +348,22 @@ def score_path(
 def _search_path(model: Any) -> ScorePath:
     results = model.cv_results_
     columns = (results["mean_n_groups"], results["mean_test_score"], standard_errors(results))
+    ways = best_penalties(results)
     curves = []
     for strategy in dict.fromkeys(results["strategy"]):
-        rows = np.flatnonzero(results["strategy"] == strategy)
+        rows = ways[results["strategy"][ways] == strategy]
         rows = rows[np.argsort(results["mean_n_groups"][rows], kind="stable")]
         curves.append(Curve(str(strategy), *(column[rows] for column in columns)))
     best = model.best_index_
     name = model.scoring if isinstance(model.scoring, str) else "score"
+    penalty = ", each with its best penalty" if "penalty" in results else ""
     return ScorePath(
         tuple(curves),
         (float(columns[0][best]), float(columns[1][best])),
         f"chosen ({model.n_groups_} groups on all data)",
         name.replace("neg_", "negative ").replace("_", " "),
-        "Means over the cross-validation folds of the training data; bars: one standard error. "
-        "The marked combination was chosen.",
+        f"Ways of merging{penalty}: means over the cross-validation folds of the training data; "
+        "bars: one standard error. The marked combination was chosen.",
     )
 
 
