@@ -35,6 +35,7 @@ from ._search._folds import (
     Candidates,
     EstimatorScores,
     RidgeScores,
+    Scoring,
     fit_weighted,
     samples_of,
     score_fold,
@@ -79,12 +80,13 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         samples), repeated for small data until there are 200 held-out predictions, at most ten
         times, because scores of few samples are noisy. For time series pass a splitter that keeps
         neighbours in time together.
-    scoring : str or callable, default="neg_mean_squared_error"
+    scoring : str or callable, default=None
         Score to compare, larger is better. It is averaged over the folds such that each held-out
-        sample counts the same.
+        sample counts the same. None for minus the squared error, where no error counts for more
+        than three standard deviations of the target: a few outliers should not decide.
     estimator : regressor, default=None
         Fitted to the reduced features, in the folds and at the end, instead of a ridge regression.
-    rule : {"best", "near_best", "one_standard_error"}, default="near_best"
+    rule : {"best", "near_best", "one_standard_error"}, default="best"
         ``"best"`` takes the best score. ``"near_best"`` takes the fewest groups (on average over
         the folds) among those whose score is at most 2 % worse, ``"one_standard_error"`` among
         those within one standard error of the best.
@@ -160,9 +162,9 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         min_correlations: Sequence[float | None] | None = None,
         penalties: Sequence[float] | None = None,
         cv: Any = None,
-        scoring: Any = "neg_mean_squared_error",
+        scoring: Any = None,
         estimator: Any = None,
-        rule: Literal["best", "near_best", "one_standard_error"] = "near_best",
+        rule: Literal["best", "near_best", "one_standard_error"] = "best",
         max_groups: float | None = 0.5,
         noise: Literal["pair", "full"] | float = "pair",
         connectivity: Any = None,
@@ -220,12 +222,13 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         samples = samples_of(training)
         outcomes = samples.outcomes
         check_total_weight(outcomes.n_samples)
-        standardize_target(outcomes.y, outcomes.weights)  # raises if constant, before a fold does
+        # Raises if the target is constant, before a fold does.
+        _, target_scale = standardize_target(outcomes.y, outcomes.weights)
         given = self.estimator
         regression = RidgeRegression() if given is None else given
         if outcomes.weights is not None and not has_fit_parameter(regression, "sample_weight"):
             raise ValueError(f"The estimator {given!r} does not take sample_weight.")
-        scorer = check_scoring(regression, self.scoring)
+        scoring = Scoring(self.scoring, check_scoring(regression, self.scoring), target_scale)
         candidates = Candidates(
             strategies,
             least,
@@ -235,9 +238,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             self.units,
         )
         score = (
-            RidgeScores(penalties, self.scoring, scorer)
-            if given is None
-            else EstimatorScores(given, scorer)
+            RidgeScores(penalties, scoring) if given is None else EstimatorScores(given, scoring)
         )
         in_memory = isinstance(training, Training)
         # Few splitters look at X, and none at chunks.

@@ -163,7 +163,42 @@ class Candidates:
     units: str
 
 
-_LOSSES = {"neg_mean_squared_error": np.square, "neg_mean_absolute_error": np.abs}
+_LARGEST_ERROR = 3.0
+"""Standard deviations of the target for which an error counts at most."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """What is averaged over the held-out samples of a fold; larger is better."""
+
+    name: Any  # None for truncated squared errors
+    scorer: Any  # of scikit-learn, for any other name
+    target_scale: float
+
+    @property
+    def by_errors(self) -> bool:
+        """Whether the errors of the predictions are all it takes."""
+        return self.name is None or self.name == "neg_mean_squared_error"
+
+    def of_errors(self, errors: FloatArray, weights: FloatArray | None) -> FloatArray:
+        """Scores of errors, of each column if there are several."""
+        if self.name is None:
+            largest = _LARGEST_ERROR * self.target_scale
+            errors = np.clip(errors, -largest, largest)
+        return np.asarray(-np.average(errors**2, axis=0, weights=weights))
+
+    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> float:
+        if self.name is None:
+            errors = np.ravel(fitted.predict(X)) - test.y
+            return float(self.of_errors(errors, test.weights))
+        if test.weights is None:
+            return float(self.scorer(fitted, X, test.y))
+        try:
+            return float(self.scorer(fitted, X, test.y, sample_weight=test.weights))
+        except TypeError as error:
+            if "sample_weight" not in str(error):
+                raise
+            raise ValueError(f"The scoring {self.scorer!r} does not take sample_weight.") from error
 
 
 @dataclass(frozen=True)
@@ -171,8 +206,7 @@ class RidgeScores:
     """Scores of ridge regressions on the reduced features, one per penalty."""
 
     penalties: Sequence[float]
-    scoring: Any
-    scorer: Any
+    scoring: Scoring
 
     def __call__(
         self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
@@ -180,11 +214,11 @@ class RidgeScores:
         fitted = Decomposition.of(X, train.y, train.weights)
         coef = fitted.coefficients(self.penalties)
         intercepts = fitted.target_center - fitted.center @ coef
-        if isinstance(self.scoring, str) and self.scoring in _LOSSES:
-            errors = X_test.astype(np.float64, copy=False) @ coef + intercepts - test.y[:, None]
-            return -np.average(_LOSSES[self.scoring](errors), axis=0, weights=test.weights)
+        if self.scoring.by_errors:
+            predicted = X_test.astype(np.float64, copy=False) @ coef + intercepts
+            return self.scoring.of_errors(predicted - test.y[:, None], test.weights)
         models = map(RidgeRegression.of, self.penalties, coef.T, intercepts.tolist())
-        return np.array([_score(self.scorer, model, X_test, test) for model in models])
+        return np.array([self.scoring.of_model(model, X_test, test) for model in models])
 
 
 @dataclass(frozen=True)
@@ -192,13 +226,13 @@ class EstimatorScores:
     """The score of an estimator on the reduced features."""
 
     estimator: Any
-    scorer: Any
+    scoring: Scoring
 
     def __call__(
         self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
     ) -> FloatArray:
         fitted = fit_weighted(self.estimator, X, train)
-        return np.array([_score(self.scorer, fitted, X_test, test)])
+        return np.array([self.scoring.of_model(fitted, X_test, test)])
 
 
 @dataclass(frozen=True)
@@ -285,17 +319,6 @@ def _score_combinations(
     return FoldScores(
         scores[which], np.array(sizes), float(fold.train.n_samples), float(fold.test.n_samples)
     )
-
-
-def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Scored) -> float:
-    if test.weights is None:
-        return float(scorer(fitted, X, test.y))
-    try:
-        return float(scorer(fitted, X, test.y, sample_weight=test.weights))
-    except TypeError as error:
-        if "sample_weight" not in str(error):
-            raise
-        raise ValueError(f"The scoring {scorer!r} does not take sample_weight.") from error
 
 
 def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping]:

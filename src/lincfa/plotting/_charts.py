@@ -18,6 +18,7 @@ from ..report._scores import (
     Coefficients,
     ScorePath,
     expand_coefficients,
+    score_name,
     score_path,
 )
 from ..theory._arrays import FloatArray
@@ -490,8 +491,9 @@ def plot_search(search: LinCFACV) -> "Figure":
         )
         panel.grid(alpha=0.3)
     focus(panels[0], results["mean_test_score"][shown_rows], results["mean_test_score"][best])
-    scoring = search.scoring if isinstance(search.scoring, str) else "score"
-    panels[0].set(xlabel="mean number of groups", ylabel=f"{scoring}, mean over folds")
+    panels[0].set(
+        xlabel="mean number of groups", ylabel=f"{score_name(search.scoring)},\nmean over folds"
+    )
     if not results["eligible"][shown_rows].all():
         panels[0].plot([], [], "o", mfc="white", mec="gray", label="too many groups")
     panels[0].legend(frameon=False, fontsize="small")

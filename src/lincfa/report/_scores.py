@@ -355,16 +355,23 @@ def _search_path(model: Any) -> ScorePath:
         rows = rows[np.argsort(results["mean_n_groups"][rows], kind="stable")]
         curves.append(Curve(str(strategy), *(column[rows] for column in columns)))
     best = model.best_index_
-    name = model.scoring if isinstance(model.scoring, str) else "score"
     penalty = ", each with its best penalty" if "penalty" in results else ""
     return ScorePath(
         tuple(curves),
         (float(columns[0][best]), float(columns[1][best])),
         f"chosen ({model.n_groups_} groups on all data)",
-        name.replace("neg_", "negative ").replace("_", " "),
+        score_name(model.scoring),
         f"Ways of merging{penalty}: means over the cross-validation folds of the training data; "
         "bars: one standard error. The marked combination was chosen.",
     )
+
+
+def score_name(scoring: Any) -> str:
+    """Name the score of a search, larger is better."""
+    if scoring is None:
+        return "negative squared error (truncated)"
+    name = scoring if isinstance(scoring, str) else "score"
+    return name.replace("neg_", "negative ").replace("_", " ")
 
 
 def _merge_path(reducer: Any, train: Observations, test: Observations) -> ScorePath:
