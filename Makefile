@@ -39,6 +39,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.tables $(ARGS)
 	$(BIN)/python -m benchmarks.distributed $(ARGS)
 	$(BIN)/python -m benchmarks.structure $(ARGS)
+	$(BIN)/python -m benchmarks.search $(ARGS)
 
 quality: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.quality $(ARGS)

@@ -14,7 +14,13 @@ from lincfa.datasets import make_correlated, make_field
 
 MARGIN = 1e-6  # relative distance of F from the tolerance below which rounding may decide
 COINCIDE = 1e-13  # 1 − ρ of copies, as np.corrcoef sees them; those always merge
-QUICK = {"tolerances": (0.5, 4.0), "cv": 3}  # a LinCFACV that does not take long
+QUICK = {
+    "strategies": ("sequential", "joint"),
+    "tolerances": (0.5, 4.0),
+    "min_correlations": (None, 0.8),
+    "penalties": (0.0, 0.01),
+    "cv": 3,
+}  # a LinCFACV that does not take long
 TOLERANCES = [1e-6, 0.1, 1, 2, 7, 50]
 
 

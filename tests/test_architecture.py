@@ -23,7 +23,7 @@ LAYERS = [
     {"_statistics"},
     {"_rule"},
     {"_grouping"},
-    {"_lincfa", "_lincfa_cv", "_model", "_search"},
+    {"_lincfa", "_lincfa_cv", "_load", "_model", "_search"},
     {"baselines", "cli", "datasets", "diagnostics", "plotting", "report", "__init__"},
 ]
 LATE = {("_model._base", "report._findings"), ("_model._base", "report._page")}

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 
 import literal_strategies as literal
 from graphs import assert_connected, complete, neighbouring, random_graph
@@ -114,13 +115,15 @@ def test_labels_of_any_type(labels):
 def test_cross_validation_obeys():
     X, y, blocks = make(60, 18)
     graph = chain_connectivity(18, reach=3)
-    model = LinCFACV(tolerances=(1.0, 9.0), cv=3, blocks=blocks, connectivity=graph).fit(X, y)
+    merging = {"strategies": STRATEGIES, "tolerances": (1.0, 9.0), "min_correlations": [None]}
+    search = LinCFACV(**merging, penalties=[0.0], cv=3)
+    model = clone(search).set_params(blocks=blocks, connectivity=graph).fit(X, y)
     assert_within(model, blocks)
     assert_connected(model, graph)
     assert model.n_connected_components_ == model.reducer_.n_connected_components_ > 1
     # The scores are those of groups that obey: of each strategy a path or walk of its own.
     scores = model.cv_results_["mean_test_score"]
-    free = LinCFACV(tolerances=(1.0, 9.0), cv=3).fit(X, y).cv_results_["mean_test_score"]
+    free = search.fit(X, y).cv_results_["mean_test_score"]
     assert (scores != free).all()
 
 

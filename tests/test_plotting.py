@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
 from label_maps import drawn, legend_texts
-from lincfa import LinCFA, LinCFACV
+from lincfa import LinCFA, LinCFACV, load
 from lincfa.datasets import make_correlated
 from lincfa.report._groups import (
     CorrelationMatrix,
@@ -28,7 +28,7 @@ from lincfa.report._groups import (
 )
 from lincfa.report._inputs import Observations
 from lincfa.report._scores import Coefficients, Curve, ScorePath, expand_coefficients, score_path
-from reference import assert_raises
+from reference import QUICK, assert_raises
 
 pytest.importorskip("matplotlib")
 
@@ -74,7 +74,8 @@ def segments(ax):
 @pytest.mark.parametrize(
     "plot", [plot_correlation, plot_thresholds, plot_path, plot_coefficients, plot_spectrum]
 )
-def test_given_axes_are_used(tree, fitted, plot):
+def test_given_axes_are_used(tree, plot):
+    fitted = LinCFACV(**QUICK | {"strategies": ["sequential"]}).fit(*tree)
     left, right = new_figure(8, 4).subplots(1, 2)
     given = tree[:1] if plot is plot_correlation else ()
     assert plot(fitted, *given, ax=right) is right
@@ -452,10 +453,14 @@ def test_a_path_of_a_search(fitted):
     lines, ring = lines_and_ring(ax)
     results, best = fitted.cv_results_, fitted.best_index_
     assert ring == (results["mean_n_groups"][best], results["mean_test_score"][best])
-    assert sum(line.get_xdata().size for line in lines) == results["strategy"].size
+    assert sum(line.get_xdata().size for line in lines) == results["strategy"].size / 2
+    shown = np.concatenate([line.get_ydata() for line in lines])
+    allowed = np.where(results["eligible"], results["mean_test_score"], -np.inf)
+    # Of the two penalties of each way of merging, the better one.
+    np.testing.assert_array_equal(np.sort(shown), np.sort(allowed.reshape(-1, 2).max(axis=1)))
     chosen = f"chosen ({fitted.n_groups_} groups on all data)"
     assert legend_texts(ax) == [*fitted.strategies, chosen]
-    assert ax.get_ylabel() == "negative mean absolute error"
+    assert ax.get_ylabel() == "negative squared error (truncated)"
 
 
 @pytest.mark.parametrize("strategy", ["agglomerative", "joint"])
@@ -472,12 +477,12 @@ def test_a_path_of_merges(data, strategy):
 
 # Searches
 
-COLUMNS = ("tolerance", "mean_n_groups")
-
 
 @pytest.fixture(scope="module")
 def search(tree):
-    return LinCFACV(tolerances=(4.0, 0.3, 1.0), cv=3, max_groups=0.2).fit(*tree)
+    merging = {"strategies": ["sequential", "joint"], "min_correlations": [None, 0.8]}
+    penalties = {"penalties": [0.1, 0.0, 1e-3], "max_groups": 0.2}
+    return LinCFACV(tolerances=(4.0, 0.3, 1.0), cv=3, **merging, **penalties).fit(*tree)
 
 
 def invented(scores, eligible=None, chosen=None):
@@ -489,6 +494,7 @@ def invented(scores, eligible=None, chosen=None):
     search.cv_results_ = {
         "strategy": np.full(size, "joint", dtype=object),
         "tolerance": np.arange(1.0, size + 1),
+        "min_correlation": np.full(size, -1.0),
         "mean_n_groups": np.arange(size, 0.0, -1),
         "eligible": np.ones(size, bool) if eligible is None else np.array(eligible),
         "mean_test_score": scores,
@@ -516,47 +522,67 @@ def ring(panel):
     return line.get_xdata()[0], line.get_ydata()[0]
 
 
+LABELS = ["sequential", "sequential, correlation ≥ 0.8", "joint", "joint, correlation ≥ 0.8"]
+
+
 def test_panels_and_labels(search):
     figure = plot_search(search)
     assert isinstance(figure, Figure)
-    assert [panel.get_xlabel() for panel in figure.axes] == ["tolerance", "mean number of groups"]
-    assert figure.axes[0].get_ylabel() == "neg_mean_absolute_error, mean over folds"
-    assert all(panel.get_xscale() == "log" for panel in figure.axes)
-    named = {*search.strategies, "chosen", "too many groups"}
-    assert set(legend_texts(figure.axes[1])) == named
-    colors = {to_hex(each.lines[0].get_color()) for each in figure.axes[0].containers}
-    assert len(colors) == 4
+    left, right = figure.axes
+    assert left.get_xlabel() == "mean number of groups"
+    assert right.get_xlabel() == "penalty of the chosen way of merging"
+    assert left.get_ylabel() == "negative squared error (truncated),\nmean over folds"
+    assert (left.get_xscale(), right.get_xscale()) == ("log", "symlog")
+    assert set(legend_texts(left)) == {*LABELS, "chosen", "too many groups"}
+    assert [container.get_label() for container in left.containers] == LABELS
+    assert len({to_hex(each.lines[0].get_color()) for each in left.containers}) == 4
 
 
 def test_points_are_the_results_with_bars_of_one_standard_error(search):
-    results = search.cv_results_
-    eligible = results["eligible"]
+    results, best = search.cv_results_, search.best_index_
+    figures = np.column_stack([results["mean_n_groups"], results["penalty"]])
+    score, eligible = results["mean_test_score"], results["eligible"]
     assert 0 < eligible.sum() < eligible.size  # or this test would see one kind only
-    for panel, column in zip(plot_search(search).axes, COLUMNS, strict=True):
-        places = np.column_stack([results[column], results["mean_test_score"]])
-        assert points(panel, "full") == sorted(map(tuple, places[eligible]))
-        assert points(panel, "hollow") == sorted(map(tuple, places[~eligible]))
-        assert ring(panel) == tuple(places[search.best_index_])
     scores = np.array([results[f"split{k}_test_score"] for k in range(3)])
     errors = scores.std(axis=0, ddof=1) / np.sqrt(3)
-    for panel, column in zip(plot_search(search).axes, COLUMNS, strict=True):
-        assert [c.get_label() for c in panel.containers] == list(search.strategies)
-        for container in panel.containers:
-            rows = np.flatnonzero(results["strategy"] == container.get_label())
-            rows = rows[np.argsort(results[column][rows], kind="stable")]  # lines run to the right
+    # Three penalties of each way of merging: on the left the best that may be chosen, on the right
+    # all of the chosen way.
+    ways = np.arange(score.size).reshape(-1, 3)
+    left = ways[np.arange(len(ways)), np.where(eligible, score, -np.inf)[ways].argmax(axis=1)]
+    kinds = left.reshape(4, 3)  # strategies and smallest correlations
+    for panel, column, lines in zip(
+        plot_search(search).axes, figures.T, (kinds, [ways[best // 3]]), strict=True
+    ):
+        drawn = np.concatenate(lines)
+        for face, rows in (("full", drawn[eligible[drawn]]), ("hollow", drawn[~eligible[drawn]])):
+            places = zip(column[rows], score[rows], strict=True)
+            assert points(panel, face) == sorted(places)
+        assert ring(panel) == (column[best], score[best])
+        for container, rows in zip(panel.containers, lines, strict=True):
+            rows = rows[np.argsort(column[rows], kind="stable")]  # lines run to the right
             line, _, (bars,) = container.lines
-            np.testing.assert_array_equal(line.get_xdata(), results[column][rows])
-            np.testing.assert_array_equal(line.get_ydata(), results["mean_test_score"][rows])
+            np.testing.assert_array_equal(line.get_xdata(), column[rows])
+            np.testing.assert_array_equal(line.get_ydata(), score[rows])
             lengths = [np.ptp(segment[:, 1]) for segment in bars.get_segments()]
             np.testing.assert_allclose(lengths, 2 * errors[rows])
 
 
 def test_a_single_combination():
     X, y = make_correlated(n_samples=40, n_features=6, random_state=0)
-    search = LinCFACV(strategies=["joint"], tolerances=[2.0], cv=2).fit(X, y)
-    figure = plot_search(search)
-    assert ring(figure.axes[0]) == (2.0, search.best_score_)
-    figure.savefig(io.BytesIO())  # where warnings are errors: axes that are a point would warn
+    one = {"strategies": ["joint"], "tolerances": [2.0], "min_correlations": [None]}
+    for penalty in (0.0, 0.1):
+        search = LinCFACV(**one, penalties=[penalty], cv=2).fit(X, y)
+        figure = plot_search(search)
+        assert ring(figure.axes[1]) == (penalty, search.best_score_)
+        figure.savefig(io.BytesIO())  # where warnings are errors: axes that are a point would warn
+
+
+def test_a_search_without_penalties_or_without_scores(tmp_path, tree):
+    search = LinCFACV(estimator=LinearRegression(), tolerances=[1.0, 9.0], cv=3).fit(*tree)
+    assert len(plot_search(search).axes) == 1
+    search.save(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="no scores of its search"):
+        plot_search(load(tmp_path / "model.json"))
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])

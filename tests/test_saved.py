@@ -13,13 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Lasso, PoissonRegressor
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
 
 import lincfa
-from lincfa import LinCFA
+from lincfa import LinCFA, LinCFACV
 from lincfa._data._columns import Columns
 from lincfa._rule import EVIDENCE, complete
 from lincfa.structure import grid_connectivity
-from reference import assert_raises, assert_same_fit, draw, many_factors, stream, table
+from reference import QUICK, assert_raises, assert_same_fit, draw, many_factors, stream, table
 
 DATA = Path(__file__).parent / "data"
 
@@ -119,6 +123,67 @@ def test_every_setting_survives(tmp_path, parameters):
     X, y = draw(1)
     model = LinCFA(**parameters).fit(X, y)
     assert_same_model(saved(model, tmp_path), model, X)
+
+
+PREDICTING = {
+    "ridge": {},
+    "least squares": {"penalties": [0.0], "min_correlations": [None]},
+    "chain": {"connectivity": "chain", "units": "original", "noise": "full"},
+    "lasso": {"penalties": None, "estimator": Lasso(0.1)},
+    "blocks": {"blocks": list("abababababababa")},
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("parameters", PREDICTING.values(), ids=PREDICTING)
+def test_a_model_that_predicts_survives(tmp_path, container, parameters):
+    X, y = draw(2)
+    X = CONTAINERS[container](X)
+    model = LinCFACV(**QUICK | parameters).set_output(transform="pandas").fit(X, y)
+    loaded = saved(model, tmp_path)
+    assert type(loaded) is LinCFACV
+    assert state(loaded.reducer_) == state(model.reducer_)
+    fitted = [name for name in vars(model) if name.endswith("_") and name not in NOT_SAVED]
+    for name in (*fitted, "coef_", "intercept_"):
+        assert bits(getattr(loaded, name)) == bits(getattr(model, name))
+    if container == "float32" and model.estimator is not None:  # it predicts in that type
+        np.testing.assert_allclose(loaded.predict(X), model.predict(X), rtol=1e-5)
+    else:
+        assert bits(loaded.predict(X)) == bits(model.predict(X))
+        assert loaded.score(X, y) == model.score(X, y)
+    assert bits(loaded.transform(X).to_numpy()) == bits(model.transform(X).to_numpy())
+    assert str(loaded.summary()) == str(model.summary())
+    # What was chosen is the only candidate, so that another fit chooses it again.
+    if model.estimator is None:
+        assert bits(clone(loaded).fit(X, y).predict(X)) == bits(model.predict(X))
+    # A file of a file is the same.
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+
+
+NOT_SAVED = ("cv_results_", "best_index_", "best_score_", "reducer_", "estimator_")
+
+
+@pytest.mark.parametrize(
+    "estimator", [KNeighborsRegressor(), PoissonRegressor(), make_pipeline(Lasso())], ids=str
+)
+def test_a_model_that_is_not_linear_is_refused(tmp_path, estimator):
+    X, y = draw(2)
+    model = LinCFACV(**QUICK | {"penalties": None}, estimator=estimator).fit(X, np.exp(y / 9))
+    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "intercept_")
+    with pytest.raises(ValueError, match=r"not linear.*model\.reducer_\.save"):
+        model.save(tmp_path / "model.json")
+    assert not list(tmp_path.iterdir())
+    model.reducer_.save(tmp_path / "groups.json")
+    assert bits(lincfa.load(tmp_path / "groups.json").transform(X)) == bits(model.transform(X))
+
+
+def test_before_the_fit_there_is_nothing_to_save(tmp_path):
+    for model in (LinCFA(), LinCFACV()):
+        with pytest.raises(NotFittedError):
+            model.save(tmp_path / "model.json")
+    assert not hasattr(LinCFACV(), "coef_")
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
@@ -227,9 +292,10 @@ def test_files_of_earlier_versions_load(tmp_path, name):
     assert loaded.n_connected_components_ == model.n_connected_components_
     loaded.save(tmp_path / "again.json")
     old, new = (json.loads(path.read_text()) for path in (file, tmp_path / "again.json"))
-    assert new["version"] == 2
+    assert new["version"] == 3
+    assert new["model"].pop("regression") is None
     if old["version"] == 2:
-        assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
+        assert new["model"] == old["model"]
         return
     assert new["model"].pop("field") is None
     assert new["model"].pop("structure") == {"connectivity": None, "blocks": None}

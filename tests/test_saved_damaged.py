@@ -15,14 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lincfa import LinCFA, _lincfa
+from lincfa import LinCFA, LinCFACV, _load
 from lincfa._model import _document, _files
 from lincfa.structure import chain_connectivity
-from reference import many_factors
+from reference import QUICK, many_factors
 from tampering import (
     FUZZ,
     VALUES,
     X,
+    Y,
     assert_refused,
     at,
     content,
@@ -120,7 +121,7 @@ def test_any_byte_changed(file, place, byte):
 
 ENVELOPES = {
     "checksum": ([None, 3, "", [], True], "checksum"),
-    "version": ([0, 3, -1, "1", True, False, None, 1.5, [1], {}, 10**30], "version"),
+    "version": ([0, 4, -1, "1", True, False, None, 1.5, [1], {}, 10**30], "version"),
     "format": (
         ["lincfa-groups", "", "LINCFA-MODEL", None, 1, ["lincfa-model"]],
         "not a saved lincfa",
@@ -189,7 +190,7 @@ def test_a_pickle_is_not_opened(file, protocol):
     assert_refused(file, pickle.dumps(Bomb(), protocol), "not a JSON file")
 
 
-@pytest.mark.parametrize("module", [_document, _files, _lincfa])
+@pytest.mark.parametrize("module", [_document, _files, _load])
 def test_nothing_that_executes_is_used(module):
     """Neither by name nor by import."""
     forbidden = "eval exec compile __import__ getattr_static pickle marshal shelve importlib"
@@ -360,6 +361,30 @@ ACTIONS = [
     (lambda m: m["features"]["mean"].pop(), "the columns of model.features differ in length"),
     (lambda m: m["parameters"].update(n_groups=2, tolerance=1.0), "n_groups differs from the"),
 ]
+REGRESSIONS = [
+    ("regression", [3, [], {}, "text", True], "is not weights of the groups"),
+    ("regression coef", [[], None, 3, [1.0], "text"], "weights"),
+    ("regression coef 0", ["nan", "inf", None, 1, "x", True], "weights|finite number"),
+    ("regression intercept", [None, "nan", 1, [], True], "weights|finite number"),
+    ("regression penalty", [-1.0, "nan", 1, [], True], "weights|at least 0"),
+    ("regression coef", [KeyError], "weights"),
+    ("regression more", [1.0], "weights"),
+]
+
+
+@pytest.mark.parametrize(("where", "values", "message"), REGRESSIONS)
+def test_damaged_regressions(file, where, values, message):
+    model = LinCFACV(**QUICK).fit(X[:, :4], Y)
+    for value in values:
+        changed, keys = content_of(model), where.split()
+        keys = [int(key) if key.isdigit() else key for key in keys]
+        if value is KeyError:
+            del at(changed, keys[:-1])[keys[-1]]
+        else:
+            at(changed, keys[:-1])[keys[-1]] = value
+        assert_refused(file, sealed(changed), message)
+
+
 STRUCTURES = [
     ("structure blocks", [[0, 1] * 6], "does not allow"),
     ("structure blocks", [[None] * 12], "not a list of labels"),

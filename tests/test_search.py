@@ -1,15 +1,17 @@
 """LinCFACV: against a plain loop over folds, as an estimator, and on bad input."""
 
+import itertools
 import pickle
 import warnings
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone, is_regressor
+from sklearn.base import BaseEstimator, RegressorMixin, clone, is_regressor
 from sklearn.exceptions import DataConversionWarning, NotFittedError
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer, r2_score
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
@@ -21,58 +23,103 @@ from lincfa.datasets import make_correlated, make_field, make_spectra
 from reference import QUICK, assert_raises
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
+WAYS = ("strategies", "min_correlations", "tolerances")
 
 
 # The plain loop
 
 
-def plain_scores(X, y, combinations, folds, scoring, estimator, **parameters):
+class PlainRidge(RegressorMixin, BaseEstimator):
+    """Ridge regression by normal equations, its penalty a share of the variance; least squares."""
+
+    def __init__(self, penalty):
+        self.penalty = penalty
+
+    def fit(self, X, y):
+        rounding = np.finfo(X.dtype).eps * max(X.shape)
+        X = X.astype(float)
+        self.means_ = X.mean(axis=0), y.mean()
+        centered = X - self.means_[0]
+        if self.penalty == 0:
+            self.coef_ = np.linalg.lstsq(centered, y - self.means_[1], rcond=rounding)[0]
+            return self
+        matrix = centered.T @ centered
+        matrix += self.penalty * np.trace(matrix) * np.eye(X.shape[1])
+        self.coef_ = np.linalg.solve(matrix, centered.T @ (y - self.means_[1]))
+        return self
+
+    def predict(self, X):
+        return self.means_[1] + (X.astype(float) - self.means_[0]) @ self.coef_
+
+
+def truncated_errors(scale):
+    """Squared errors of at most three standard deviations."""
+
+    def score(model, X, y):
+        return -np.mean([min(abs(error), 3 * scale) ** 2 for error in model.predict(X) - y])
+
+    return score
+
+
+def plain_scores(X, y, combinations, folds, scoring, estimators, **parameters):
     """Scores and numbers of groups, one row per fold, by whole pipelines."""
+    if scoring is None:
+        scoring = truncated_errors(y.std(ddof=1))
     scorer = scoring if callable(scoring) else get_scorer(scoring)
     scores, sizes, trained = [], [], []
     for train, test in folds:
         row = []
-        for strategy, tolerance in combinations:
-            reducer = LinCFA(strategy=strategy, tolerance=tolerance, **parameters)
-            model = make_pipeline(reducer, clone(estimator)).fit(X[train], y[train])
-            row.append((scorer(model, X[test], y[test]), reducer.n_groups_))
+        for strategy, least, tolerance in combinations:
+            reducer = LinCFA(
+                strategy=strategy, tolerance=tolerance, min_correlation=least, **parameters
+            )
+            for estimator in estimators:
+                model = make_pipeline(reducer, clone(estimator)).fit(X[train], y[train])
+                row.append((scorer(model, X[test], y[test]), model[0].n_groups_))
         scores.append([score for score, _ in row])
         sizes.append([size for _, size in row])
-        trained.append(len(train))
+        trained.append((len(train), len(test)))
     return np.array(scores), np.array(sizes), np.array(trained)
 
 
-def plain_choice(scores, sizes, trained, rule, max_groups):
+def plain_choice(scores, sizes, trained, penalties, rule, max_groups):
     """Row chosen, and which rows may be, by the words of the documentation."""
-    mean, groups = scores.mean(axis=0), sizes.mean(axis=0)
+    mean, groups = np.average(scores, axis=0, weights=trained[:, 1]), sizes.mean(axis=0)
     rows = range(len(mean))
-    allowed = [i for i in rows if max_groups is None or groups[i] <= max_groups * trained.mean()]
+    limit = np.inf if max_groups is None else max_groups * trained[:, 0].mean()
+    allowed = [i for i in rows if groups[i] <= limit or penalties[i % len(penalties)] > 0]
     best = max(allowed or rows, key=lambda i: mean[i])
-    if rule == "one_standard_error":
-        error = scores[:, best].std(ddof=1) / np.sqrt(len(scores))
-        near = [i for i in allowed or rows if mean[i] >= mean[best] - error]
-        best = min(near, key=lambda i: (groups[i], -mean[i]))
-    return best, allowed
+    slack = {
+        "best": 0.0,
+        "near_best": 0.02 * abs(mean[best]),
+        "one_standard_error": scores[:, best].std(ddof=1) / np.sqrt(len(scores)),
+    }
+    near = [i for i in allowed or rows if mean[i] >= mean[best] - slack[rule]]
+    return min(near, key=lambda i: (groups[i], -mean[i])), allowed
 
 
 def test_more_groups_than_allowed_everywhere(tree):
     """Then the best of all is taken, with a warning, and the results do not hide it."""
+    search = LinCFACV(**QUICK | {"penalties": [0.0]}, max_groups=1e-6, rule="best")
     with pytest.warns(UserWarning, match="more groups than max_groups allows") as caught:
-        model = LinCFACV(max_groups=1e-6, **QUICK).fit(*tree)
+        model = search.fit(*tree)
     assert [warning.filename for warning in caught] == [__file__]
     assert not model.cv_results_["eligible"].any()
     assert model.best_index_ == model.cv_results_["mean_test_score"].argmax()
 
 
 def test_the_best_that_is_allowed_is_chosen(tree):
-    """Of several that differ by rounding only, the first."""
-    model = LinCFACV(**QUICK, max_groups=0.2, scoring=lambda model, X, y: X.shape[1]).fit(*tree)
+    """Of several that differ by rounding only, one with the fewest groups."""
+    search = LinCFACV(**QUICK, rule="best", max_groups=0.2)
+    model = search.set_params(penalties=[0.0], scoring=lambda model, X, y: X.shape[1]).fit(*tree)
     mean, eligible = (model.cv_results_[name] for name in ("mean_test_score", "eligible"))
     assert not eligible[mean.argmax()]
     assert model.best_index_ == np.where(eligible, mean, -np.inf).argmax()
-    better = iter(1 + 1e-12 * np.linspace(0, 1, 100))
-    model = LinCFACV(**QUICK, max_groups=None, scoring=lambda *_: next(better)).fit(*tree)
-    assert model.best_index_ == 0 < model.cv_results_["mean_test_score"].argmax()
+    better = itertools.count(1, 1e-12)
+    model = clone(search).set_params(max_groups=None, scoring=lambda *_: next(better)).fit(*tree)
+    results = model.cv_results_
+    assert results["mean_n_groups"][model.best_index_] == results["mean_n_groups"].min()
+    assert model.best_index_ != results["mean_test_score"].argmax()
 
 
 def negative_worst_error(model, X, y):
@@ -87,13 +134,16 @@ SPLITS = [(np.arange(10, 50), np.arange(10)), (np.arange(35), np.arange(40, 50))
     [
         {},
         {"cv": 4, "scoring": "r2"},
-        {"cv": KFold(3, shuffle=True, random_state=1), "scoring": "neg_mean_squared_error"},
+        {"cv": KFold(3, shuffle=True, random_state=1), "scoring": "neg_mean_absolute_error"},
         {"cv": SPLITS, "scoring": negative_worst_error},
         {"cv": ShuffleSplit(3, test_size=0.3, random_state=0), "estimator": Ridge(5.0)},
+        {"estimator": Ridge(5.0), "scoring": "neg_mean_squared_error"},
+        {"scoring": "neg_mean_squared_error"},
         {"units": "original"},
         {"noise": "full", "max_groups": None},
         {"noise": 4.0},
-        {"min_correlation": 0.8, "max_groups": 1.0},
+        {"min_correlations": [0.8, -0.5], "max_groups": 1.0},
+        {"rule": "near_best", "penalties": [0.3, 0.0, 1e-4, 5]},
         {"rule": "one_standard_error", "cv": 5},
         {"rule": "one_standard_error", "max_groups": 0.1, "scoring": "r2"},
         {"tolerances": ("unbiased", 1.0, 100.0), "strategies": ("joint", "centroid")},
@@ -103,39 +153,63 @@ SPLITS = [(np.arange(10, 50), np.arange(10)), (np.arange(35), np.arange(40, 50))
 )
 def test_the_plain_loop_gives_the_same(tree, changes):
     X, y = tree
-    model = LinCFACV(**{"cv": 3, "tolerances": (0.3, 1.0, 3.0, 20.0)} | changes).fit(X, y)
+    several = {"strategies": STRATEGIES, "tolerances": (0.3, 3.0), "penalties": (0.0, 1e-3, 0.1)}
+    if "estimator" in changes:
+        del several["penalties"]
+    model = LinCFACV(**{"cv": 3, "min_correlations": (None, 0.7)} | several | changes).fit(X, y)
     asked = model.get_params(deep=False)
-    combinations = [(s, t) for s in asked["strategies"] for t in asked["tolerances"]]
+    combinations = [
+        (strategy, least, tolerance)
+        for strategy in asked["strategies"]
+        for least in asked["min_correlations"]
+        for tolerance in asked["tolerances"]
+    ]
     folds = asked["cv"]
     if not isinstance(folds, list):
         folds = list((KFold(folds) if isinstance(folds, int) else folds).split(X))
-    parameters = {name: asked[name] for name in ("noise", "min_correlation", "units")}
-    estimator = asked["estimator"] or LinearRegression()
-    scores, sizes, trained = plain_scores(
-        X, y, combinations, folds, asked["scoring"], estimator, **parameters
+    parameters = {name: asked[name] for name in ("noise", "units")}
+    penalties = asked["penalties"] or [0.0]
+    estimators = (
+        [asked["estimator"]]
+        if asked["estimator"]
+        else [PlainRidge(penalty) for penalty in penalties]
     )
-    best, allowed = plain_choice(scores, sizes, trained, asked["rule"], asked["max_groups"])
+    scores, sizes, trained = plain_scores(
+        X, y, combinations, folds, asked["scoring"], estimators, **parameters
+    )
+    best, allowed = plain_choice(
+        scores, sizes, trained, penalties, asked["rule"], asked["max_groups"]
+    )
 
     results = model.cv_results_
-    close = {"rtol": 1e-9, "atol": 1e-12}
+    # The normal equations lose twice the digits that singular values lose.
+    close = {"rtol": 1e-7, "atol": 1e-10}
     for k, row in enumerate(scores):
         np.testing.assert_allclose(results[f"split{k}_test_score"], row, **close)
     assert f"split{len(scores)}_test_score" not in results
-    np.testing.assert_allclose(results["mean_test_score"], scores.mean(axis=0), **close)
+    mean = results["mean_test_score"]
+    np.testing.assert_allclose(mean, np.average(scores, axis=0, weights=trained[:, 1]), **close)
     np.testing.assert_allclose(results["std_test_score"], scores.std(axis=0), **close)
     np.testing.assert_allclose(results["mean_n_groups"], sizes.mean(axis=0))
     assert np.flatnonzero(results["eligible"]).tolist() == allowed
-    values = [2.0 if t == "unbiased" else t for _, t in combinations]
+    rows = [(*way, penalty) for way in combinations for penalty in penalties]
+    values = [2.0 if row[2] == "unbiased" else row[2] for row in rows]
     assert results["tolerance"].tolist() == values
-    assert results["strategy"].tolist() == [s for s, _ in combinations]
-    mean = results["mean_test_score"]
+    assert results["strategy"].tolist() == [row[0] for row in rows]
+    assert results["min_correlation"].tolist() == [-1 if row[1] is None else row[1] for row in rows]
+    assert ("penalty" in results) == (asked["estimator"] is None)
+    if "penalty" in results:
+        assert results["penalty"].tolist() == [row[3] for row in rows]
     assert results["rank_test_score"].tolist() == [1 + sum(mean > value) for value in mean]
     assert model.best_index_ == best
     assert model.best_score_ == mean[best]
-    assert (model.strategy_, model.tolerance_) == combinations[best]
+    strategy, least, tolerance, penalty = rows[best]
+    assert (model.strategy_, model.min_correlation_, model.tolerance_) == rows[best][:3]
+    assert model.penalty_ == (None if asked["estimator"] else penalty)
 
     # What is left is the plain estimator with the choice, fitted to everything.
-    final = LinCFA(strategy=model.strategy_, tolerance=model.tolerance_, **parameters).fit(X, y)
+    chosen = {"strategy": strategy, "tolerance": tolerance, "min_correlation": least}
+    final = LinCFA(**chosen, **parameters).fit(X, y)
     assert model.reducer_.get_params() == final.get_params()
     for name in ("labels_", "mean_", "scale_", "target_correlation_", "n_groups_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(final, name))
@@ -145,9 +219,12 @@ def test_the_plain_loop_gives_the_same(tree, changes):
         np.testing.assert_array_equal(group, expected)
     reduced = final.transform(X)
     np.testing.assert_array_equal(model.transform(X), reduced)
+    estimator = asked["estimator"] or PlainRidge(penalty)
     expected = clone(estimator).fit(reduced, y).predict(reduced)
-    np.testing.assert_allclose(model.predict(X), expected)
-    assert type(model.estimator_) is type(estimator)
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-7)
+    np.testing.assert_allclose(X @ model.coef_ + model.intercept_, model.predict(X), rtol=1e-9)
+    if asked["estimator"]:
+        assert type(model.estimator_) is type(estimator)
 
 
 @pytest.mark.parametrize("kind", ["spectra", "field", "copies", "float32", "wide"])
@@ -167,33 +244,48 @@ def test_kept_correlations_change_nothing(monkeypatch, kind):
     monkeypatch.setattr("lincfa._search._folds._MOST_CACHED", 0)
     monkeypatch.setattr("lincfa._search._folds.CachedStatistics", None)  # not used any more
     uncached = LinCFACV(**QUICK).fit(X, y)
-    combinations = [(s, t) for s in STRATEGIES for t in QUICK["tolerances"]]
-    scores, sizes, _ = plain_scores(
-        X, y, combinations, KFold(3).split(X), model.scoring, LinearRegression()
+    combinations = list(product(*(QUICK[name] for name in WAYS)))
+    estimators = [PlainRidge(penalty) for penalty in QUICK["penalties"]]
+    scores, sizes, rows = plain_scores(
+        X, y, combinations, KFold(3).split(X), model.scoring, estimators
     )
+    scores = np.average(scores, axis=0, weights=rows[:, 1])
     for one in (model, uncached):
         np.testing.assert_allclose(one.cv_results_["mean_n_groups"], sizes.mean(axis=0))
         rtol = 1e-4 if kind == "float32" else 1e-7
+        # Least squares are no test where there are nearly as many groups as samples.
+        sound = one.cv_results_["eligible"]
         np.testing.assert_allclose(
-            one.cv_results_["mean_test_score"], scores.mean(axis=0), rtol=rtol
+            one.cv_results_["mean_test_score"][sound], scores[sound], rtol=rtol
         )
     assert model.transform(X).dtype == X.dtype
     np.testing.assert_array_equal(uncached.predict(X), model.predict(X))
 
 
+CANDIDATES = {
+    "strategy": ["sequential"],
+    "min_correlation": [-1, 0.7, 0.9, 0.98],
+    "tolerance": [0.1, 1, 10],
+    "penalty": [0, *np.logspace(-9, 1, 21)],
+}
+"""What is tried by default."""
+
+
 @pytest.mark.parametrize(
     ("n", "repeats"), [(6, 10), (19, 10), (40, 5), (67, 3), (200, 1), (450, 1)]
 )
-def test_default_folds_and_tolerances(n, repeats):
+def test_default_folds_and_candidates(n, repeats):
     """Five shuffled folds, repeated until 200 held-out predictions, at most ten times."""
     X, y = make_correlated(n_samples=n, n_features=4, random_state=0)
-    model = LinCFACV(strategies=["sequential"]).fit(X, y)
-    assert model.cv_results_["tolerance"].tolist() == [0.1, 0.3, 0.6, 1, 2, 4, 7, 15, 40, 100]
+    model = LinCFACV().fit(X, y)
+    tried = {name: np.unique(model.cv_results_[name]).tolist() for name in CANDIDATES}
+    assert tried == CANDIDATES
+    assert len(model.cv_results_["strategy"]) == np.prod([len(values) for values in tried.values()])
     folds = RepeatedKFold(n_splits=5, n_repeats=repeats, random_state=0)
     explicit = clone(model).set_params(cv=folds).fit(X, y)
     assert len([name for name in model.cv_results_ if name.startswith("split")]) == 5 * repeats
     np.testing.assert_array_equal(
-        list(model.cv_results_.values())[2:], list(explicit.cv_results_.values())[2:]
+        list(model.cv_results_.values())[1:], list(explicit.cv_results_.values())[1:]
     )
 
 
@@ -221,7 +313,7 @@ def test_statistics_are_computed_once_per_fold_and_of_its_training_rows(monkeypa
 def test_processes_change_nothing_and_data_are_left_alone(tree, fitted):
     X, y = tree
     estimator, before = Ridge(), (X.copy(), y.copy())
-    LinCFACV(**QUICK, estimator=estimator).fit(X, y)
+    LinCFACV(**QUICK | {"penalties": None}, estimator=estimator).fit(X, y)
     assert not hasattr(estimator, "coef_")
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(y, before[1])
@@ -243,9 +335,11 @@ def test_constant_columns_warn_once(tree):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores, _, _ = plain_scores(
-            X, y, [("joint", 4.0)], KFold(3).split(X), model.scoring, LinearRegression()
+            *(X, y, [("joint", 0.8, 4.0)], KFold(3).split(X), model.scoring, [PlainRidge(0.01)])
         )
-    np.testing.assert_allclose(model.cv_results_["mean_test_score"][-1], scores.mean(), rtol=1e-9)
+    weights = [len(test) for _, test in KFold(3).split(X)]
+    expected = np.average(scores[:, 0], weights=weights)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"][-1], expected, rtol=1e-9)
 
 
 # As an estimator
@@ -304,7 +398,7 @@ def test_clone_parameters_and_pickle(tree, fitted):
 
 def test_results_make_a_table(fitted):
     table = pd.DataFrame(fitted.cv_results_)
-    assert table.shape == (8, 10)
+    assert table.shape == (16, 12)
     assert table["eligible"].dtype == bool
     assert table.loc[table["eligible"], "mean_test_score"].max() == fitted.best_score_
     assert table.loc[fitted.best_index_, "strategy"] == fitted.strategy_
@@ -327,10 +421,15 @@ def test_results_make_a_table(fitted):
         ({"max_groups": 0}, "max_groups must be None or a share of the samples, .* got 0"),
         ({"max_groups": "few"}, "max_groups must be None or a share of the samples, .* got 'few'"),
         ({"max_groups": 5}, "max_groups must be None or a share of the samples, .* got 5"),
-        ({"rule": "1se"}, r"rule must be one of \['best', 'one_standard_error'\], got '1se'"),
+        ({"rule": "1se"}, r"rule must be one of \['best', 'near_best', .*\], got '1se'"),
         ({"units": "kelvin"}, "units must be one of .*, got 'kelvin'"),
         ({"noise": 0.0}, "noise must be 'pair', 'full' or a positive number, got 0.0"),
-        ({"min_correlation": 2}, "min_correlation must be None or a number from -1 to 1, got 2"),
+        ({"min_correlations": [None, 2]}, "each of min_correlations must be None or a .*, got 2"),
+        ({"min_correlations": 0.5}, "min_correlations must be a list .*, got 0.5"),
+        ({"penalties": [-1]}, "each of penalties must be a number of at least 0, got -1"),
+        ({"penalties": [np.inf]}, "each of penalties must be a number of at least 0, got inf"),
+        ({"penalties": ["some"]}, "each of penalties must be a number .*, got 'some'"),
+        ({"penalties": [1.0], "estimator": Ridge()}, "either penalties, .*, or an estimator"),
         ({"scoring": "accuraccy"}, "scoring"),
         ({"cv": 1}, "n_splits=2 or more"),
         ({"cv": [(np.arange(3), np.arange(3, 50))]}, "A fold has 3 training samples.* at least 4"),
@@ -352,9 +451,18 @@ def test_bad_parameters(tree, parameters, message):
 def test_any_sequence_will_do(tree, make, length):
     """Also an array with a single entry, as ``np.logspace`` of one or a filtered table gives."""
     strategies, tolerances = ["joint", "centroid"][:length], [1.0, 4.0][:length]
-    model = LinCFACV(strategies=make(strategies), tolerances=make(tolerances), cv=2).fit(*tree)
-    assert model.cv_results_["strategy"].tolist() == np.repeat(strategies, length).tolist()
-    assert model.cv_results_["tolerance"].tolist() == tolerances * length
+    penalties = [0.1, 0.01][:length]
+    model = LinCFACV(
+        strategies=make(strategies),
+        tolerances=make(tolerances),
+        min_correlations=[None],
+        penalties=make(penalties),
+        cv=2,
+    ).fit(*tree)
+    assert model.cv_results_["strategy"].tolist() == np.repeat(strategies, length**2).tolist()
+    expected = np.repeat(tolerances, length).tolist() * length
+    assert model.cv_results_["tolerance"].tolist() == expected
+    assert model.cv_results_["penalty"].tolist() == penalties * length**2
 
 
 def test_samples_folds_and_scores_that_are_refused(tree):

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import theory
-    from ._lincfa import LinCFA, load
+    from ._lincfa import LinCFA
     from ._lincfa_cv import LinCFACV
+    from ._load import load
     from ._model._summary import Summary
     from .diagnostics._compare import Comparison, compare
     from .diagnostics._explain import PairExplanation, explain_pair
@@ -48,7 +49,7 @@ _LAZY = {
     "Stability": "diagnostics._stability",
     "Summary": "_model._summary",
     "explain_pair": "diagnostics._explain",
-    "load": "_lincfa",
+    "load": "_load",
     "compare": "diagnostics._compare",
     "order_sensitivity": "diagnostics._stability",
     "stability": "diagnostics._stability",

@@ -18,8 +18,7 @@ from ._grouping import PATHS, MergePath, Partition, partition_in_order
 from ._grouping._cohesion import add_path_cohesion, cut_cohesion, group_cohesion
 from ._grouping._constraint import Constraint
 from ._model._base import GroupModel, forget_fit
-from ._model._document import read_model, save_model
-from ._model._files import read_json
+from ._model._document import output_of, save_model
 from ._model._parameters import (
     check_merging,
     check_n_groups,
@@ -473,7 +472,7 @@ class LinCFA(GroupModel):
             raise ValueError(
                 "connectivity or blocks were changed after the fit; fit again before saving."
             )
-        save_model(self, path)
+        save_model(self, path, output_of(self))
 
     def _check_is_fitted(self) -> None:
         stream: _Stream | None = getattr(self, "_stream", None)
@@ -487,48 +486,3 @@ class LinCFA(GroupModel):
         check_n_groups(self.strategy, self.tolerance, self.n_groups)
         check_merging(self.noise, self.min_correlation, self.units)
         check_sample_dim(self.sample_dim)
-
-
-def load(path: str | os.PathLike[str]) -> LinCFA:
-    """Load a model saved by :meth:`LinCFA.save`.
-
-    The file is read as plain JSON and checked; nothing in it is executed.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    LinCFA
-        The fitted model, which transforms exactly as the one that was saved.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a saved model, has an unknown version, or was damaged or edited.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> import lincfa
-    >>> from lincfa.datasets import make_correlated
-    >>> X, y = make_correlated(n_samples=100, n_features=20, random_state=0)
-    >>> model = lincfa.LinCFA().fit(X, y)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "groups.json"
-    ...     model.save(path)
-    ...     bool((lincfa.load(path).transform(X) == model.transform(X)).all())
-    True
-    """
-    document = read_json(path)
-    try:
-        values = read_model(document)
-        model = LinCFA(**{name: values.pop(name) for name in LinCFA._get_param_names()})
-        model._check_parameters()
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}") from None
-    output = values.pop("output")
-    for name, value in values.items():
-        setattr(model, name, value)
-    return model if output is None else model.set_output(transform=output)

@@ -1,11 +1,12 @@
-"""LinCFACV: how much to merge, and by which strategy, chosen by cross-validation."""
+"""LinCFACV: how to merge, and how much to shrink, chosen by cross-validation."""
 
+import os
 from collections.abc import Hashable, Sequence
+from itertools import product
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.linear_model import LinearRegression
 from sklearn.metrics import check_scoring, r2_score
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
@@ -16,61 +17,85 @@ from ._data._training import FeatureTable, Training, match_samples, read_trainin
 from ._grouping._constraint import Constraint
 from ._lincfa import LinCFA
 from ._model._base import GroupModel, forget_fit
+from ._model._document import output_of, save_model
 from ._model._parameters import (
     check_choosing,
     check_merging,
+    check_min_correlation,
+    check_penalty,
     check_sample_dim,
     check_strategy,
     check_tolerance,
     listed,
 )
+from ._model._regression import RidgeRegression, linear_coefficients
 from ._rule import tolerance_value
 from ._search._choice import choose, tabulate
-from ._search._folds import Candidates, fit_weighted, samples_of, score_fold, splits
+from ._search._folds import (
+    Candidates,
+    EstimatorScores,
+    RidgeScores,
+    Scoring,
+    fit_weighted,
+    samples_of,
+    score_fold,
+    splits,
+)
 from ._statistics import standardize_target
+from .theory._arrays import FloatArray
 
-TOLERANCES = (0.1, 0.3, 0.6, 1.0, 2.0, 4.0, 7.0, 15.0, 40.0, 100.0)
+STRATEGIES = ("sequential",)
+MIN_CORRELATIONS = (None, 0.7, 0.9, 0.98)
+TOLERANCES = (0.1, 1.0, 10.0)
+PENALTIES = (0.0, *np.logspace(-9, 1, 21).tolist())
 
 
 class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
-    """LinCFA with the strategy and the tolerance chosen by cross-validation.
+    """LinCFA and a ridge regression on the reduced features, both chosen by cross-validation.
 
-    Every combination is tried on every fold: the groups are learned from the training part only, an
-    estimator is fitted to the reduced features and scored on the held-out part. The best
-    combination is then fitted to all samples, and the estimator to its reduced features.
+    Every combination is tried on every fold: the groups are learned from the training part only, a
+    ridge regression is fitted to the reduced features and scored on the held-out part. The best
+    combination is then fitted to all samples, and the regression to its reduced features. What is
+    left is plain: the mean of each group, with one weight.
 
-    It is a transformer, for use before your own regressor in a pipeline, and also a complete
-    regressor: ``predict`` reduces X and applies the fitted ``estimator``.
+    It is a regressor: ``predict`` reduces X and applies the regression. It is also a transformer,
+    for use before your own regressor in a pipeline.
 
     Parameters
     ----------
-    strategies : sequence of str, default=("sequential", "centroid", "agglomerative", "joint")
-        Strategies to try; see :class:`LinCFA`.
+    strategies : sequence of str, default=None
+        Strategies to try; see :class:`LinCFA`. None for ``"sequential"`` alone.
     tolerances : sequence of float or "unbiased", default=None
-        Tolerances to try. None for ten from 0.1 to 100.
+        Tolerances to try. None for 0.1, 1 and 10.
+    min_correlations : sequence of float or None, default=None
+        Smallest correlations to try, as ``min_correlation`` of :class:`LinCFA`; None among them for
+        none. By default none, 0.7, 0.9 and 0.98: the last merges next to nothing and leaves the
+        rest to the penalty.
+    penalties : sequence of float, default=None
+        Penalties of the ridge regression to try, as shares of the total variance of the reduced
+        features: 0 for least squares, and 1 shrinks even their main direction at least by half.
+        None for 0 and 21 numbers from 1e-9 to 10.
     cv : int, splitter or iterable, default=None
         Folds, as in scikit-learn. None for five shuffled folds (always the same; at least 6
         samples), repeated for small data until there are 200 held-out predictions, at most ten
         times, because scores of few samples are noisy. For time series pass a splitter that keeps
         neighbours in time together.
-    scoring : str or callable, default="neg_mean_absolute_error"
-        Score to compare, larger is better. Squared errors would be dominated by the few samples
-        with the largest errors, and R² by the fold in which the target varies least.
+    scoring : str or callable, default=None
+        Score to compare, larger is better. It is averaged over the folds such that each held-out
+        sample counts the same. None for minus the squared error, where no error counts for more
+        than three standard deviations of the target: a few outliers should not decide.
     estimator : regressor, default=None
-        Fitted to the reduced features, in the folds and at the end. None for
-        ``LinearRegression()``.
-    rule : {"best", "one_standard_error"}, default="best"
-        ``"best"`` takes the best mean score; of equal ones the first tried.
-        ``"one_standard_error"`` takes the fewest groups (on average over the folds) among those
-        whose mean score is within one standard error of the best.
+        Fitted to the reduced features, in the folds and at the end, instead of a ridge regression.
+    rule : {"best", "near_best", "one_standard_error"}, default="best"
+        ``"best"`` takes the best score. ``"near_best"`` takes the fewest groups (on average over
+        the folds) among those whose score is at most 2 % worse, ``"one_standard_error"`` among
+        those within one standard error of the best.
     max_groups : float, default=0.5
-        Limit on the number of groups, as a share of the training samples of a fold, at most 1.
-        Combinations with more groups, on average over the folds, are not chosen, unless all have
-        more, which raises a warning: with nearly as many groups as samples, the regression fits the
-        noise. None for no limit.
+        Limit on the number of groups where there is no penalty, as a share of the training samples
+        of a fold, at most 1. Combinations with more groups, on average over the folds, are not
+        chosen, unless all have more, which raises a warning: with nearly as many groups as samples,
+        least squares fit the noise. None for no limit.
     noise : "pair", "full" or float, default="pair"
-        As for :class:`LinCFA`.
-    min_correlation : float, default=None
         As for :class:`LinCFA`.
     connectivity : sparse matrix of shape (n_features, n_features), "grid" or "chain", default=None
         As for :class:`LinCFA`.
@@ -87,10 +112,16 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
 
     Attributes
     ----------
-    strategy_, tolerance_
-        What was chosen.
+    strategy_, tolerance_, min_correlation_, penalty_
+        What was chosen; the penalty is None where there is an ``estimator``.
+    coef_ : ndarray of shape (n_features_in_,)
+        Weights of the original features, in their own units: the same for all standardised features
+        of a group. Only where the regression is linear, as ``intercept_``.
+    intercept_ : float
+        What is predicted where all original features are 0.
     cv_results_ : dict of arrays
         One entry per combination, ready for ``pandas.DataFrame``: ``strategy``, ``tolerance``,
+        ``min_correlation`` (−1 for none), ``penalty`` (unless there is an ``estimator``),
         ``mean_n_groups``, ``eligible``, ``mean_test_score``, ``std_test_score``,
         ``rank_test_score`` (among all, eligible or not) and ``split0_test_score``, …
     best_index_ : int
@@ -119,20 +150,23 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     True
     >>> bool(model.score(X[30:], y[30:]) > 0.9)
     True
+    >>> bool(abs(X @ model.coef_ + model.intercept_ - model.predict(X)).max() < 1e-9)
+    True
     """
 
     def __init__(
         self,
         *,
-        strategies: Sequence[str] = ("sequential", "centroid", "agglomerative", "joint"),
+        strategies: Sequence[str] | None = None,
         tolerances: Sequence[float | Literal["unbiased"]] | None = None,
+        min_correlations: Sequence[float | None] | None = None,
+        penalties: Sequence[float] | None = None,
         cv: Any = None,
-        scoring: Any = "neg_mean_absolute_error",
+        scoring: Any = None,
         estimator: Any = None,
-        rule: Literal["best", "one_standard_error"] = "best",
+        rule: Literal["best", "near_best", "one_standard_error"] = "best",
         max_groups: float | None = 0.5,
         noise: Literal["pair", "full"] | float = "pair",
-        min_correlation: float | None = None,
         connectivity: Any = None,
         blocks: Any = None,
         units: Literal["standardized", "original"] = "standardized",
@@ -142,13 +176,14 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     ) -> None:
         self.strategies = strategies
         self.tolerances = tolerances
+        self.min_correlations = min_correlations
+        self.penalties = penalties
         self.cv = cv
         self.scoring = scoring
         self.estimator = estimator
         self.rule = rule
         self.max_groups = max_groups
         self.noise = noise
-        self.min_correlation = min_correlation
         self.connectivity = connectivity
         self.blocks = blocks
         self.units = units
@@ -157,7 +192,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Choose strategy and tolerance, then fit both the groups and the estimator.
+        """Choose how to merge and how much to shrink, then fit the groups and the regression.
 
         Parameters
         ----------
@@ -171,14 +206,14 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             Labels of samples that belong together, for a ``cv`` such as ``GroupKFold``.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for, as for :meth:`LinCFA.fit`; also used by the
-            estimator, which must accept weights, and in the scores.
+            regression, so that an ``estimator`` must accept weights, and in the scores.
 
         Returns
         -------
         LinCFACV
             The estimator itself.
         """
-        strategies, tolerances = self._combinations()
+        strategies, least, tolerances, penalties = self._candidates()
         forget_fit(self)
         training = read_training(
             X, y, sample_weight, sample_dim=self.sample_dim, estimator="LinCFACV"
@@ -187,19 +222,23 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         samples = samples_of(training)
         outcomes = samples.outcomes
         check_total_weight(outcomes.n_samples)
-        standardize_target(outcomes.y, outcomes.weights)  # raises if constant, before a fold does
-        estimator = LinearRegression() if self.estimator is None else self.estimator
-        if outcomes.weights is not None and not has_fit_parameter(estimator, "sample_weight"):
-            raise ValueError(f"The estimator {estimator!r} does not take sample_weight.")
+        # Raises if the target is constant, before a fold does.
+        _, target_scale = standardize_target(outcomes.y, outcomes.weights)
+        given = self.estimator
+        regression = RidgeRegression() if given is None else given
+        if outcomes.weights is not None and not has_fit_parameter(regression, "sample_weight"):
+            raise ValueError(f"The estimator {given!r} does not take sample_weight.")
+        scoring = Scoring(self.scoring, check_scoring(regression, self.scoring), target_scale)
         candidates = Candidates(
             strategies,
+            least,
             [tolerance_value(tolerance) for tolerance in tolerances],
             self.noise,
-            self.min_correlation,
             Constraint(*read_structure(self.connectivity, self.blocks, self._columns)),
             self.units,
-            estimator,
-            check_scoring(estimator, scoring=self.scoring),
+        )
+        score = (
+            RidgeScores(penalties, scoring) if given is None else EstimatorScores(given, scoring)
         )
         in_memory = isinstance(training, Training)
         # Few splitters look at X, and none at chunks.
@@ -207,7 +246,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         # Folds of chunks share what is computed of them; their work is done elsewhere.
         threads = {} if in_memory else {"require": "sharedmem"}
         folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **threads)(
-            delayed(score_fold)(candidates, samples, train, test)
+            delayed(score_fold)(candidates, score, samples, train, test)
             for train, test in splits(self.cv, table, outcomes.y, groups, sample_weight is not None)
         )
         if not folds:
@@ -215,22 +254,86 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
                 f"cv={self.cv!r} gives no folds; an iterator of splits can be used for one fit "
                 "only, a list of them for any number."
             )
-        chosen = [(strategy, value) for strategy in strategies for value in tolerances]
-        self.cv_results_ = tabulate(chosen, candidates.tolerances, folds, self.max_groups)
+        tried = [
+            (strategy, tolerance, value, penalty)
+            for strategy, value, tolerance in product(strategies, least, tolerances)
+            for penalty in (penalties if given is None else [None])
+        ]
+        self.cv_results_ = tabulate(tried, folds, self.max_groups)
         self.best_index_ = choose(self.cv_results_, self.rule)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        self.strategy_, self.tolerance_ = chosen[self.best_index_]
-
+        strategy, tolerance, min_correlation, self.penalty_ = tried[self.best_index_]
         own = self.get_params(deep=False)
-        shared = {name: own[name] for name in LinCFA._get_param_names() if name in own}
-        shared |= {"strategy": self.strategy_, "tolerance": self.tolerance_}
-        self.reducer_ = LinCFA(**shared)._fit(training)
-        for name, value in vars(self.reducer_).items():
+        chosen = {name: own[name] for name in LinCFA._get_param_names() if name in own}
+        chosen |= {
+            "strategy": strategy,
+            "tolerance": tolerance,
+            "min_correlation": min_correlation,
+        }
+        self._adopt(LinCFA(**chosen)._fit(training))
+        if self.penalty_ is not None:
+            regression = RidgeRegression(self.penalty_)
+        reduced = computed(self._reduce(self._read_new(X)))
+        self.estimator_ = fit_weighted(regression, reduced, outcomes)
+        return self
+
+    def _adopt(self, reducer: LinCFA) -> None:
+        """Take over what was chosen, and all that is known of its groups."""
+        self.reducer_ = reducer
+        self.strategy_, self.tolerance_ = reducer.strategy, reducer.tolerance
+        self.min_correlation_ = reducer.min_correlation
+        for name, value in vars(reducer).items():
             if name.endswith("_") and name != "merge_path_":
                 setattr(self, name, value)
-        reduced = computed(self._reduce(self._read_new(X)))
-        self.estimator_ = fit_weighted(estimator, reduced, outcomes)
-        return self
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Weights of the original features, in their own units."""
+        return self._linear_map()[0]
+
+    @property
+    def intercept_(self) -> float:
+        """What is predicted where all features are 0."""
+        return self._linear_map()[1]
+
+    def _linear_map(self) -> tuple[FloatArray, float]:
+        """Weights and intercept on the original features; AttributeError if there are none."""
+        coef, intercept = self.expand_coefficients(*self._weights())
+        return coef, float(intercept)
+
+    def _weights(self) -> tuple[FloatArray, float]:
+        """Weights and intercept on the reduced features; AttributeError if there are none."""
+        fitted = getattr(self, "estimator_", None)
+        weights = None if fitted is None else linear_coefficients(fitted, self.n_groups_)
+        if weights is None:
+            which = (
+                "is not fitted yet" if fitted is None else f"has {fitted!r}, which is not linear"
+            )
+            raise AttributeError(f"This LinCFACV {which}, and so has no weights.")
+        return weights
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save groups and regression as a JSON file, for :func:`lincfa.load`.
+
+        The loaded model predicts the same. It has everything that was chosen, but not the scores of
+        the search. The regression must be linear, as the one that is fitted by default; save the
+        groups of any other with ``reducer_.save``.
+
+        Parameters
+        ----------
+        path : str or path
+            An existing file is replaced.
+        """
+        self._check_is_fitted()
+        try:
+            coef, intercept = self._weights()
+        except AttributeError as error:
+            raise ValueError(
+                f"{error} A file holds linear models only: save the groups with "
+                "model.reducer_.save(path), and the estimator by other means."
+            ) from None
+        regression = {"coef": coef, "intercept": intercept, "penalty": self.penalty_}
+        save_model(self.reducer_, path, output_of(self), regression)
 
     def predict(self, X: Any) -> Any:
         """Reduce X and apply the fitted estimator.
@@ -283,16 +386,29 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             y, predicted, sample_weight = map(computed, (y, predicted, sample_weight))
         return float(r2_score(y, predicted, sample_weight=sample_weight))
 
-    def _combinations(self) -> tuple[list[str], list[float | Literal["unbiased"]]]:
-        check_merging(self.noise, self.min_correlation, self.units)
+    def _candidates(self) -> tuple[list[str], list[Any], list[Any], list[float]]:
+        """Check the parameters; return what to try of strategies, correlations, … and penalties."""
+        check_merging(self.noise, units=self.units)
         check_sample_dim(self.sample_dim)
         check_choosing(self.rule, self.scoring, self.max_groups)
-        strategies = listed("strategies", self.strategies)
-        tolerances = listed(
-            "tolerances", TOLERANCES if self.tolerances is None else self.tolerances
+        given = (self.strategies, self.min_correlations, self.tolerances, self.penalties)
+        names = ("strategies", "min_correlations", "tolerances", "penalties")
+        defaults = (STRATEGIES, MIN_CORRELATIONS, TOLERANCES, PENALTIES)
+        strategies, least, tolerances, penalties = (
+            listed(name, default if values is None else values)
+            for name, values, default in zip(names, given, defaults, strict=True)
         )
         for strategy in strategies:
             check_strategy(strategy)
+        for value in least:
+            check_min_correlation(value, "each of min_correlations")
         for tolerance in tolerances:
             check_tolerance(tolerance, "each of tolerances")
-        return strategies, tolerances
+        for penalty in penalties:
+            check_penalty(penalty, "each of penalties")
+        if self.estimator is not None and self.penalties is not None:
+            raise ValueError(
+                "Give either penalties, for the ridge regression that LinCFACV fits, or an "
+                "estimator to fit instead, not both."
+            )
+        return strategies, least, tolerances, penalties

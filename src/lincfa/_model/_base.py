@@ -337,17 +337,17 @@ class GroupModel(AnyContainer, GroupMeans):
             members=tuple(map(tuple, members.values())),
             sizes=np.array([len(group) for group in self.groups_], dtype=np.intp),
             **{name: self.cohesion_[name] for name in self.cohesion_.dtype.names or ()},
-            weight=self._weight(),
+            weight=self._standardized_weights(),
         )
 
-    def _weight(self) -> FloatArray | None:
+    def _standardized_weights(self) -> FloatArray | None:
         """Weights of a linear ``estimator_``, from one standard deviation to another."""
-        coef = linear_coefficients(getattr(self, "estimator_", None), self.n_groups_)
-        if coef is None:
+        linear = linear_coefficients(getattr(self, "estimator_", None), self.n_groups_)
+        if linear is None:
             return None
         factors = np.ones_like(self.scale_) if self.units == "standardized" else self.scale_
         scale = scale_of_means(self.labels_, self.cohesion_["mean_correlation"], factors)
-        return np.asarray(coef * scale / self.target_scale_)
+        return np.asarray(linear[0] * scale / self.target_scale_)
 
     # Maps
 

@@ -33,7 +33,7 @@ from ._files import write_atomically
 if TYPE_CHECKING:
     from .._data._field import Coordinate, Field, Variable
 
-FORMAT, VERSION = "lincfa-model", 2
+FORMAT, VERSION = "lincfa-model", 3
 _ROUNDING = 1e-9
 _MAX = float(np.finfo(np.float64).max)
 
@@ -130,6 +130,26 @@ def _table(attribute: str, dtype: np.dtype[np.void], omit: str = "", **ranges: R
         return array
 
     return Entry(attribute, "an object of lists", lambda array: _write(columns, array), read)
+
+
+def _write_regression(regression: Mapping[str, Any]) -> dict[str, Any]:
+    penalty = regression["penalty"]
+    return {
+        "coef": _write_array(regression["coef"]),
+        "intercept": float(regression["intercept"]),
+        "penalty": None if penalty is None else float(penalty),
+    }
+
+
+def _read_regression(content: Any, where: str, n_features: int) -> dict[str, Any]:
+    coef, intercept, penalty = (content[key] for key in ("coef", "intercept", "penalty"))
+    return {
+        "coef": _column("coef", FINITE).read(coef, f"{where}.coef", n_features),
+        "intercept": _number("intercept", FINITE).read(intercept, f"{where}.intercept", n_features),
+        "penalty": penalty
+        if penalty is None
+        else _number("penalty", SHARE).read(penalty, f"{where}.penalty", n_features),
+    }
 
 
 # Text, parameters and structure
@@ -366,21 +386,40 @@ ENTRIES: dict[str, Any] = {
     "merge_path": _table(
         "merge_path_", MERGES, correlation=CORRELATION, height=NOT_NEGATIVE
     )._replace(optional=True),
+    "regression": Entry(
+        "regression", "weights of the groups", _write_regression, _read_regression, True
+    ),
 }
 
 
 # Writing
 
 
-def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+def save_model(
+    model: Any,
+    path: str | os.PathLike[str],
+    output: str | None,
+    regression: Mapping[str, Any] | None = None,
+) -> None:
+    """Save groups, the kind of tables they make, and a regression on their means."""
     values = defaultdict(lambda: None, vars(model))
-    values["output"] = getattr(model, "_sklearn_output_config", {}).get("transform")
+    values |= {"output": output, "regression": regression}
     columns = model._columns
-    values["field"], values["column_names"] = columns.field, display_names(columns.names)
+    values["field"] = columns.field
+    if values["feature_names_in_"] is None:
+        # A loaded model has names that were not strings as they were displayed.
+        loaded = columns.names is not None and all(isinstance(name, str) for name in columns.names)
+        values["column_names"] = columns.names if loaded else display_names(columns.names)
     values["blocks"] = present_labels(columns.field, model.blocks)
     content = _write(ENTRIES, values)
     envelope = {"format": FORMAT, "version": VERSION, "checksum": _checksum(content)}
     write_atomically(path, _layout({**envelope, "model": content}) + "\n")
+
+
+def output_of(model: Any) -> str | None:
+    """Return the kind of tables that ``set_output`` chose."""
+    config: dict[str, str] = getattr(model, "_sklearn_output_config", {})
+    return config.get("transform")
 
 
 def _write(entries: Mapping[str, Any], values: Any) -> dict[str, Any]:
@@ -490,6 +529,9 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
         _require(fits, "the columns of model.features differ in length.")
     fits = values["cohesion_"].size == n_groups
     _require(fits, f"model.groups does not have {n_groups} rows.")
+    regression = values["regression"]
+    fits = regression is None or regression["coef"].size == n_groups
+    _require(fits, f"model.regression does not have {n_groups} weights.")
     if names is not None:
         _require(other_names is None, "the features have names twice.")
         _require(len(set(names)) == n_features, "model.feature_names repeats a name.")

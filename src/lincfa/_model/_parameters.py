@@ -9,7 +9,7 @@ import numpy as np
 from .._grouping import PATHS, STRATEGIES
 
 UNITS = ("standardized", "original")
-RULES = ("best", "one_standard_error")
+RULES = ("best", "near_best", "one_standard_error")
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
@@ -23,16 +23,21 @@ def check_tolerance(value: Any, name: str = "tolerance") -> None:
         raise ValueError(f"{name} must be a positive number or 'unbiased', got {value!r}")
 
 
-def check_merging(noise: Any, min_correlation: Any, units: Any = UNITS[0]) -> None:
+def check_merging(noise: Any, min_correlation: Any = None, units: Any = UNITS[0]) -> None:
     check_choice("units", units, UNITS)
     if not is_word(noise, "pair", "full") and not is_positive(noise):
         raise ValueError(f"noise must be 'pair', 'full' or a positive number, got {noise!r}")
-    if min_correlation is not None and not (
-        is_real(min_correlation) and -1 <= float(min_correlation) <= 1
-    ):
-        raise ValueError(
-            f"min_correlation must be None or a number from -1 to 1, got {min_correlation!r}"
-        )
+    check_min_correlation(min_correlation)
+
+
+def check_min_correlation(value: Any, name: str = "min_correlation") -> None:
+    if value is not None and not (is_real(value) and -1 <= float(value) <= 1):
+        raise ValueError(f"{name} must be None or a number from -1 to 1, got {value!r}")
+
+
+def check_penalty(value: Any, name: str = "penalty") -> None:
+    if not is_real(value) or not 0 <= float(value) < float("inf"):
+        raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
 
 
 def check_n_groups(strategy: str, tolerance: Any, n_groups: Any) -> None:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..theory._arrays import FloatArray
-from ._parameters import is_real
+from ._parameters import check_penalty
 
 _ROWS, _COLUMNS = 256, 4096  # that are looked at for the precision of the values
 
@@ -51,9 +51,9 @@ class Decomposition:
         weights: FloatArray | None = None,
         precision: float | None = None,
     ) -> "Decomposition":
-        """Decompose features with a relative ``precision``, by default what their values show."""
+        """Decompose features with a relative ``precision``, by default that of their type."""
         if precision is None:
-            precision = precision_of(X)
+            precision = float(np.finfo(X.dtype).eps)
         X = X.astype(np.float64, copy=False)
         center, target_center = (
             np.average(X, axis=0, weights=weights),
@@ -87,8 +87,7 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         What is added to the variance in each direction, as a share of the total variance of the
         features. 0 for least squares.
     precision : float, default=None
-        Relative precision of the features. None for what their type and digits show; means of
-        float32 values in float64 show none.
+        Relative precision of the features. None for that of their type.
 
     Attributes
     ----------
@@ -100,6 +99,13 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.penalty = penalty
         self.precision = precision
 
+    @classmethod
+    def of(cls, penalty: float, coef: FloatArray, intercept: float) -> "RidgeRegression":
+        """Return a regression whose weights are known."""
+        model = cls(penalty)
+        model.coef_, model.intercept_, model.n_features_in_ = coef, intercept, coef.size
+        return model
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the weights.
 
@@ -109,8 +115,7 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), default=None
         """
-        if not is_real(self.penalty) or not 0 <= self.penalty < np.inf:
-            raise ValueError(f"penalty must be a number of at least 0, got {self.penalty!r}")
+        check_penalty(self.penalty)
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -131,12 +136,13 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(X.astype(np.float64, copy=False) @ self.coef_ + self.intercept_)
 
 
-def linear_coefficients(regression: Any, n_groups: int) -> FloatArray | None:
-    """Return the coefficients of a regression on the reduced features; None if it is not linear."""
-    if regression is None or np.size(getattr(regression, "coef_", ())) != n_groups:
+def linear_coefficients(regression: Any, n_features: int) -> tuple[FloatArray, float] | None:
+    """Return weights and intercept of a fitted regression; None if it is not linear."""
+    if np.size(getattr(regression, "coef_", ())) != n_features:
         return None
     coef = np.ravel(regression.coef_).astype(np.float64)
+    intercept = float(np.ravel(regression.intercept_)[0])
     # Coefficients may be on another scale than the prediction, as in a Poisson regression.
     probe = np.random.default_rng(0).normal(size=(3, coef.size))
-    linear = probe @ coef + np.ravel(regression.intercept_)
-    return coef if np.allclose(np.ravel(regression.predict(probe)), linear) else None
+    predicted = np.ravel(regression.predict(probe))
+    return (coef, intercept) if np.allclose(predicted, probe @ coef + intercept) else None

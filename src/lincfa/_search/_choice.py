@@ -2,30 +2,46 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .._data._checks import stack_level
+from .._rule import tolerance_value
+from ..theory._arrays import FloatArray
+from ._folds import FoldScores
+
+Combination: TypeAlias = tuple[str, Any, float | None, float | None]
+"""Strategy, tolerance, smallest correlation and penalty; None for an estimator of the user's."""
 
 _ROUNDING = 1e-9
+NEAR = 0.02
+"""Share of the best score by which a choice with fewer groups may be worse."""
 
 
 def tabulate(
-    chosen: list[tuple[str, Any]],
-    tolerances: Sequence[float],
-    folds: list[Any],
-    max_groups: float | None,
+    combinations: Sequence[Combination], folds: Sequence[FoldScores], max_groups: float | None
 ) -> dict[str, npt.NDArray[Any]]:
-    scores = np.array([fold[0] for fold in folds])
-    mean = scores.mean(axis=0)
-    sizes = np.mean([fold[1] for fold in folds], axis=0)
-    limit = np.inf if max_groups is None else max_groups * np.mean([fold[2] for fold in folds])
-    eligible = sizes <= limit
-    results: dict[str, npt.NDArray[Any]] = {
-        "strategy": np.array([strategy for strategy, _ in chosen], dtype=object),
-        "tolerance": np.tile(np.array(tolerances), len(chosen) // len(tolerances)),
+    """Put the scores of all combinations into one table, penalties running fastest."""
+    scores = np.array([fold.scores.ravel() for fold in folds])
+    # Each held-out sample counts the same, in whichever fold it is.
+    mean = np.average(scores, axis=0, weights=[fold.n_test for fold in folds])
+    n_penalties = folds[0].scores.shape[1]
+    sizes = np.repeat(np.mean([fold.n_groups for fold in folds], axis=0), n_penalties)
+    strategies, tolerances, least, penalties = zip(*combinations, strict=True)
+    columns = {
+        "strategy": np.array(strategies, dtype=object),
+        "tolerance": np.array([tolerance_value(tolerance) for tolerance in tolerances]),
+        "min_correlation": np.array([-1.0 if value is None else value for value in least]),
+    }
+    if penalties[0] is not None:
+        columns["penalty"] = np.array(penalties, dtype=np.float64)
+    # A penalty takes care of any number of groups.
+    limit = np.inf if max_groups is None else max_groups * np.mean([f.n_train for f in folds])
+    eligible = (sizes <= limit) | np.array([bool(penalty) for penalty in penalties])
+    results: dict[str, npt.NDArray[Any]] = columns | {
         "mean_n_groups": sizes,
         "eligible": eligible,
         "mean_test_score": mean,
@@ -36,28 +52,41 @@ def tabulate(
 
 
 def choose(results: dict[str, npt.NDArray[Any]], rule: str) -> int:
-    """Return the row of the best score, or of the fewest groups within one standard error."""
+    """Return the row with the fewest groups among those that the rule takes for the best."""
     mean, eligible = results["mean_test_score"], results["eligible"]
     if not eligible.any():
         warnings.warn(
             "LinCFACV: every combination leaves more groups than max_groups allows; the best was "
-            "chosen anyway. Try larger tolerances or more strategies.",
+            "chosen anyway. Try penalties above 0, or larger tolerances.",
             UserWarning,
             stacklevel=stack_level(),
         )
         eligible = np.ones_like(eligible)
     if not np.isfinite(mean[eligible]).all():
         raise ValueError("Some scores are not finite; use another scoring or fewer folds.")
-    # Scores that differ by rounding only, as those of perfect fits, count as equal: the first wins.
-    rounding = _ROUNDING * np.abs(mean[eligible]).max()
-    best = int(np.flatnonzero(eligible & (mean >= mean[eligible].max() - rounding))[0])
-    if rule == "best":
-        return best
-    good = np.flatnonzero(eligible & (mean >= mean[best] - standard_errors(results)[best]))
+    best = np.flatnonzero(eligible)[mean[eligible].argmax()]
+    # Scores that differ by rounding only, as those of perfect fits, count as equal.
+    slack = _ROUNDING * np.abs(mean[eligible]).max()
+    if rule == "near_best":
+        slack = max(slack, NEAR * abs(mean[best]))
+    elif rule == "one_standard_error":
+        slack = max(slack, standard_errors(results)[best])
+    good = np.flatnonzero(eligible & (mean >= mean[best] - slack))
     return int(good[np.lexsort((-mean[good], results["mean_n_groups"][good]))[0]])
 
 
-def standard_errors(results: dict[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def standard_errors(results: dict[str, npt.NDArray[Any]]) -> FloatArray:
     """Return standard errors of the mean scores, as if the folds were independent."""
     splits = sum(name.startswith("split") for name in results)
     return np.asarray(results["std_test_score"] / np.sqrt(max(splits - 1, 1)))
+
+
+def best_penalties(results: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.intp]:
+    """Return the row of the best penalty for each way of merging, of those that may be chosen."""
+    ways = list(
+        zip(*(results[name] for name in ("strategy", "tolerance", "min_correlation")), strict=True)
+    )
+    starts = [k for k in range(len(ways)) if k == 0 or ways[k] != ways[k - 1]]
+    score = np.where(results["eligible"], results["mean_test_score"], -np.inf)
+    bounds = pairwise([*starts, len(ways)])
+    return np.array([start + int(score[start:stop].argmax()) for start, stop in bounds])

@@ -1,4 +1,4 @@
-"""The folds of a cross-validation: all strategies and tolerances on the same statistics."""
+"""The folds of a cross-validation: all combinations of a fold on the same statistics."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights, comp
 from .._data._training import Training
 from .._grouping import PATHS, partition_in_order
 from .._grouping._constraint import Constraint
+from .._model._regression import Decomposition, RidgeRegression
 from .._rule import Rule
 from .._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics, statistics_of
 from .._statistics._means import group_means
@@ -50,6 +51,10 @@ class Outcomes:
 
     def take(self, rows: IndexArray) -> "Outcomes":
         return Outcomes(self.y[rows], None if self.weights is None else self.weights[rows])
+
+
+Scored: TypeAlias = Outcomes | Training
+"""Anything with the target and the weights of samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,16 +153,96 @@ def samples_of(training: "Training | ChunkedTraining") -> Samples:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The combinations of strategies and tolerances to try, and what they share."""
+    """The ways of merging to try, and what they share."""
 
     strategies: Sequence[str]
+    min_correlations: Sequence[float | None]
     tolerances: Sequence[float]
     noise: Any
-    min_correlation: float | None
     constraint: Constraint
     units: str
+
+
+_LARGEST_ERROR = 3.0
+"""Standard deviations of the target for which an error counts at most."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """What is averaged over the held-out samples of a fold; larger is better."""
+
+    name: Any  # None for truncated squared errors
+    scorer: Any  # of scikit-learn, for any other name
+    target_scale: float
+
+    @property
+    def by_errors(self) -> bool:
+        """Whether the errors of the predictions are all it takes."""
+        return self.name is None or self.name == "neg_mean_squared_error"
+
+    def of_errors(self, errors: FloatArray, weights: FloatArray | None) -> FloatArray:
+        """Scores of errors, of each column if there are several."""
+        if self.name is None:
+            largest = _LARGEST_ERROR * self.target_scale
+            errors = np.clip(errors, -largest, largest)
+        return np.asarray(-np.average(errors**2, axis=0, weights=weights))
+
+    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> float:
+        if self.name is None:
+            errors = np.ravel(fitted.predict(X)) - test.y
+            return float(self.of_errors(errors, test.weights))
+        if test.weights is None:
+            return float(self.scorer(fitted, X, test.y))
+        try:
+            return float(self.scorer(fitted, X, test.y, sample_weight=test.weights))
+        except TypeError as error:
+            if "sample_weight" not in str(error):
+                raise
+            raise ValueError(f"The scoring {self.scorer!r} does not take sample_weight.") from error
+
+
+@dataclass(frozen=True)
+class RidgeScores:
+    """Scores of ridge regressions on the reduced features, one per penalty."""
+
+    penalties: Sequence[float]
+    scoring: Scoring
+
+    def __call__(
+        self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
+    ) -> FloatArray:
+        fitted = Decomposition.of(X, train.y, train.weights)
+        coef = fitted.coefficients(self.penalties)
+        intercepts = fitted.target_center - fitted.center @ coef
+        if self.scoring.by_errors:
+            predicted = X_test.astype(np.float64, copy=False) @ coef + intercepts
+            return self.scoring.of_errors(predicted - test.y[:, None], test.weights)
+        models = map(RidgeRegression.of, self.penalties, coef.T, intercepts.tolist())
+        return np.array([self.scoring.of_model(model, X_test, test) for model in models])
+
+
+@dataclass(frozen=True)
+class EstimatorScores:
+    """The score of an estimator on the reduced features."""
+
     estimator: Any
-    scorer: Any
+    scoring: Scoring
+
+    def __call__(
+        self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
+    ) -> FloatArray:
+        fitted = fit_weighted(self.estimator, X, train)
+        return np.array([self.scoring.of_model(fitted, X_test, test)])
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """What one fold says of all combinations."""
+
+    scores: FloatArray  # of shape (ways of merging, penalties)
+    n_groups: IndexArray
+    n_train: float
+    n_test: float
 
 
 def splits(
@@ -185,26 +270,29 @@ def default_folds(n: int) -> RepeatedKFold:
     return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=repeats, random_state=0)
 
 
-def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Outcomes | Training) -> Any:
+def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Scored) -> Any:
     if outcomes.weights is None:
         return clone(estimator).fit(X, outcomes.y)
     return clone(estimator).fit(X, outcomes.y, sample_weight=outcomes.weights)
 
 
 def score_fold(
-    candidates: Candidates, samples: Samples, train: IndexArray, test: IndexArray
-) -> tuple[list[float], list[int], float]:
+    candidates: Candidates,
+    score: RidgeScores | EstimatorScores,
+    samples: Samples,
+    train: IndexArray,
+    test: IndexArray,
+) -> FoldScores:
     """Score all combinations on one fold; error messages mention the fold."""
     try:
-        return _score_combinations(candidates, samples.fold(train, test))
+        return _score_combinations(candidates, score, samples.fold(train, test))
     except ValueError as error:
         raise ValueError(f"In a fold with {len(train)} training samples: {error}") from error
 
 
 def _score_combinations(
-    candidates: Candidates, fold: ArrayFold | ChunkFold
-) -> tuple[list[float], list[int], float]:
-    """Return scores and numbers of groups of all combinations, and the training samples."""
+    candidates: Candidates, score: RidgeScores | EstimatorScores, fold: ArrayFold | ChunkFold
+) -> FoldScores:
     check_total_weight(fold.train.n_samples)
     if fold.test.n_samples == 0:
         raise ValueError("the held-out samples have no weight.")
@@ -226,41 +314,28 @@ def _score_combinations(
             if new:
                 yield labels, size
 
-    scores = [
-        _score(
-            candidates.scorer,
-            fit_weighted(candidates.estimator, train, fold.train),
-            test,
-            fold.test,
-        )
-        for train, test in fold.reduced(distinct(), mean, scale)
-    ]
-    return [scores[place] for place in which], sizes, fold.train.n_samples
-
-
-def _score(scorer: Any, fitted: Any, X: npt.NDArray[Any], test: Outcomes | Training) -> float:
-    if test.weights is None:
-        return float(scorer(fitted, X, test.y))
-    try:
-        return float(scorer(fitted, X, test.y, sample_weight=test.weights))
-    except TypeError as error:
-        if "sample_weight" not in str(error):
-            raise
-        raise ValueError(f"The scoring {scorer!r} does not take sample_weight.") from error
+    reduced = fold.reduced(distinct(), mean, scale)
+    scores = np.array([score(fold.train, fold.test, *parts) for parts in reduced])
+    return FoldScores(
+        scores[which], np.array(sizes), float(fold.train.n_samples), float(fold.test.n_samples)
+    )
 
 
 def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping]:
-    """Yield labels and number of groups of each combination, from the same statistics."""
+    """Yield labels and number of groups of each way of merging, from the same statistics."""
     # Once: the noise may need a regression on all features.
-    first = Rule.of(statistics, noise=candidates.noise, min_correlation=candidates.min_correlation)
-    rules = [replace(first, tolerance=tolerance) for tolerance in candidates.tolerances]
+    first = Rule.of(statistics, noise=candidates.noise)
     for strategy in candidates.strategies:
-        if strategy in PATHS:
-            path = PATHS[strategy](statistics, first, candidates.constraint)
-            for rule in rules:
-                size = path.n_groups(rule.tolerance)
-                yield path.partition(size).labels, size
-        else:
-            for rule in rules:
-                partition = partition_in_order(strategy, statistics, rule, candidates.constraint)
+        for least in candidates.min_correlations:
+            rule = replace(first, min_correlation=-1.0 if least is None else float(least))
+            if strategy in PATHS:
+                path = PATHS[strategy](statistics, rule, candidates.constraint)
+                for tolerance in candidates.tolerances:
+                    size = path.n_groups(tolerance)
+                    yield path.partition(size).labels, size
+                continue
+            for tolerance in candidates.tolerances:
+                partition = partition_in_order(
+                    strategy, statistics, replace(rule, tolerance=tolerance), candidates.constraint
+                )
                 yield partition.labels, len(partition.groups)

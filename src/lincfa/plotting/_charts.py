@@ -11,13 +11,14 @@ from .._data._names import shown
 from .._lincfa_cv import LinCFACV
 from .._model._parameters import is_count
 from .._model._regression import linear_coefficients
-from .._search._choice import standard_errors
+from .._search._choice import best_penalties, standard_errors
 from ..report._groups import CorrelationMatrix, Pairs, collect_pairs, correlate_by_group
 from ..report._inputs import Observations, fitted_reducer, open_features, open_test, open_training
 from ..report._scores import (
     Coefficients,
     ScorePath,
     expand_coefficients,
+    score_name,
     score_path,
 )
 from ..theory._arrays import FloatArray
@@ -93,7 +94,7 @@ def check_coefficients(model: Any, coef: Any) -> tuple[Any, FloatArray]:
                 "coef is required: the coefficients of a linear model on the reduced features. "
                 "Only a LinCFACV with a linear estimator has its own."
             )
-        return reducer, own
+        return reducer, own[0]
     given = real_numbers(coef, "coef")
     if given.shape == (1, reducer.n_groups_):  # the target was a matrix of one column
         given = given[0]
@@ -440,10 +441,12 @@ def _count_ticks(low: float, high: float) -> FloatArray:
 
 
 def plot_search(search: LinCFACV) -> "Figure":
-    """Draw the scores of a fitted :class:`LinCFACV` against tolerance and number of groups.
+    """Draw the scores of a fitted :class:`LinCFACV` against number of groups and penalty.
 
-    One line per strategy, with bars of one standard error. A ring marks the choice; hollow points
-    have too many groups to be chosen.
+    On the left each way of merging with its best penalty, one line per strategy and smallest
+    correlation; on the right the penalties of the chosen one. Bars are one standard error, a ring
+    marks the choice, and hollow points have too many groups to be chosen without a penalty. With an
+    ``estimator`` there are no penalties.
 
     Parameters
     ----------
@@ -458,31 +461,63 @@ def plot_search(search: LinCFACV) -> "Figure":
     if not isinstance(search, LinCFACV):
         raise TypeError(f"plot_search draws a LinCFACV, got {type(search).__name__}")
     fitted_reducer(search)
-    figure = new_figure(10, 4.2)
-    panels = figure.subplots(1, 2, sharey=True)
+    if not hasattr(search, "cv_results_"):
+        raise ValueError("A model that was loaded from a file has no scores of its search to draw.")
     results, best = search.cv_results_, search.best_index_
-    score, eligible = results["mean_test_score"], results["eligible"]
-    errors = standard_errors(results)
-    for panel, column in zip(panels, ("tolerance", "mean_n_groups"), strict=True):
-        x = results[column]
-        for strategy in dict.fromkeys(results["strategy"]):
-            color = STRATEGY_COLORS.get(str(strategy))
-            rows = np.flatnonzero(results["strategy"] == strategy)
-            rows = rows[np.argsort(x[rows], kind="stable")]
-            line = {"linewidth": 1.2, "elinewidth": 0.6, "label": str(strategy)}
-            panel.errorbar(x[rows], score[rows], errors[rows], color=color, **line)
-            for chosen, face in ((rows[eligible[rows]], color), (rows[~eligible[rows]], "white")):
-                points = {"markersize": 4, "markerfacecolor": face, "markeredgecolor": color}
-                panel.plot(x[chosen], score[chosen], "o", **points)
+    ways = best_penalties(results)
+    with_penalties = "penalty" in results
+    figure = new_figure(10 if with_penalties else 6, 4.2)
+    panels = np.ravel(figure.subplots(1, 1 + with_penalties, sharey=True))
+    kinds = list(zip(results["strategy"], results["min_correlation"], strict=True))
+    for number, kind in enumerate(dict.fromkeys(kinds)):
+        rows = np.array([row for row in ways if kinds[row] == kind])
+        strategy, least = kind
+        label = strategy if least == -1 else f"{strategy}, correlation ≥ {least:g}"
+        color, _ = SERIES[number % len(SERIES)]
+        _draw_scores(panels[0], results, "mean_n_groups", rows, color, label)
+    panels[0].set_xscale("log")
+    shown_rows = ways
+    if with_penalties:
+        same = [row for row in range(len(kinds)) if _way(results, row) == _way(results, best)]
+        _draw_scores(panels[1], results, "penalty", np.array(same), GREY, "")
+        smallest = min((value for value in results["penalty"] if value > 0), default=1.0)
+        panels[1].set_xscale("symlog", linthresh=smallest)
+        panels[1].set(xlabel="penalty of the chosen way of merging")
+        shown_rows = np.union1d(ways, same)
+    for panel, column in zip(panels, ("mean_n_groups", "penalty"), strict=False):
         ring = _RING | {"markeredgecolor": ink(), "label": "chosen"}
-        panel.plot(x[best], score[best], linestyle="none", **ring)
-        panel.set_xscale("log")
+        panel.plot(
+            results[column][best], results["mean_test_score"][best], linestyle="none", **ring
+        )
         panel.grid(alpha=0.3)
-    focus(panels[0], score, score[best])
-    scoring = search.scoring if isinstance(search.scoring, str) else "score"
-    panels[0].set(xlabel="tolerance", ylabel=f"{scoring}, mean over folds")
-    panels[1].set(xlabel="mean number of groups")
-    if not eligible.all():
-        panels[1].plot([], [], "o", mfc="white", mec="gray", label="too many groups")
-    panels[1].legend(frameon=False)
+    focus(panels[0], results["mean_test_score"][shown_rows], results["mean_test_score"][best])
+    panels[0].set(
+        xlabel="mean number of groups", ylabel=f"{score_name(search.scoring)},\nmean over folds"
+    )
+    if not results["eligible"][shown_rows].all():
+        panels[0].plot([], [], "o", mfc="white", mec="gray", label="too many groups")
+    panels[0].legend(frameon=False, fontsize="small")
     return figure
+
+
+def _way(results: dict[str, npt.NDArray[Any]], row: int) -> tuple[Any, ...]:
+    """Return the way of merging of a row: all but the penalty."""
+    return tuple(results[name][row] for name in ("strategy", "tolerance", "min_correlation"))
+
+
+def _draw_scores(
+    ax: "Axes",
+    results: dict[str, npt.NDArray[Any]],
+    column: str,
+    rows: npt.NDArray[np.intp],
+    color: str,
+    label: str,
+) -> None:
+    """Draw scores against a column of the results, hollow where they may not be chosen."""
+    x, score, eligible = (results[name] for name in (column, "mean_test_score", "eligible"))
+    rows = rows[np.argsort(x[rows], kind="stable")]
+    line: dict[str, Any] = {"linewidth": 1.2, "elinewidth": 0.6, "label": label or None}
+    ax.errorbar(x[rows], score[rows], standard_errors(results)[rows], color=color, **line)
+    for drawn, face in ((rows[eligible[rows]], color), (rows[~eligible[rows]], "white")):
+        points: dict[str, Any] = {"markersize": 4, "mfc": face, "mec": color}
+        ax.plot(x[drawn], score[drawn], "o", **points)

@@ -93,9 +93,10 @@ def collect_findings(
         regression = _scores.fit_regression(model, reducer, train)
     if scores is None:
         scores = _scores.score(model, reducer, regression, train, test, ordered)
-    coef = linear_coefficients(regression, reducer.n_groups_)
+    linear = linear_coefficients(regression, reducer.n_groups_)
     coefficients, effects, weights = None, None, None
-    if coef is not None:
+    if linear is not None:
+        coef, _ = linear
         coefficients = _scores.expand_coefficients(reducer, coef)
         effects = _scores.effect_of_features(reducer, coef)
         weights = _scores.effect_of_groups(reducer, coef, train)
@@ -111,7 +112,7 @@ def collect_findings(
         headline=reducer.summary().headline,
         worse_than_mean=None if scores is None else scores.worse_than_mean,
         n_cancelling=0 if weights is None else int((np.abs(weights) > largest).sum()),
-        searched=hasattr(model, "cv_results_"),
+        searched=hasattr(model, "strategy_"),
         n_samples=n_samples,
         n_features=int(reducer.n_features_in_),
         n_groups=int(reducer.n_groups_),
@@ -154,12 +155,8 @@ def settings_of(model: Any) -> dict[str, Any]:
     """Return what a search chose, and the parameters that influence a model."""
     settings: dict[str, Any] = {}
     if hasattr(model, "strategy_"):
-        names = ("strategy", "tolerance", "min_correlation", "penalty")
-        settings = {
-            f"chosen {name.replace('_', ' ')}": _brief(name, getattr(model, f"{name}_"))
-            for name in names
-            if hasattr(model, f"{name}_")
-        }
+        for name in ("strategy", "tolerance", "min_correlation", "penalty"):
+            settings[f"chosen {name}"] = _brief(name, getattr(model, f"{name}_"))
     for name, value in model.get_params(deep=False).items():
         if name not in _WITHOUT_INFLUENCE:
             settings[name] = _brief(name, value)

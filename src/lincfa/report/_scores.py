@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 
 from .._model._regression import RidgeRegression, precision_of
 from .._model._summary import scale_of_means
-from .._search._choice import standard_errors
+from .._search._choice import best_penalties, standard_errors
 from ..theory._arrays import FloatArray
 from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
 
@@ -371,21 +371,30 @@ def score_path(
 def _search_path(model: Any) -> ScorePath:
     results = model.cv_results_
     columns = (results["mean_n_groups"], results["mean_test_score"], standard_errors(results))
+    ways = best_penalties(results)
     curves = []
     for strategy in dict.fromkeys(results["strategy"]):
-        rows = np.flatnonzero(results["strategy"] == strategy)
+        rows = ways[results["strategy"][ways] == strategy]
         rows = rows[np.argsort(results["mean_n_groups"][rows], kind="stable")]
         curves.append(Curve(str(strategy), *(column[rows] for column in columns)))
     best = model.best_index_
-    name = model.scoring if isinstance(model.scoring, str) else "score"
+    penalty = ", each with its best penalty" if "penalty" in results else ""
     return ScorePath(
         tuple(curves),
         (float(columns[0][best]), float(columns[1][best])),
         f"chosen ({model.n_groups_} groups on all data)",
-        name.replace("neg_", "negative ").replace("_", " "),
-        "Means over the cross-validation folds of the training data; bars: one standard error. "
-        "The marked combination was chosen.",
+        score_name(model.scoring),
+        f"Ways of merging{penalty}: means over the cross-validation folds of the training data; "
+        "bars: one standard error. The marked combination was chosen.",
     )
+
+
+def score_name(scoring: Any) -> str:
+    """Name the score of a search, larger is better."""
+    if scoring is None:
+        return "negative squared error (truncated)"
+    name = scoring if isinstance(scoring, str) else "score"
+    return name.replace("neg_", "negative ").replace("_", " ")
 
 
 def _merge_path(reducer: Any, train: Observations, test: Observations) -> ScorePath:

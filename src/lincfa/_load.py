@@ -1,0 +1,80 @@
+"""Saved models become models again."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ._lincfa import LinCFA
+from ._model._document import read_model
+from ._model._files import read_json
+
+if TYPE_CHECKING:
+    from ._lincfa_cv import LinCFACV
+
+
+def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV":
+    """Load a model saved by :meth:`LinCFA.save` or :meth:`LinCFACV.save`.
+
+    The file is read as plain JSON and checked; nothing in it is executed.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    LinCFA or LinCFACV
+        The fitted model, which transforms, and predicts if it is a LinCFACV, exactly as the one
+        that was saved. A LinCFACV has what was chosen as its only candidates, and a
+        ridge regression as its ``estimator_``, with the weights of the one that was saved.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a saved model, has an unknown version, or was damaged or edited.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import lincfa
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=100, n_features=20, random_state=0)
+    >>> model = lincfa.LinCFACV().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "groups.json"
+    ...     model.save(path)
+    ...     bool((lincfa.load(path).predict(X) == model.predict(X)).all())
+    True
+    """
+    document = read_json(path)
+    try:
+        values = read_model(document)
+        model = LinCFA(**{name: values.pop(name) for name in LinCFA._get_param_names()})
+        model._check_parameters()
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}") from None
+    output, regression = values.pop("output"), values.pop("regression")
+    for name, value in values.items():
+        setattr(model, name, value)
+    loaded = model if regression is None else _predicting(model, **regression)
+    return loaded if output is None else loaded.set_output(transform=output)
+
+
+def _predicting(reducer: LinCFA, coef: Any, intercept: float, penalty: float | None) -> "LinCFACV":
+    """Return a LinCFACV that has chosen these groups and weights."""
+    from ._lincfa_cv import LinCFACV
+    from ._model._regression import RidgeRegression
+
+    own = reducer.get_params(deep=False)
+    shared = {name: own[name] for name in LinCFACV._get_param_names() if name in own}
+    model = LinCFACV(
+        strategies=[reducer.strategy],
+        tolerances=[reducer.tolerance],
+        min_correlations=[reducer.min_correlation],
+        penalties=None if penalty is None else [penalty],
+        **shared,
+    )
+    model._keep_columns(reducer._columns)
+    model._adopt(reducer)
+    model.penalty_ = penalty
+    model.estimator_ = RidgeRegression.of(penalty or 0.0, coef, intercept)
+    return model
