@@ -117,7 +117,7 @@ def test_options_are_the_parameters(done, data, samples, options, parameters):
     [
         ("", {}),
         ("--strategy joint --split time", {"strategies": ("joint",), "cv": KFold(5)}),
-        ("--min-correlation 0.93 --noise 0.5", {"min_correlation": 0.93, "noise": 0.5}),
+        ("--min-correlation 0.93 --noise 0.5", {"min_correlations": (0.93,), "noise": 0.5}),
     ],
 )
 def test_choice_by_cross_validation(done, data, samples, asked, options, parameters):

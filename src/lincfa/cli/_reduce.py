@@ -62,8 +62,8 @@ def add(commands: Any) -> None:
     merging.add_argument(
         "--strategy",
         choices=arguments.STRATEGIES,
-        help="how groups are formed (default: chosen with the tolerance; with a given --tolerance "
-        "sequential, the paper's; with --n-groups agglomerative)",
+        help="how groups are formed (default: sequential, the paper's; with --n-groups "
+        "agglomerative)",
     )
     arguments.add_merging(merging)
     merging.add_argument(
@@ -217,7 +217,6 @@ def _parameters(
             )
     return {
         "noise": options.noise,
-        "min_correlation": options.min_correlation,
         "connectivity": options.connectivity,
         "units": options.units,
         "sample_dim": data.sample_dim if gridded else None,
@@ -279,9 +278,11 @@ def _fit(
     if choice.by == "cross-validation":
         from sklearn.model_selection import KFold
 
-        own: dict[str, Any] = (
-            {} if options.strategy is None else {"strategies": (options.strategy,)}
-        )
+        own: dict[str, Any] = {}
+        if options.strategy is not None:
+            own["strategies"] = (options.strategy,)
+        if options.min_correlation is not None:
+            own["min_correlations"] = (options.min_correlation,)
         folds = KFold(_FOLDS) if options.split == "time" else None
         try:
             return LinCFACV(cv=folds, **own, **common).fit(X, y), choice
@@ -294,7 +295,11 @@ def _fit(
     usual: Any = "sequential" if options.n_groups is None else "agglomerative"
     tolerance = 1.0 if options.tolerance is None else options.tolerance
     model = LinCFA(
-        strategy=options.strategy or usual, tolerance=tolerance, n_groups=options.n_groups, **common
+        strategy=options.strategy or usual,
+        tolerance=tolerance,
+        n_groups=options.n_groups,
+        min_correlation=options.min_correlation,
+        **common,
     )
     return model.fit(X, y), choice
 

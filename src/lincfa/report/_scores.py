@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
 
-from .._model._regression import RidgeRegression, precision_of
+from .._model._regression import RidgeRegression
 from .._model._summary import scale_of_means
 from .._search._choice import best_penalties, standard_errors
 from ..theory._arrays import FloatArray
@@ -48,7 +48,7 @@ def fit_linear(
         return clone(estimator).fit(X, y, **options)
     if not _is_penalized(*X.shape):  # else it would take minutes
         return RidgeRegression(precision=precision).fit(X, y, **options)
-    share = _negligible(precision_of(X) if precision is None else precision)
+    share = _negligible(float(np.finfo(X.dtype).eps) if precision is None else precision)
     scale = X.std(axis=0, dtype=np.float64)
     scale[scale == 0] = 1
     X = np.divide(X, scale, out=X if X.dtype == np.float64 else None)
