@@ -124,11 +124,7 @@ def test_groups_by_cross_validation_know_the_field(done, path, weather):
     done("reduce", path, *OPTIONS, "--tolerance", "cv", "--connectivity", "grid")
     learned = weather.isel(time=LEARNED)
     with pytest.warns(UserWarning, match="constant"):
-        fitted = LinCFACV(
-            strategies=("sequential", "centroid", "agglomerative", "joint"),
-            connectivity="grid",
-            cv=KFold(5),
-        ).fit(learned[FEATURES], learned["rain"])
+        fitted = LinCFACV(connectivity="grid", cv=KFold(5)).fit(learned[FEATURES], learned["rain"])
     xr.testing.assert_identical(load("groups.json").label_map(), fitted.label_map())
 
 
