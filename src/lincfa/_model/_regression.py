@@ -12,6 +12,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..theory._arrays import FloatArray
 from ._parameters import check_penalty
 
+_WELL_CONDITIONED = 1e-6
+"""Smallest share of the variance in a direction up to which products of the features will do, which
+take half the time of singular values: eleven digits of the weights remain, and ten of float32."""
+
 
 @dataclass(frozen=True)
 class Decomposition:
@@ -43,6 +47,11 @@ class Decomposition:
         if weights is not None:
             root = np.sqrt(weights)
             X, y = X * root[:, None], y * root
+        if X.shape[0] > X.shape[1]:
+            squares, V = np.linalg.eigh(X.T @ X)
+            if squares[0] > _WELL_CONDITIONED * squares[-1]:  # no digits that matter are lost
+                s = np.sqrt(squares)
+                return cls(center, float(target_center), s, V, V.T @ (X.T @ y) / s)
         U, s, Vt = np.linalg.svd(X, full_matrices=False)
         # What is left below is rounding of the data: a weight there would be any number.
         rank = int((s > s.max(initial=0.0) * max(X.shape) * precision).sum())
