@@ -59,7 +59,7 @@ $(VENV)/.installed-demo: $(VENV)/.created-$(VERSION) pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.created-$(VERSION) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,dask,xarray]"
+	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,dask,xarray]" --group bench
 	@touch $@
 
 $(VENV)/.installed-examples: $(VENV)/.created-$(VERSION) pyproject.toml
