@@ -160,7 +160,8 @@ def pca_regression(cv: Any) -> PathCV:
 def agglomeration(cv: Any, connectivity: Any = None) -> PathCV:
     """Least squares on the means of scikit-learn's FeatureAgglomeration, with 14 numbers of them.
 
-    From one cluster up to what the folds allow, all cut from one tree (Ward's) per fold.
+    From one cluster up to what the folds allow, all cut from one tree per fold: Ward's, of the
+    centred features.
 
     Parameters
     ----------
