@@ -19,7 +19,6 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.model_selection import GridSearchCV, RepeatedKFold, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
 
 import lincfa
 from lincfa.baselines import (
@@ -439,10 +438,6 @@ def test_paths_of_little_rank(rng):
         assert tuned(5).fit(X, y).score(X, y) > 0.9
         assert n_features(tuned(5).fit(X[:, :1], y)) == 1
     assert pca_regression(5).fit(X, y).n_features_ <= 3
-
-
-def test_a_path_is_an_estimator():
-    check_estimator(ridge(3), on_skip=None)
 
 
 def test_slope_says_what_to_install(monkeypatch):
