@@ -77,15 +77,18 @@ def bars(found: list[dict[str, float]]) -> list[Bar]:
         np.array([margin[name] for margin in found]) for name in found[0]
     )
     clusters = clusters[~np.isnan(clusters)]
-    return [
+    found_bars = [
         Bar.at_least(
             "share within 0.01 of the better of ridge, PLS", 0.8, (better >= -0.01).mean()
         ),
         Bar.at_least("smallest difference to the better of ridge, PLS", -0.03, better.min()),
         Bar.at_least("smallest difference to LinCFA", -0.005, plain.min()),
-        Bar.at_least("share not below FeatureAgglomeration", 0.8, (clusters >= 0).mean()),
         Bar.at_most("mean share of the features", 0.5, share.mean()),
     ]
+    if clusters.size:
+        not_below = (clusters >= 0).mean()
+        found_bars.append(Bar.at_least("share not below FeatureAgglomeration", 0.8, not_below))
+    return found_bars
 
 
 def tables(title: str, found: dict[str, tuple[Data, Scores]], splits: int) -> list[Table]:
@@ -153,18 +156,21 @@ def main() -> None:
         path = options.table
         sections = {"Own table": {path.stem: lambda: own_table(path, options.target)}}
         options.data = [path.stem]
-    every: dict[str, Any] = {}
+    judged: dict[str, list[dict[str, float]]] = {}
     for title, sources in sections.items():
         wanted = {name: load for name, load in sources.items() if name in options.data}
         if found := scored(wanted, options.splits, console):
-            every |= found
+            judged[title] = [margins(scores, data.X.shape[1]) for data, scores in found.values()]
             for table in tables(title, found, options.splits):
                 console.print(table)
-    if every:
-        quick = len(every) < 10
-        found_all = [margins(scores, data.X.shape[1]) for data, scores in every.values()]
-        console.print(table_of(bars(found_all), quick))
-        save(console, "quality", quick)
+    judged["All"] = [margin for part in judged.values() for margin in part]
+    quick = len(judged["All"]) < 10
+    for title, part in judged.items():
+        if part:
+            table = table_of(bars(part), quick)
+            table.title = f"{title}, {len(part)} data sets: {table.title}"
+            console.print(table)
+    save(console, "quality", quick)
 
 
 if __name__ == "__main__":
