@@ -314,11 +314,6 @@ def test_large_data_leave_out_what_would_not_fit(monkeypatch):
     assert {"all features", "ridge", "PCA"} < set(_compare._WORK)
     assert "4000 training samples of 3000 features" in notes[0]
     assert _compare.chosen_methods(["LinCFA joint"], 160, 20_000) == (["LinCFA joint"], [])
-    assert len(_compare.searched_strategies(None, 1000)[0]) == 4
-    tried, note = _compare.searched_strategies(None, 1001)
-    assert tried == ("sequential",)
-    assert note == "Above 1000 features LinCFACV tries sequential only, to save time."
-    assert _compare.searched_strategies(["joint"], 5000) == (("joint",), "")
 
 
 def test_slope_is_compared_where_installed(monkeypatch, planned):
@@ -335,10 +330,7 @@ def test_slope_is_compared_where_installed(monkeypatch, planned):
 def test_what_was_left_out_is_said(monkeypatch, planned):
     X, y = draw(0)
     monkeypatch.setattr(_compare, "MOST_SQUARE", 5)
-    monkeypatch.setattr(_compare, "MOST_SEARCHED", 5)
     found = compare(X, y)
     assert "Left out above 5 features" in str(found)
-    assert "Above 5 features LinCFACV tries" in str(found)
     assert "Left out above 5 features" in found._repr_html_()
-    assert {task.strategies for task in planned} == {("sequential",)}
     assert len(compare(X, y, methods=QUICK).notes) == 0

@@ -44,10 +44,8 @@ SLOPE = "SLOPE"
 
 MOST_SQUARE = 4000  # features, up to which methods may need a D × D matrix: 128 MB each
 MOST_WORK = 2e10  # largest n·D·min(n, D) of a fit by singular values: about ten seconds
-MOST_SEARCHED = 1000  # features, up to which LinCFACV tries all strategies: several times slower
 
 _FOLDS = 5
-_STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
 _SQUARE = ("LinCFA agglomerative", "LinCFA joint", "FeatureAgglomeration")
 _SLOW = ("elastic net", SLOPE)
 _WORK = (ALL, "ridge", "PCA", *_SLOW)
@@ -68,7 +66,7 @@ class TrainingPart:
     n: int
     D: int
     ordered: bool = False
-    strategies: tuple[str, ...] = _STRATEGIES
+    strategies: Sequence[str] | None = None  # that LinCFACV tries; None for its default
     connectivity: Any = None  # which features are neighbours: those that merge features respect it
 
     @property
@@ -134,18 +132,6 @@ def chosen_methods(methods: Any, n: int, D: int) -> tuple[list[str], list[str]]:
             f"than about ten seconds: {', '.join(_WORK)}."
         )
     return [name for name in METHODS if name not in left_out], notes
-
-
-def searched_strategies(strategies: Sequence[str] | None, D: int) -> tuple[tuple[str, ...], str]:
-    """Return the strategies that LinCFACV tries, and a note if these are not all."""
-    if strategies is not None:
-        for strategy in listed("strategies", strategies):
-            check_strategy(strategy)
-        return tuple(strategies), ""
-    if D <= MOST_SEARCHED:
-        return _STRATEGIES, ""
-    first = _STRATEGIES[0]
-    return (first,), f"Above {MOST_SEARCHED} features {SEARCH} tries {first} only, to save time."
 
 
 @dataclass(frozen=True)
@@ -361,8 +347,7 @@ def compare(
         Whether the samples are in time order. Folds are then contiguous, not shuffled and not
         repeated, and so are those by which the methods choose.
     strategies : sequence of str, default=None
-        Strategies that LinCFACV tries. None for all four, or above 1000 features for
-        "sequential" only, as a note in the result says.
+        Strategies that LinCFACV tries; None for its default.
     random_state : int, RandomState instance or None, default=0
         How the samples are shuffled.
     n_jobs : int, default=None
@@ -392,15 +377,14 @@ def compare(
     folds = _folds(values, target, cv, n_repeats, ordered, random_state)
     n, D = max(len(train) for train, _ in folds), values.shape[1]
     names, notes = chosen_methods(methods, n, D)
-    tried, note = searched_strategies(strategies, D)
-    if note and SEARCH in names:
-        notes.append(note)
+    for strategy in [] if strategies is None else listed("strategies", strategies):
+        check_strategy(strategy)
     if n_constant:
         features = "feature was" if n_constant == 1 else "features were"
         notes.append(f"{n_constant} constant {features} left out.")
     # Fold by fold, so that the first ones tell how much time is left.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_score)(name, values, target, fold, ordered, tried)
+        delayed(_score)(name, values, target, fold, ordered, strategies)
         for fold in folds
         for name in names
     )
@@ -491,7 +475,7 @@ def _score(
     y: FloatArray,
     fold: Fold,
     ordered: bool,
-    strategies: tuple[str, ...],
+    strategies: Sequence[str] | None,
 ) -> FoldScore:
     """Fit a method to the training part of a fold and score it on the held-out part."""
     with warnings.catch_warnings(record=True) as caught:
