@@ -23,7 +23,7 @@ class Decomposition:
 
     center: FloatArray  # means of the features
     target_center: float
-    singular: FloatArray  # s, those above the rounding of the data
+    singular: FloatArray  # s above the rounding of the data, the largest first
     directions: FloatArray  # V
     loadings: FloatArray  # Uᵀy
 
@@ -50,7 +50,7 @@ class Decomposition:
         if X.shape[0] > X.shape[1]:
             squares, V = np.linalg.eigh(X.T @ X)
             if squares[0] > _WELL_CONDITIONED * squares[-1]:  # no digits that matter are lost
-                s = np.sqrt(squares)
+                s, V = np.sqrt(squares)[::-1], V[:, ::-1]
                 return cls(center, float(target_center), s, V, V.T @ (X.T @ y) / s)
         U, s, Vt = np.linalg.svd(X, full_matrices=False)
         # What is left below is rounding of the data: a weight there would be any number.
