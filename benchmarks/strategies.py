@@ -12,12 +12,10 @@ from rich.console import Console
 from sklearn.cluster import FeatureAgglomeration
 from sklearn.linear_model import LinearRegression
 
-from lincfa import LinCFA, LinCFACV
-from lincfa.datasets import make_spectra
-from lincfa.plotting import plot_search
+from lincfa import LinCFA
 
 from . import data as sources
-from .bars import RESULTS, Bar, new_console, save, table_of
+from .bars import Bar, new_console, save, table_of
 from .measure import extra_bytes, seconds
 
 
@@ -84,21 +82,6 @@ def centroid(console: Console, n: int, D: int) -> list[Bar]:
     return bars
 
 
-def search(console: Console) -> None:
-    """Measure LinCFACV with its defaults on few samples."""
-    X, y = make_spectra(random_state=0)
-    model = LinCFACV()
-    time = seconds(lambda: model.fit(X, y), 1)
-    splits = sum(name.startswith("split") for name in model.cv_results_)
-    combinations = len(model.cv_results_["strategy"])
-    console.print(
-        f"LinCFACV, spectra 40 × 400: {time:.1f} s, {combinations} combinations, {splits} folds"
-    )
-    path = RESULTS / "search.png"
-    plot_search(model).savefig(path, dpi=110)
-    console.print(f"saved {path}")
-
-
 def main() -> None:
     """Run the benchmarks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -113,7 +96,6 @@ def main() -> None:
     bars += joint(console, *((400, 60) if quick else (20_000, 2000)))
     for D in (200,) if quick else (2000,) if options.no_large else (2000, 10_000, 40_000):
         bars += centroid(console, 100 if quick else 1000, D)
-    search(console)
     console.print(table_of(bars, quick))
     save(console, "strategies", quick)
 

@@ -4,29 +4,35 @@ import time
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 from scipy.sparse import block_diag
-from sklearn.cluster import FeatureAgglomeration
 from sklearn.cross_decomposition import PLSRegression
-from sklearn.decomposition import PCA
 from sklearn.dummy import DummyRegressor
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFA, LinCFACV
+from lincfa.baselines import (
+    agglomeration,
+    elastic_net,
+    n_features,
+    pca_regression,
+    ridge,
+    slope,
+)
 from lincfa.structure import grid_connectivity
 
 Field = xr.DataArray | xr.Dataset
 Floats = NDArray[np.float64]
 
-COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60)
 SCORING = "neg_mean_squared_error"
 JOBS = 2
 
@@ -80,28 +86,22 @@ def peers(train: Part, units: str) -> dict[str, Any]:
     """Return the other methods, which are fitted to the table of cells."""
     cv = blocks_in_time(len(train.target))
     shortest = min(len(past) for past, _ in cv.split(train.target))
-    # LinCFACV has the same limit: at most half as many features as samples.
-    counts = [count for count in COUNTS if count <= shortest // 2]
-
-    def scaled(*steps: Any) -> Pipeline:
-        scalers = [StandardScaler()] if units == "standardized" else []
-        return make_pipeline(*scalers, *steps)
-
-    def chosen(grid: dict[str, Any], step: Any, *more: Any) -> GridSearchCV:
-        name = type(step).__name__.lower()
-        values = {f"{name}__{parameter}": values for parameter, values in grid.items()}
-        return GridSearchCV(scaled(step, *more), values, cv=cv, scoring=SCORING, n_jobs=JOBS)
-
-    clusters = FeatureAgglomeration(connectivity=neighbours(train.field))
+    components = {"n_components": list(range(1, min(20, shortest - 1) + 1))}
+    options: dict[str, Any] = {"cv": cv, "scoring": SCORING, "n_jobs": JOBS}
+    methods = {
+        "least squares, all cells": LinearRegression(),
+        "ridge": ridge(cv),
+        "PCA (EOF) regression": pca_regression(cv),
+        "PLS": GridSearchCV(PLSRegression(scale=False), components, **options),
+        "FeatureAgglomeration": agglomeration(cv, neighbours(train.field)),
+        "elastic net": elastic_net(cv),
+    }
+    if find_spec("sortedl1"):
+        methods["SLOPE"] = slope(cv)
+    scalers = [StandardScaler()] if units == "standardized" else []
     return {
         "training mean": DummyRegressor(),
-        "least squares, all cells": scaled(LinearRegression()),
-        "ridge": chosen({"alpha": np.logspace(-1, 6, 15)}, Ridge()),
-        "PCA (EOF) regression": chosen(
-            {"n_components": counts}, PCA(svd_solver="full"), LinearRegression()
-        ),
-        "PLS": chosen({"n_components": counts}, PLSRegression(scale=False)),
-        "FeatureAgglomeration": chosen({"n_clusters": counts[1:]}, clusters, LinearRegression()),
+        **{name: make_pipeline(*scalers, method) for name, method in methods.items()},
     }
 
 
@@ -127,28 +127,18 @@ def ours(train: Part, units: Literal["standardized", "original"]) -> dict[str, A
     }
 
 
-def n_features(model: Any) -> int:
-    """Return the number of features that a fitted regression uses."""
-    if isinstance(model, DummyRegressor):
-        return 0
-    model = getattr(model, "best_estimator_", getattr(model, "estimator_", model))
-    last = model[-1] if isinstance(model, Pipeline) else model
-    return int(last.n_components if isinstance(last, PLSRegression) else last.n_features_in_)
-
-
 def score(model: Any, train: Part, test: Part, takes_field: bool) -> Result:
     """Fit on the training years and predict the test years."""
     past, future = (part.field if takes_field else part.cells for part in (train, test))
     start = time.perf_counter()
     with warnings.catch_warnings():
-        # Seas that are not connected: scikit-learn joins them where they are closest.
-        warnings.filterwarnings("ignore", message="the number of connected components")
         # The number of features beside the score says so too.
         warnings.filterwarnings("ignore", message="LinCFA left .* groups")
         model.fit(past, train.target)
     seconds = time.perf_counter() - start
     prediction = np.ravel(model.predict(future))
-    return Result(test.target.values, prediction, n_features(model), seconds)
+    used = 0 if isinstance(model, DummyRegressor) else n_features(model)
+    return Result(test.target.values, prediction, used, seconds)
 
 
 def compare(

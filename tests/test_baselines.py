@@ -1,23 +1,41 @@
-"""The methods that the paper compares with, against direct computations."""
+"""The methods to compare with, against direct computations and scikit-learn's search."""
 
 import pickle
 import re
+import sys
 import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.linalg import eigh
+from scipy.sparse import block_diag
 from sklearn.base import clone
+from sklearn.cluster import FeatureAgglomeration
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import ElasticNet, LinearRegression, Ridge, enet_path
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.model_selection import GridSearchCV, RepeatedKFold, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lincfa
-from lincfa.baselines import ScreenedPCA, SupervisedPCA
+from lincfa.baselines import (
+    L1_RATIOS,
+    RIDGES,
+    ScreenedPCA,
+    SupervisedPCA,
+    agglomeration,
+    elastic_net,
+    n_features,
+    pca_regression,
+    ridge,
+    slope,
+)
 from lincfa.baselines._kernels import KERNELS, make_kernel
+from lincfa.datasets import make_spectra
+from lincfa.structure import grid_connectivity
 from reference import assert_raises
 
 MODELS = [*(SupervisedPCA(kernel=kernel) for kernel in KERNELS), ScreenedPCA(2), ScreenedPCA(0.8)]
@@ -307,3 +325,122 @@ def test_bad_data_are_named(model):
 )
 def test_bad_parameters_are_named(model, words):
     assert_raises(re.escape(words), model.fit, *draw())
+
+
+# Tuned regressions
+
+CENTER = StandardScaler(with_std=False)
+SEARCHES = {
+    "ridge": (ridge, Ridge(), {"alpha": RIDGES}),
+    "components": (
+        pca_regression,
+        make_pipeline(PCA(svd_solver="full"), LinearRegression()),
+        {"pca__n_components": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]},
+    ),
+    "clusters": (
+        agglomeration,
+        make_pipeline(CENTER, FeatureAgglomeration(), LinearRegression()),
+        {"featureagglomeration__n_clusters": [1, 2, 3, 4, 5, 6, 7, 8, 10, 12]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("cv", [RepeatedKFold(n_repeats=2, random_state=0), TimeSeriesSplit(4)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_path_is_the_search_of_scikit_learn(name, cv, seed):
+    X, y = draw(90, seed=seed)
+    tuned, model, grid = SEARCHES[name]
+    search = GridSearchCV(model, grid, cv=cv, scoring="neg_mean_squared_error").fit(X, y)
+    found = tuned(cv).fit(X, y)
+    (chosen,) = search.best_params_.values()
+    assert found.best_index_ == [*next(iter(grid.values()))].index(chosen)
+    assert n_features(found) == (12 if name == "ridge" else chosen)
+    np.testing.assert_allclose(found.predict(X), search.predict(X), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("grid", [(6, 10), (3, 20)])
+def test_clusters_of_neighbours_with_more_features_than_samples(grid, rng):
+    X = rng.normal(size=(40, 60)) + np.repeat(rng.normal(size=(40, 6)), 10, axis=1)
+    y = X[:, :10].mean(axis=1) - X[:, 20:30].mean(axis=1) + 0.1 * rng.normal(size=40)
+    graph = grid_connectivity(grid)
+    model = make_pipeline(CENTER, FeatureAgglomeration(connectivity=graph), LinearRegression())
+    # Geometric, up to the 31 that 32 training samples allow.
+    numbers = [1, 2, 3, 4, 5, 6, 8, 11, 14, 18, 24, 31]
+    options = {"cv": 5, "scoring": "neg_mean_squared_error"}
+    search = GridSearchCV(model, {"featureagglomeration__n_clusters": numbers}, **options)
+    found = agglomeration(5, graph).fit(X, y)
+    np.testing.assert_allclose(found.predict(X), search.fit(X, y).predict(X), rtol=1e-8)
+    # Two parts that do not touch; scikit-learn warns of them.
+    apart = block_diag([grid_connectivity((30,))] * 2, format="csr")
+    assert agglomeration(5, apart).fit(X, y).score(X, y) > 0.8
+
+
+def penalised(name, X, y):
+    """Coefficients for each penalty, of centred features and target."""
+    shares = np.geomspace(1, 1e-3, 20)
+    if name == "SLOPE":
+        from sortedl1 import Slope
+
+        model = Slope(fit_intercept=False, tol=1e-2, max_iter=300)
+        path = model.path(
+            X, y, path_length=20, alpha_min_ratio=1e-3, tol_dev_change=0, tol_dev_ratio=1
+        )
+        return path.coefs[:, 0]
+    largest = np.abs(X.T @ y).max() / len(y)
+    return np.column_stack(
+        [
+            enet_path(X, y, l1_ratio=ratio, alphas=shares * largest / ratio, tol=1e-2)[1]
+            for ratio in L1_RATIOS
+        ]
+    )
+
+
+@pytest.mark.parametrize(("name", "tuned"), [("elastic net", elastic_net), ("SLOPE", slope)])
+def test_penalties_by_a_loop_over_folds(name, tuned):
+    if name == "SLOPE":
+        pytest.importorskip("sortedl1")
+    X, y = draw(90)
+    X = StandardScaler().fit_transform(X)
+    cv = RepeatedKFold(n_repeats=2, random_state=0)
+    errors = []
+    for train, test in cv.split(X):
+        center, mean = X[train].mean(axis=0), y[train].mean()
+        weights = penalised(name, X[train] - center, y[train] - mean)
+        predicted = mean + (X[test] - center) @ weights
+        errors.append(((y[test, None] - predicted) ** 2).mean(axis=0))
+    best = np.mean(errors, axis=0).argmin()
+    weights = penalised(name, X, y - y.mean())[:, best]
+    found = tuned(cv).fit(X, y)
+    np.testing.assert_allclose(found.coef_, weights, rtol=1e-9)
+    np.testing.assert_allclose(found.predict(X), y.mean() + X @ weights)
+    assert n_features(found) == np.count_nonzero(weights)
+
+
+def test_an_elastic_net_that_stops_early_predicts_as_well():
+    """On spectra, whose neighbouring wavelengths are nearly equal."""
+    X, y = make_spectra(random_state=0)
+    Z = StandardScaler().fit_transform(X)
+    found = elastic_net(5).fit(Z[:27], y[:27])
+    largest = np.abs(Z[:27].T @ (y[:27] - y[:27].mean())).max() / 27
+    ratio = L1_RATIOS[found.best_index_ // 20]
+    alpha = largest / ratio * np.geomspace(1, 1e-3, 20)[found.best_index_ % 20]
+    exact = ElasticNet(alpha=alpha, l1_ratio=ratio, max_iter=100_000).fit(Z[:27], y[:27])
+    assert found.score(Z[27:], y[27:]) == pytest.approx(exact.score(Z[27:], y[27:]), abs=0.02)
+
+
+def test_paths_of_little_rank(rng):
+    """Fewer directions than numbers to choose from, features constant in a fold, or one feature."""
+    X = np.repeat(rng.normal(size=(30, 2)), 10, axis=1)
+    X = np.column_stack([X, np.arange(30) == 0])
+    y = X[:, 0] + 0.1 * rng.normal(size=30)
+    for tuned in (ridge, pca_regression, agglomeration, elastic_net):
+        assert tuned(5).fit(X, y).score(X, y) > 0.9
+        assert n_features(tuned(5).fit(X[:, :1], y)) == 1
+    assert pca_regression(5).fit(X, y).n_features_ <= 3
+
+
+def test_slope_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sortedl1", None)
+    with pytest.raises(ImportError, match="SLOPE needs sortedl1: pip install sortedl1"):
+        slope(5)

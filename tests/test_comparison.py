@@ -1,14 +1,13 @@
 """LinCFA against other methods by repeated cross-validation."""
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.cluster import FeatureAgglomeration
 from sklearn.cross_decomposition import PLSRegression
-from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.metrics import r2_score
 from sklearn.model_selection import (
@@ -20,20 +19,26 @@ from sklearn.model_selection import (
 )
 from sklearn.preprocessing import StandardScaler
 
-from lincfa import Comparison, LinCFA, LinCFACV, compare
+from lincfa import Comparison, LinCFA, LinCFACV, baselines, compare
 from lincfa._search._folds import default_folds
-from lincfa.baselines import RIDGES
 from lincfa.diagnostics import _compare, _progress
 from lincfa.diagnostics._compare import METHODS, TrainingPart
 from reference import assert_raises, draw
 
 QUICK = ["LinCFA", "all features", "PCA"]
 SCALES = np.logspace(-2, 2, 12)
+PATHS = {
+    "PCA": "pca_regression",
+    "FeatureAgglomeration": "agglomeration",
+    "elastic net": "elastic_net",
+    "SLOPE": "slope",
+}
 
 
 def literal(name, X, y):
     """Each method as its documentation reads, fitted; and its number of features."""
     n = len(y)
+    options = {"cv": default_folds(n), "scoring": "neg_mean_squared_error"}
     scaler = StandardScaler().fit(X)
     Z = scaler.transform(X)
     if name == "LinCFACV":
@@ -46,17 +51,16 @@ def literal(name, X, y):
     if name == "PLS":
         most = min(20, X.shape[1], n - -(-n // 5) - 1)
         grid = {"n_components": range(1, most + 1)}
-        options = {"cv": default_folds(n), "scoring": "neg_mean_squared_error"}
         search = GridSearchCV(PLSRegression(scale=False), grid, **options)
         search.fit(Z, y)
         return lambda T: search.predict(scaler.transform(T)), search.best_params_["n_components"]
     if name in ("all features", "ridge"):
-        model = (LinearRegression() if name == "all features" else RidgeCV(RIDGES)).fit(Z, y)
+        model = RidgeCV(baselines.RIDGES, **options) if name == "ridge" else LinearRegression()
+        model.fit(Z, y)
         return lambda T: model.predict(scaler.transform(T)), X.shape[1]
-    groups = LinCFA().fit(X, y).n_groups_
-    step = (PCA(0.95) if name == "PCA" else FeatureAgglomeration(groups)).fit(Z)
-    model = LinearRegression().fit(step.transform(Z), y)
-    return lambda T: model.predict(step.transform(scaler.transform(T))), model.n_features_in_
+    # Those of lincfa.baselines, whose tests compare them with scikit-learn's.
+    model = getattr(baselines, PATHS[name])(cv=default_folds(n)).fit(Z, y)
+    return lambda T: model.predict(scaler.transform(T)), model.n_features_
 
 
 def drifting(seed=0):
@@ -71,6 +75,8 @@ def drifting(seed=0):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_figures_by_a_loop_over_scikit_learns_folds(name):
+    if name == "SLOPE":
+        pytest.importorskip("sortedl1")
     X, y = drifting()
     options = {"cv": 3, "n_repeats": 2, "random_state": 5, "strategies": ["centroid"]}
     found = compare(X, y, methods=[name], **options)
@@ -126,13 +132,14 @@ def test_ordered_folds_are_contiguous(planned):
 
 def test_ordered_methods_choose_by_contiguous_folds():
     part = TrainingPart(53, 10, ordered=True)
-    for chosen in (METHODS["LinCFACV"](part), *(METHODS[k](part)[-1] for k in ("PLS", "ridge"))):
+    tuned = ["PLS", "ridge", "PCA", "FeatureAgglomeration", "elastic net"]
+    for chosen in (METHODS["LinCFACV"](part), *(METHODS[k](part)[-1] for k in tuned)):
         assert isinstance(chosen.cv, KFold)
         assert not chosen.cv.shuffle
         assert chosen.cv.n_splits == 5
-    assert METHODS["ridge"](TrainingPart(53, 10))[-1].cv is None
-    assert METHODS["LinCFACV"](TrainingPart(53, 10)).cv is None  # its own, shuffled
-    assert isinstance(METHODS["PLS"](TrainingPart(53, 10))[-1].cv, RepeatedKFold)
+    assert METHODS["LinCFACV"](TrainingPart(53, 10)).cv is None  # its own, the same
+    for name in tuned:
+        assert repr(METHODS[name](TrainingPart(53, 10))[-1].cv) == repr(default_folds(53))
     X, y = draw(0, 200)
     found = compare(X, y, ordered=True, cv=3, strategies=["sequential"])
     assert np.isfinite(found.fold_r2).all()
@@ -260,18 +267,17 @@ def test_bad_data_are_refused_at_once(planned):
 
 def test_failures_are_listed_and_constant_features_warned_of_once():
     X, y = draw(0)
-    found = compare(X[:, :1], y, cv=2, n_repeats=1, methods=["FeatureAgglomeration", *QUICK])
-    assert found.failures[0].startswith("in 2 of 2 folds: Found array with 1 feature")
+    found = compare(X[:10], y[:10], cv=2, n_repeats=1, methods=["LinCFACV", *QUICK])
+    assert found.failures[0].startswith("in 2 of 2 folds: Cross-validation needs at least 6 sam")
     assert found.failures[1:] == ("", "", "")
     assert np.isnan(found.r2[0])
     assert np.isfinite(found.r2[1:]).all()
     lines = str(found).splitlines()
-    assert lines[2].split() == ["FeatureAgglomeration", "failed"]
-    assert "FeatureAgglomeration failed in 2 of 2 folds: Found array" in str(found)
+    assert lines[2].split() == ["LinCFACV", "failed"]
+    assert "LinCFACV failed in 2 of 2 folds: Cross-validation" in str(found)
     assert found.to_dict()["methods"][0]["failure"] == found.failures[0]
-    few = compare(X[:10], y[:10], cv=2, n_repeats=1, methods=["LinCFACV", "LinCFA"])
-    assert "at least 6 samples, got 5" in few.failures[0]
-    assert few.failures[1] == ""
+    alone = compare(X[:, :1], y, cv=2, n_repeats=1)  # one feature is enough for all
+    assert alone.failures == ("",) * len(alone.methods)
     # One warning about constant features, none about those constant in some fold alone.
     X[:, 3] = 7.0
     X[:, 5] = 0.0
@@ -297,29 +303,34 @@ def test_warnings_of_methods_become_notes(monkeypatch):
     assert found.notes[0].startswith("PCA warned in 2 of 2 folds: divide by zero")
 
 
-def test_large_data_leave_out_what_would_not_fit():
+def test_large_data_leave_out_what_would_not_fit(monkeypatch):
+    monkeypatch.setattr(_compare, "find_spec", lambda name: name == "sortedl1")
     assert _compare.chosen_methods(None, 160, 4000) == (list(METHODS), [])
     names, notes = _compare.chosen_methods(None, 160, 20_000)
-    assert set(METHODS) - set(names) == set(_compare._SQUARE)
-    assert all(name in notes[0] for name in _compare._SQUARE)
+    assert set(METHODS) - set(names) == {*_compare._SQUARE, "elastic net", "SLOPE"}
+    assert all(name in notes[0] for name in set(METHODS) - set(names))
     names, notes = _compare.chosen_methods(None, 4000, 3000)
-    assert set(METHODS) - set(names) == {"all features", "ridge", "PCA"}
+    assert set(METHODS) - set(names) == set(_compare._WORK)
+    assert {"all features", "ridge", "PCA"} < set(_compare._WORK)
     assert "4000 training samples of 3000 features" in notes[0]
     assert _compare.chosen_methods(["LinCFA joint"], 160, 20_000) == (["LinCFA joint"], [])
-    assert len(_compare.searched_strategies(None, 1000)[0]) == 4
-    tried, note = _compare.searched_strategies(None, 1001)
-    assert tried == ("sequential",)
-    assert note == "Above 1000 features LinCFACV tries sequential only, to save time."
-    assert _compare.searched_strategies(["joint"], 5000) == (("joint",), "")
+
+
+def test_slope_is_compared_where_installed(monkeypatch, planned):
+    X, y = draw(0)
+    monkeypatch.setattr(_compare, "find_spec", lambda name: None)
+    assert compare(X, y, cv=2).methods == tuple(name for name in METHODS if name != "SLOPE")
+    planned.clear()
+    monkeypatch.setitem(sys.modules, "sortedl1", None)
+    with pytest.raises(ImportError, match="SLOPE needs sortedl1: pip install sortedl1"):
+        compare(X, y, methods=["LinCFA", "SLOPE"])
+    assert planned == []
 
 
 def test_what_was_left_out_is_said(monkeypatch, planned):
     X, y = draw(0)
     monkeypatch.setattr(_compare, "MOST_SQUARE", 5)
-    monkeypatch.setattr(_compare, "MOST_SEARCHED", 5)
     found = compare(X, y)
     assert "Left out above 5 features" in str(found)
-    assert "Above 5 features LinCFACV tries" in str(found)
     assert "Left out above 5 features" in found._repr_html_()
-    assert {task.strategies for task in planned} == {("sequential",)}
     assert len(compare(X, y, methods=QUICK).notes) == 0

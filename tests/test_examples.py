@@ -41,6 +41,9 @@ def test_pacific_from_end_to_end(monkeypatch, tmp_path, capsys):
     assert score > 0.5 > found["training mean"][0]
     assert count[0] <= 22  # at most half of the 44 winters that it learned from
     assert found["least squares, all cells"][1] == found["ridge"][1]
+    for name in ("PCA (EOF) regression", "PLS", "FeatureAgglomeration", "elastic net"):
+        assert found[name][0] > found["training mean"][0]
+        assert found[name][1][0] < found["ridge"][1][0]
     pictures = sorted(path.name for path in tmp_path.iterdir())
     assert pictures == sorted(f"pacific-{kind}.png" for kind in PICTURES)
     assert all(5_000 < path.stat().st_size < 150_000 for path in tmp_path.iterdir())

@@ -99,14 +99,14 @@ import json
 from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import check_estimator
 from lincfa import LinCFA, LinCFACV
-from lincfa.baselines import ScreenedPCA, SupervisedPCA
+from lincfa.baselines import ScreenedPCA, SupervisedPCA, ridge
 folds = KFold(2, shuffle=True, random_state=0)
 models = [LinCFA(strategy=s) for s in ("sequential", "centroid", "agglomerative", "joint")]
 models += [LinCFA(units="original"), LinCFA(tolerance=4.0, noise=1.0)]
 models.append(LinCFACV(tolerances=(0.5, 4.0), cv=folds))
 models.append(LinCFACV(strategies=["centroid"], tolerances=["unbiased"], cv=folds))
 models += [SupervisedPCA(kernel=k) for k in ("linear", "poly", "rbf", "sigmoid")]
-models += [ScreenedPCA(), ScreenedPCA(None, keep=1), ScreenedPCA(0.9, keep=1.0)]
+models += [ScreenedPCA(), ScreenedPCA(None, keep=1), ScreenedPCA(0.9, keep=1.0), ridge(folds)]
 results = []
 for model in models:
     results += check_estimator(model, on_skip=None, on_fail=None)

@@ -118,7 +118,8 @@ def judged(family, n, tolerance, known, seed=0):
     r = statistics.target_correlation
     pairs = statistics.pairs(first, second, rho[first, second])
     passed = rule.passes(pairs)
-    certain, doubtful = (kind[first, second] for kind in rule.certain_and_doubtful(rho, r, r))
+    screened = rule.certain_and_doubtful(rho, r[:, None], r)
+    certain, doubtful = (kind[first, second] for kind in screened)
     assert not (certain & doubtful).any()
     assert passed[certain].all()
     return rule, rule.f(pairs), r[first], r[second], passed, certain, doubtful

@@ -185,21 +185,20 @@ class Rule:
     def certain_and_doubtful(
         self, rho: FloatArray, r_seeds: FloatArray, r_candidates: FloatArray
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Which pairs (seed, candidate) pass for certain, and which are in doubt."""
-        # A screen for large arrays ``rho`` of shape (seeds, candidates), an eighth of the cost of
+        """Which pairs pass for certain, and which are in doubt; the arrays are broadcast."""
+        # A screen for large arrays, mostly of shape (seeds, candidates), an eighth of the cost of
         # F: F ≤ c multiplied by its denominators, (n−3)(r₁−r₂)²(1+ρ) ≤ 2c(1−ρ²)(1−R²). In doubt are
         # pairs whose two sides differ by less than a margin above their rounding, and pairs that
         # nearly coincide or explain nearly all of the target: for these :meth:`passes` decides, on
         # more than plain correlations.
-        column = r_seeds[:, None]
         # (1 − ρ²)(1 − R²) = 1 − r₁² − r₂² + (2r₁r₂ − ρ)ρ
-        left_over = 2 * column * r_candidates
+        left_over = 2 * r_seeds * r_candidates
         left_over -= rho
         left_over *= rho
         left_over += 1 - r_candidates**2
-        left_over -= column**2
+        left_over -= r_seeds**2
         doubtful = left_over <= _DELICATE
-        excess = column - r_candidates
+        excess = r_seeds - r_candidates
         excess *= excess
         with np.errstate(over="ignore", invalid="ignore"):  # infinite noise puts all in doubt
             if self.noise_ratio is None:

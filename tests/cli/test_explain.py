@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from dataclasses import asdict
 
 import numpy as np
@@ -141,7 +142,8 @@ def test_compare(run, data, frame, samples):
         assert f" {method['r2']:.3f}" in line
 
 
-def test_compare_with_all_methods_by_default(done, data, planned):
+def test_compare_with_all_methods_by_default(done, data, planned, monkeypatch):
+    monkeypatch.setattr("lincfa.diagnostics._compare.find_spec", lambda name: True)
     done("compare", data, "--target", "y", "--drop", "id")
     assert {task.name for task in planned} == {*METHODS}
     assert len(planned) == 15 * len(METHODS)
@@ -177,6 +179,12 @@ def test_compare_for_programs(done, data, frame, samples, options, folds):
     for got, wanted in zip(told["methods"], expected["methods"], strict=True):
         for name in ("r2", "r2_se", "rmse", "n_features", "difference"):
             assert got[name] == pytest.approx(wanted[name])
+
+
+def test_compare_with_a_package_that_is_missing(fails, data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sortedl1", None)
+    message = fails("compare", data, "--target", "y", "--drop", "id", "--method", "SLOPE")
+    assert message == "SLOPE needs sortedl1: pip install sortedl1"
 
 
 def test_compare_quietly(done, data):

@@ -65,7 +65,9 @@ def _decide_block(
     strip = max(1, _SCREEN_VALUES // block.size)
     for top in range(0, block.size, strip):
         rows = slice(top, top + strip)
-        certain, doubtful = rule.certain_and_doubtful(correlations[rows, top:], r[rows], r[top:])
+        certain, doubtful = rule.certain_and_doubtful(
+            correlations[rows, top:], r[rows, None], r[top:]
+        )
         for seed in range(top, min(top + strip, block.size)):
             if not free[seed]:
                 continue
@@ -99,7 +101,7 @@ def _join_first_seed(
     rows = statistics.rows(seeds, comparisons)
     for (active, block), rho in zip(comparisons, rows, strict=True):
         some = seeds[active]
-        certain, doubtful = rule.certain_and_doubtful(rho, r[some], r[block])
+        certain, doubtful = rule.certain_and_doubtful(rho, r[some, None], r[block])
         in_order = np.argsort(some)
         possible = (certain | doubtful)[in_order]
         undecided = np.flatnonzero(possible.any(axis=0))
@@ -160,7 +162,7 @@ def group_sequential_connected(
     # Features in their order: each one that has no group yet seeds one. A feature without a group
     # that is a neighbour of a member joins if the pair (seed, feature) passes the rule, until no
     # neighbour passes.
-    groups = _ConnectedGroups(statistics, rule, Neighbours(graph))
+    groups = _ConnectedGroups(statistics, rule, graph)
     seeds, features, correlations = [], [], []
     for seed in np.flatnonzero(statistics.varying).tolist():
         if groups.free[seed]:
@@ -178,8 +180,8 @@ def group_sequential_connected(
 class _ConnectedGroups:
     """Groups that take one neighbour after the other; ``free`` are the features without one."""
 
-    def __init__(self, statistics: Statistics, rule: Rule, neighbours: Neighbours) -> None:
-        self._statistics, self._rule, self._neighbours = statistics, rule, neighbours
+    def __init__(self, statistics: Statistics, rule: Rule, graph: sparse.csr_array) -> None:
+        self._statistics, self._rule, self._neighbours = statistics, rule, Neighbours(graph)
         self._correlations = NearbyCorrelations(statistics)
         self.free = statistics.varying.tolist()
         self._r = statistics.target_correlation.tolist()
@@ -187,6 +189,30 @@ class _ConnectedGroups:
         rounding = MARGIN + 4 * float(statistics.rounding.max())
         largest = rule.largest_difference(statistics.target_correlation)
         self._largest_difference = (largest + rounding).tolist()
+        self._first_ring = self._passing_neighbours(graph)
+
+    def _passing_neighbours(self, graph: sparse.csr_array) -> list[dict[int, float]] | None:
+        """Later neighbours that pass with a feature, of each; None where these are not cheap."""
+        # All at once: most seeds take few features, or none, and would be tested with a handful.
+        varying, r = self._statistics.varying, self._statistics.target_correlation
+        first, second = sparse.triu(graph, 1).tocoo().coords
+        order = np.lexsort((second, first))
+        order = order[varying[first[order]] & varying[second[order]]]
+        first, second = first[order].astype(np.intp), second[order].astype(np.intp)
+        rho = self._statistics.along_edges(first, second)
+        if rho is None:
+            return None
+        certain, doubtful = self._rule.certain_and_doubtful(rho, r[first], r[second])
+        joins = np.asarray(certain)
+        unsure = np.flatnonzero(doubtful)
+        if unsure.size:
+            pairs = self._statistics.pairs(first[unsure], second[unsure], rho[unsure])
+            joins[unsure] = self._rule.passes(pairs)
+        rings: list[dict[int, float]] = [{} for _ in range(varying.size)]
+        passing = (values[joins].tolist() for values in (first, second, rho))
+        for seed, feature, correlation in zip(*passing, strict=True):
+            rings[seed][feature] = correlation
+        return rings
 
     def grow(self, seed: int) -> tuple[list[int], list[float]]:
         """Return the features that join a seed, and their correlations with it."""
@@ -196,6 +222,12 @@ class _ConnectedGroups:
         self.free[seed] = False
         joined: list[int] = []
         tested: dict[int, float | None] = {}  # the correlation of those that pass
+        if self._first_ring is not None:
+            # Whatever comes before the seed has its group.
+            ring = self._first_ring[seed]
+            if not any(self.free[feature] for feature in ring):
+                return [], []
+            tested = {feature: ring.get(feature) for feature in self._neighbours.of(seed)}
         edge = [seed]
         while edge:
             unknown: dict[int, None] = {}
@@ -252,9 +284,9 @@ class _ConnectedGroups:
         candidates = np.array(features, dtype=np.intp)
         rho = self._correlations.of(seed, candidates)
         r = self._statistics.target_correlation
-        certain, doubtful = self._rule.certain_and_doubtful(rho[None], r[[seed]], r[candidates])
-        joins = np.asarray(certain[0])
-        unsure = np.flatnonzero(doubtful[0])
+        certain, doubtful = self._rule.certain_and_doubtful(rho, r[seed], r[candidates])
+        joins = np.asarray(certain)
+        unsure = np.flatnonzero(doubtful)
         if unsure.size:
             first = np.full(unsure.size, seed)
             pairs = self._statistics.pairs(first, candidates[unsure], rho[unsure])

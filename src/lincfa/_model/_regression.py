@@ -12,6 +12,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..theory._arrays import FloatArray
 from ._parameters import check_penalty
 
+_WELL_CONDITIONED = 1e-6
+"""Smallest share of the variance in a direction up to which products of the features will do, which
+take half the time of singular values: eleven digits of the weights remain, and ten of float32."""
+
 _ROWS, _COLUMNS = 256, 4096  # that are looked at for the precision of the values
 
 
@@ -39,7 +43,7 @@ class Decomposition:
 
     center: FloatArray  # means of the features
     target_center: float
-    singular: FloatArray  # s, those above the rounding of the data
+    singular: FloatArray  # s above the rounding of the data, the largest first
     directions: FloatArray  # V
     loadings: FloatArray  # Uᵀy
 
@@ -63,6 +67,11 @@ class Decomposition:
         if weights is not None:
             root = np.sqrt(weights)
             X, y = X * root[:, None], y * root
+        if X.shape[0] > X.shape[1]:
+            squares, V = np.linalg.eigh(X.T @ X)
+            if squares[0] > _WELL_CONDITIONED * squares[-1]:  # no digits that matter are lost
+                s, V = np.sqrt(squares)[::-1], V[:, ::-1]
+                return cls(center, float(target_center), s, V, V.T @ (X.T @ y) / s)
         U, s, Vt = np.linalg.svd(X, full_matrices=False)
         # What is left below is rounding of the data: a weight there would be any number.
         rank = int((s > s.max(initial=0.0) * max(X.shape) * precision).sum())

@@ -41,6 +41,7 @@ _MULTIPLE = 8
 _COPIED_WIDTH = 512
 _SQUARE_VALUES = 2**20
 _REFINED_VALUES = 2**19
+_EDGE_VALUES = 2**18
 _COLUMNS = 8
 """Values in a cache line: in a row-major array one of them costs as much as all."""
 _COLUMNS_VALUES = 2**21
@@ -108,6 +109,18 @@ class ArrayStatistics(Statistics):
         if self._weights is not None:
             columns *= np.sqrt(self._weights)
         return columns
+
+    def along_edges(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        result = np.empty(first.size)
+        step = max(1, _EDGE_VALUES // self.n_rows)
+        for start in range(0, first.size, step):
+            some = slice(start, start + step)
+            ends = np.concatenate([first[some], second[some]])
+            features, places = np.unique(ends, return_inverse=True)
+            columns = self.columns(features)
+            one, other = np.split(places, 2)
+            result[some] = np.einsum("ij,ij->i", columns[one], columns[other])
+        return result
 
     def square(self, features: IndexArray) -> FloatArray:
         size = features.size

@@ -39,6 +39,9 @@ class CachedStatistics(Statistics):
         costs = replace(source.costs, scattered=0.0, candidates=128, columns=0)
         return cls(**source.moments(), costs=costs, _source=source, _matrix=matrix)
 
+    def along_edges(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        return self._matrix[first, second]
+
     def square(self, features: IndexArray) -> FloatArray:
         return self._matrix[np.ix_(features, features)]
 
@@ -72,6 +75,10 @@ class NearbyCorrelations:
         n_blocks = -(-size // self._width)
         space = max(_KEPT_SHARE * size * self._n_rows, _FEWEST_VALUES)
         slots = int(min(n_blocks, max(2, space // (self._width * self._n_rows))))
+        # Where there is space for all columns, they are read at once and never looked for again.
+        self._all = source.columns(np.arange(size)) if slots == n_blocks else None
+        if self._all is not None:
+            return
         self._columns = np.empty((slots * self._width, self._n_rows))
         # One block more than there are, for slots that are empty.
         self._place = np.full((n_blocks + 1) * self._width, -1, dtype=np.intp)
@@ -80,6 +87,8 @@ class NearbyCorrelations:
 
     def of(self, seed: int, candidates: IndexArray) -> FloatArray:
         """Correlations of a feature with candidates in ascending order."""
+        if self._width and self._all is not None:
+            return np.asarray(self._all[candidates] @ self._all[seed])
         first = np.array([seed])
         if not self._width or self._replaces_too_much(candidates):
             (rows,) = self._source.rows(first, [(slice(0, 1), candidates)])
@@ -90,6 +99,11 @@ class NearbyCorrelations:
         """Running sums for a group that is still empty."""
         if not self._width:
             return self._source.sums()
+        every = self._all
+        if every is not None:
+            return ColumnSum(
+                lambda some: every[some].sum(axis=0), lambda total, some: every[some] @ total
+            )
         return ColumnSum(lambda some: self._standardized(some).sum(axis=0), self._products)
 
     def _replaces_too_much(self, candidates: IndexArray) -> bool:

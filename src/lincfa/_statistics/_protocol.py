@@ -211,6 +211,10 @@ class Statistics(Features, ABC):
 
         return complete_pairs(rho, r[first], r[second], contrast, residual)
 
+    def along_edges(self, first: IndexArray, second: IndexArray) -> FloatArray | None:
+        """Correlations of many pairs, in the order of the first; None where they are not cheap."""
+        return None
+
     def matrix(self, features: IndexArray) -> FloatArray:
         """Full symmetric matrix of the correlations of the features."""
         matrix = self.square(features)

@@ -18,6 +18,8 @@ METHODS = (
     "PCA",
     "PLS",
     "FeatureAgglomeration",
+    "elastic net",
+    "SLOPE",
 )
 
 
@@ -26,9 +28,9 @@ def add(commands: Any) -> None:
         commands,
         "compare",
         run,
-        help="compare with all features, ridge, PCA, PLS and FeatureAgglomeration",
-        description="Scores LinCFA's variants and other methods, each with a linear regression\n"
-        "behind it, by repeated cross-validation on the rows of a table.",
+        help="compare with ridge, PCA, PLS, FeatureAgglomeration, elastic net and SLOPE",
+        description="Scores LinCFA's variants and other methods, tuned by the same inner folds,\n"
+        "by repeated cross-validation on the rows of a table.",
         examples="  lincfa compare data.csv --target y\n"
         "  lincfa compare series.parquet --target y --split time --folds 10",
     )
@@ -38,7 +40,7 @@ def add(commands: Any) -> None:
         action="append",
         metavar="NAME",
         help=f"compare this one only, of {', '.join(METHODS)}; may be repeated (default: all that "
-        "the size of the table allows)",
+        "the size of the table allows; SLOPE only where sortedl1 is installed)",
     )
     parser.add_argument(
         "--folds",

@@ -5,13 +5,11 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.cluster import FeatureAgglomeration
-from sklearn.decomposition import PCA
-from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import KFold, RepeatedKFold, check_cv
 from sklearn.pipeline import make_pipeline
@@ -30,24 +28,32 @@ from .._lincfa import LinCFA
 from .._lincfa_cv import LinCFACV
 from .._model._display import Table
 from .._model._parameters import check_strategy, is_count, listed
+from .._model._regression import RidgeRegression
 from .._search._folds import default_folds
 from .._statistics import ArrayStatistics, IndexArray
-from ..baselines import RIDGES, n_features, pls
+from ..baselines import (
+    agglomeration,
+    elastic_net,
+    n_features,
+    pca_regression,
+    pls,
+    ridge,
+    slope,
+)
 from ..theory._arrays import FloatArray
 from ._progress import with_progress
 
 ALL = "all features"
-AGGLOMERATION = "FeatureAgglomeration"
 SEARCH = "LinCFACV"
+SLOPE = "SLOPE"
 
 MOST_SQUARE = 4000  # features, up to which methods may need a D × D matrix: 128 MB each
 MOST_WORK = 2e10  # largest n·D·min(n, D) of a fit by singular values: about ten seconds
-MOST_SEARCHED = 1000  # features, up to which LinCFACV tries all strategies: several times slower
 
 _FOLDS = 5
-_STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
-_SQUARE = ("LinCFA agglomerative", "LinCFA joint", AGGLOMERATION)
-_WORK = (ALL, "ridge", "PCA")
+_SQUARE = ("LinCFA agglomerative", "LinCFA joint", "FeatureAgglomeration")
+_SLOW = ("elastic net", SLOPE)
+_WORK = (ALL, "ridge", "PCA", *_SLOW)
 
 _TITLES = ("method", "features", "R²", "±", "RMSE", "±", "R² − all", "±", "seconds")
 _LEGEND = "±: standard error, corrected for the overlap of training sets."
@@ -64,9 +70,9 @@ class TrainingPart:
 
     n: int
     D: int
-    n_groups: int = 1  # of ``LinCFA()`` on it
     ordered: bool = False
-    strategies: tuple[str, ...] = _STRATEGIES
+    strategies: Sequence[str] | None = None  # that LinCFACV tries; None for its default
+    connectivity: Any = None  # which features are neighbours: those that merge features respect it
 
     @property
     def folds(self) -> Any:
@@ -75,17 +81,13 @@ class TrainingPart:
 
 
 def _grouped(strategy: Any) -> Callable[[TrainingPart], Any]:
-    return lambda part: make_pipeline(LinCFA(strategy=strategy), LinearRegression())
-
-
-def _ridge(part: TrainingPart) -> Any:
-    # Leave-one-out would see the neighbours in time of the sample it predicts.
-    chosen = (
-        RidgeCV(RIDGES, cv=part.folds, scoring="neg_mean_squared_error")
-        if part.ordered
-        else RidgeCV(RIDGES)
+    return lambda part: make_pipeline(
+        LinCFA(strategy=strategy, connectivity=part.connectivity), RidgeRegression()
     )
-    return make_pipeline(StandardScaler(), chosen)
+
+
+def _scaled(regression: Callable[[TrainingPart], Any]) -> Callable[[TrainingPart], Any]:
+    return lambda part: make_pipeline(StandardScaler(), regression(part))
 
 
 # LinCFA standardises the features itself.
@@ -95,15 +97,17 @@ METHODS: dict[str, Callable[[TrainingPart], Any]] = {
     "LinCFA agglomerative": _grouped("agglomerative"),
     "LinCFA joint": _grouped("joint"),
     SEARCH: lambda part: LinCFACV(
-        strategies=part.strategies, cv=part.folds if part.ordered else None
+        strategies=part.strategies,
+        cv=part.folds if part.ordered else None,  # the same folds by default
+        connectivity=part.connectivity,
     ),
-    ALL: lambda part: make_pipeline(StandardScaler(), LinearRegression()),
-    "ridge": _ridge,
-    "PCA": lambda part: make_pipeline(StandardScaler(), PCA(0.95), LinearRegression()),
-    "PLS": lambda part: make_pipeline(StandardScaler(), pls(part.n, part.D, part.folds)),
-    AGGLOMERATION: lambda part: make_pipeline(
-        StandardScaler(), FeatureAgglomeration(part.n_groups), LinearRegression()
-    ),
+    ALL: _scaled(lambda part: RidgeRegression()),
+    "ridge": _scaled(lambda part: ridge(part.folds)),
+    "PCA": _scaled(lambda part: pca_regression(part.folds)),
+    "PLS": _scaled(lambda part: pls(part.n, part.D, part.folds)),
+    "FeatureAgglomeration": _scaled(lambda part: agglomeration(part.folds, part.connectivity)),
+    "elastic net": _scaled(lambda part: elastic_net(part.folds)),
+    SLOPE: _scaled(lambda part: slope(part.folds)),
 }
 
 
@@ -115,14 +119,16 @@ def chosen_methods(methods: Any, n: int, D: int) -> tuple[list[str], list[str]]:
         unknown = [name for name in names if name not in METHODS]
         if unknown or not names:
             raise ValueError(f"methods must be among {list(METHODS)}, got {methods!r}")
+        if SLOPE in names:
+            METHODS[SLOPE](TrainingPart(n, D))  # says what to install
         return names, []
     notes: list[str] = []
-    left_out: set[str] = set()
+    left_out = set() if find_spec("sortedl1") else {SLOPE}
     if D > MOST_SQUARE:
-        left_out.update(_SQUARE)
+        left_out.update(_SQUARE + _SLOW)
         notes.append(
             f"Left out above {MOST_SQUARE} features, because they need a matrix of that size "
-            f"squared: {', '.join(_SQUARE)}."
+            f"squared: {', '.join(_SQUARE)}; or take minutes: {', '.join(_SLOW)}."
         )
     if n * D * min(n, D) > MOST_WORK:
         left_out.update(_WORK)
@@ -131,18 +137,6 @@ def chosen_methods(methods: Any, n: int, D: int) -> tuple[list[str], list[str]]:
             f"than about ten seconds: {', '.join(_WORK)}."
         )
     return [name for name in METHODS if name not in left_out], notes
-
-
-def searched_strategies(strategies: Sequence[str] | None, D: int) -> tuple[tuple[str, ...], str]:
-    """Return the strategies that LinCFACV tries, and a note if these are not all."""
-    if strategies is not None:
-        for strategy in listed("strategies", strategies):
-            check_strategy(strategy)
-        return tuple(strategies), ""
-    if D <= MOST_SEARCHED:
-        return _STRATEGIES, ""
-    first = _STRATEGIES[0]
-    return (first,), f"Above {MOST_SEARCHED} features {SEARCH} tries {first} only, to save time."
 
 
 @dataclass(frozen=True)
@@ -188,8 +182,7 @@ class Comparison:
     fold_n_features : array of shape (n_methods, n_folds)
         Number of features of the regression.
     fold_seconds : array of shape (n_methods, n_folds)
-        Time of the fit, including what the method chooses; FeatureAgglomeration is given the number
-        of clusters.
+        Time of the fit, including what the method chooses.
     n_train, n_test : array of shape (n_folds,)
         Samples of the parts of each fold.
     failures : tuple of str
@@ -324,13 +317,19 @@ def compare(
 
     - ``"LinCFA"``: ``LinCFA()``, and ``"LinCFA centroid"``, ``"LinCFA agglomerative"``,
       ``"LinCFA joint"``, its other strategies;
-    - ``"LinCFACV"``: strategy and tolerance chosen by cross-validation within the training part;
+    - ``"LinCFACV"``: strategy and tolerance chosen by cross-validation;
     - ``"all features"``: least squares (the minimum-norm solution if there are more features than
-      samples), and ``"ridge"``, with the penalty chosen by leave-one-out;
-    - ``"PCA"``: principal components with 95 % of the variance;
-    - ``"PLS"``: partial least squares with up to 20 components, chosen by cross-validation;
-    - ``"FeatureAgglomeration"``: that of scikit-learn, with as many clusters as ``LinCFA()`` has
-      groups.
+      samples);
+    - ``"ridge"``: 23 penalties to choose from;
+    - ``"PCA"``: least squares on principal components, 30 numbers to choose from;
+    - ``"PLS"``: partial least squares with up to 20 components;
+    - ``"FeatureAgglomeration"``: that of scikit-learn, 14 numbers of clusters to choose from;
+    - ``"elastic net"``: 2 × 20 penalties to choose from;
+    - ``"SLOPE"``: 20 penalties to choose from; only where ``sortedl1`` is installed.
+
+    All choose by the same folds of the training part and by the same score, the squared error
+    averaged over these folds: five shuffled folds, repeated while there are fewer than 200
+    held-out predictions, or five contiguous ones if ``ordered``. See :mod:`lincfa.baselines`.
 
     A method that fails on a fold is listed with the reason, without figures.
 
@@ -342,19 +341,18 @@ def compare(
     methods : sequence of str, default=None
         Names of methods, in the order of the result. None for all that the size of the data allows;
         a note in the result names the others: above 4000 features those that need a D × D matrix
-        (agglomerative, joint, FeatureAgglomeration); above 2·10¹⁰ for n·D·min(n, D), with n
-        training samples of D features, all features, ridge and PCA. They are compared anyway if
-        named here.
+        (agglomerative, joint, FeatureAgglomeration) or minutes (elastic net, SLOPE); above 2·10¹⁰
+        for n·D·min(n, D), with n training samples of D features, all features, ridge, PCA, elastic
+        net and SLOPE. They are compared anyway if named here.
     cv : int, splitter or iterable, default=5
         Number of folds; or the folds themselves, as anywhere in scikit-learn.
     n_repeats : int, default=3
         How often the samples are shuffled and split again, if ``cv`` is a number.
     ordered : bool, default=False
         Whether the samples are in time order. Folds are then contiguous, not shuffled and not
-        repeated, and so are those by which the methods choose (including ridge).
+        repeated, and so are those by which the methods choose.
     strategies : sequence of str, default=None
-        Strategies that LinCFACV tries. None for all four, or above 1000 features for
-        "sequential" only, as a note in the result says.
+        Strategies that LinCFACV tries; None for its default.
     random_state : int, RandomState instance or None, default=0
         How the samples are shuffled.
     n_jobs : int, default=None
@@ -384,15 +382,14 @@ def compare(
     folds = _folds(values, target, cv, n_repeats, ordered, random_state)
     n, D = max(len(train) for train, _ in folds), values.shape[1]
     names, notes = chosen_methods(methods, n, D)
-    tried, note = searched_strategies(strategies, D)
-    if note and SEARCH in names:
-        notes.append(note)
+    for strategy in [] if strategies is None else listed("strategies", strategies):
+        check_strategy(strategy)
     if n_constant:
         features = "feature was" if n_constant == 1 else "features were"
         notes.append(f"{n_constant} constant {features} left out.")
     # Fold by fold, so that the first ones tell how much time is left.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_score)(name, values, target, fold, ordered, tried)
+        delayed(_score)(name, values, target, fold, ordered, strategies)
         for fold in folds
         for name in names
     )
@@ -483,7 +480,7 @@ def _score(
     y: FloatArray,
     fold: Fold,
     ordered: bool,
-    strategies: tuple[str, ...],
+    strategies: Sequence[str] | None,
 ) -> FoldScore:
     """Fit a method to the training part of a fold and score it on the held-out part."""
     with warnings.catch_warnings(record=True) as caught:
@@ -497,8 +494,7 @@ def _score(
             X_train, X_test = (X[part].astype(np.float64, copy=False) for part in fold)
             y_train, y_test = (y[part] for part in fold)
             n, D = X_train.shape
-            n_groups = LinCFA().fit(X_train, y_train).n_groups_ if name == AGGLOMERATION else 1
-            model = METHODS[name](TrainingPart(n, D, n_groups, ordered, strategies))
+            model = METHODS[name](TrainingPart(n, D, ordered, strategies))
             start = time.perf_counter()
             model.fit(X_train, y_train)
             seconds = time.perf_counter() - start

@@ -416,13 +416,19 @@ def draw_path(path: ScorePath, ax: "Axes") -> None:
     legend_above(ax, [*entries, (ring, path.chosen_name)])
     numbers = np.concatenate([curve.n_groups for curve in path.curves])
     focus(ax, np.concatenate([curve.score for curve in path.curves]), path.chosen[1])
+    _scale_counts(ax, numbers)
+    ax.set(xlabel="number of groups", ylabel=path.score_name)
+    ax.grid(alpha=0.3)
+
+
+def _scale_counts(ax: "Axes", numbers: FloatArray) -> None:
+    """Draw numbers of groups on a logarithmic axis, with round numbers as ticks."""
     low, high = float(numbers.min()) / _MARGIN, float(numbers.max()) * _MARGIN
     ax.set_xscale("log")
     ticks = _count_ticks(low, high)
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
-    ax.set(xlim=(low, high), xlabel="number of groups", ylabel=path.score_name)
-    ax.grid(alpha=0.3)
+    ax.set_xlim(low, high)
 
 
 def _count_ticks(low: float, high: float) -> FloatArray:
@@ -475,7 +481,7 @@ def plot_search(search: LinCFACV) -> "Figure":
         label = strategy if least == -1 else f"{strategy}, correlation ≥ {least:g}"
         color, _ = SERIES[number % len(SERIES)]
         _draw_scores(panels[0], results, "mean_n_groups", rows, color, label)
-    panels[0].set_xscale("log")
+    _scale_counts(panels[0], results["mean_n_groups"][ways])
     shown_rows = ways
     if with_penalties:
         same = [row for row in range(len(kinds)) if _way(results, row) == _way(results, best)]

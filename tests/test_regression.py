@@ -1,0 +1,101 @@
+"""Ridge regression: against scikit-learn, whatever the type and rank of the data."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from lincfa._model import _regression
+from lincfa._model._regression import Decomposition, RidgeRegression, linear_coefficients
+
+
+@parametrize_with_checks([RidgeRegression(0.1)])
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def draw(n, D, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, D)) @ rng.normal(size=(D, D)) + 5 * rng.normal(size=D)
+    return X, X @ rng.normal(size=D) + 3 * rng.normal(size=n) + 7
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "D"), [(60, 5), (12, 30), (20, 20), (40, 1)])
+@pytest.mark.parametrize("penalty", [1e-6, 1e-3, 1.0, 50.0])
+def test_the_penalty_is_a_share_of_the_total_variance(n, D, penalty, weighted):
+    X, y = draw(n, D)
+    weights = np.random.default_rng(1).uniform(0.1, 3, n) if weighted else None
+    model = RidgeRegression(penalty).fit(X, y, weights)
+    counts = np.ones(n) if weights is None else weights
+    total = (counts[:, None] * (X - np.average(X, axis=0, weights=counts)) ** 2).sum()
+    peer = Ridge(penalty * total, solver="svd").fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(model.predict(X), peer.predict(X), rtol=1e-8)
+
+
+def test_least_squares_and_the_smallest_of_several_solutions():
+    for n, D in ((60, 5), (12, 30), (20, 20)):
+        X, y = draw(n, D)
+        model = RidgeRegression().fit(X, y)
+        expected = np.linalg.pinv(X - X.mean(axis=0)) @ (y - y.mean())
+        np.testing.assert_allclose(model.coef_, expected, rtol=1e-7, atol=1e-10)
+        assert model.intercept_ == pytest.approx(y.mean() - X.mean(axis=0) @ expected)
+
+
+@pytest.mark.parametrize("kind", ["anomalies", "copies", "constant"])
+def test_no_weight_rests_on_the_rounding_of_float32(kind):
+    """The same values in float64 with the same rank; the type alone would give any weights."""
+    rng = np.random.default_rng(3)
+    n, D = 48, 300
+    X = rng.normal(size=(n, 6)) @ rng.normal(size=(6, D)) + 280 + 0.5 * rng.normal(size=(n, D))
+    y = X[:, :4].mean(axis=1) + 0.1 * rng.normal(size=n)
+    X = X.astype(np.float32)
+    if kind == "anomalies":  # without the mean of each calendar month: the rank falls by 12
+        X = X - np.stack([X[month::12].mean(axis=0) for month in range(12)])[np.arange(n) % 12]
+        rank = n - 12
+    elif kind == "copies":
+        X = np.hstack([X[:, :20], X[:, :20] * np.float32(1.1)])
+        rank = 20
+    else:
+        X = np.hstack([X[:, :9], np.full((n, 1), np.float32(0.1))])
+        rank = 9
+    assert X.dtype == np.float32
+    fitted = Decomposition.of(X, y)
+    assert fitted.singular.size == rank
+    centered = X.astype(float) - X.astype(float).mean(axis=0)
+    U, s, Vt = (part[..., :rank] if part.ndim < 2 else part for part in np.linalg.svd(centered))
+    expected = Vt[:rank].T @ ((U[:, :rank].T @ (y - y.mean())) / s)
+    np.testing.assert_allclose(RidgeRegression().fit(X, y).coef_, expected, rtol=1e-6, atol=1e-9)
+    # In float64 the rounding of float32 passes for data.
+    assert kind == "constant" or Decomposition.of(X.astype(float), y).singular.size > rank
+
+
+def test_products_give_what_singular_values_give(monkeypatch):
+    X, y = draw(80, 6)
+    quick = Decomposition.of(X, y)
+    monkeypatch.setattr(_regression, "_WELL_CONDITIONED", np.inf)
+    slow = Decomposition.of(X, y)
+    assert quick.directions is not slow.directions
+    np.testing.assert_allclose(quick.singular, slow.singular)  # in the same order
+    penalties = [0.0, 1e-5, 0.1]
+    np.testing.assert_allclose(quick.coefficients(penalties), slow.coefficients(penalties))
+
+
+def test_what_is_not_linear_has_no_coefficients():
+    class Exponential(RidgeRegression):
+        def predict(self, X):
+            return np.exp(super().predict(X))
+
+    X, y = draw(30, 3)
+    coef, intercept = linear_coefficients(RidgeRegression().fit(X, y), 3)
+    np.testing.assert_allclose(X @ coef + intercept, RidgeRegression().fit(X, y).predict(X))
+    assert linear_coefficients(Exponential().fit(X, y / 100), 3) is None
+    assert linear_coefficients(RidgeRegression().fit(X, y), 4) is None
+    assert linear_coefficients(None, 3) is None
+
+
+@pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "much", None, True])
+def test_bad_penalties(penalty):
+    with pytest.raises(ValueError, match="penalty must be a number of at least 0"):
+        RidgeRegression(penalty).fit(*draw(10, 2))
