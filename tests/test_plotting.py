@@ -481,7 +481,7 @@ def test_a_path_of_merges(data, strategy):
 @pytest.fixture(scope="module")
 def search(tree):
     merging = {"strategies": ["sequential", "joint"], "min_correlations": [None, 0.8]}
-    penalties = {"penalties": [0.1, 0.0, 1e-3], "max_groups": 0.2}
+    penalties = {"penalties": [0.1, 0.0, 1e-3], "max_groups": 0.2, "rule": "best"}
     return LinCFACV(tolerances=(4.0, 0.3, 1.0), cv=3, **merging, **penalties).fit(*tree)
 
 

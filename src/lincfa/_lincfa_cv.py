@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import check_scoring, r2_score
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import threadpool_limits
 
 from ._data._checks import check_total_weight, computed, is_dask, is_field
 from ._data._connectivity import read_structure
@@ -47,6 +48,7 @@ from .theory._arrays import FloatArray
 STRATEGIES = ("sequential",)
 MIN_CORRELATIONS = (None, 0.7, 0.9, 0.98)
 TOLERANCES = (0.1, 1.0, 10.0)
+_ONE_THREAD = 2**22  # values up to which a fold is computed in one thread
 PENALTIES = (0.0, *np.logspace(-9, 1, 21).tolist())
 
 
@@ -86,10 +88,11 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         than three standard deviations of the target: a few outliers should not decide.
     estimator : regressor, default=None
         Fitted to the reduced features, in the folds and at the end, instead of a ridge regression.
-    rule : {"best", "near_best", "one_standard_error"}, default="best"
-        ``"best"`` takes the best score. ``"near_best"`` takes the fewest groups (on average over
-        the folds) among those whose score is at most 2 % worse, ``"one_standard_error"`` among
-        those within one standard error of the best.
+    rule : {"near_best", "best", "one_standard_error"}, default="near_best"
+        ``"near_best"`` takes the fewest groups (on average over the folds) among those whose R² is
+        at most 0.003 below the best, or whose score is at most 1 % worse if ``scoring`` is neither
+        R² nor squared errors. ``"best"`` takes the best score, and ``"one_standard_error"`` the
+        fewest groups within one standard error of it.
     max_groups : float, default=0.5
         Limit on the number of groups where there is no penalty, as a share of the training samples
         of a fold, at most 1. Combinations with more groups, on average over the folds, are not
@@ -164,7 +167,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         cv: Any = None,
         scoring: Any = None,
         estimator: Any = None,
-        rule: Literal["best", "near_best", "one_standard_error"] = "best",
+        rule: Literal["best", "near_best", "one_standard_error"] = "near_best",
         max_groups: float | None = 0.5,
         noise: Literal["pair", "full"] | float = "pair",
         connectivity: Any = None,
@@ -245,10 +248,14 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         table = X if in_memory and not is_field(X) else np.zeros((len(outcomes.y), 1))
         # Folds of chunks share what is computed of them; their work is done elsewhere.
         threads = {} if in_memory else {"require": "sharedmem"}
-        folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **threads)(
-            delayed(score_fold)(candidates, score, samples, train, test)
-            for train, test in splits(self.cv, table, outcomes.y, groups, sample_weight is not None)
-        )
+        # Regressions on few groups take longer in several threads than in one.
+        one = isinstance(training, Training) and training.values.size <= _ONE_THREAD
+        parts = splits(self.cv, table, outcomes.y, groups, sample_weight is not None)
+        with threadpool_limits(1 if one else None, "blas"):
+            folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **threads)(
+                delayed(score_fold)(candidates, score, samples, train, test)
+                for train, test in parts
+            )
         if not folds:
             raise ValueError(
                 f"cv={self.cv!r} gives no folds; an iterator of splits can be used for one fit "
@@ -260,7 +267,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             for penalty in (penalties if given is None else [None])
         ]
         self.cv_results_ = tabulate(tried, folds, self.max_groups)
-        self.best_index_ = choose(self.cv_results_, self.rule)
+        self.best_index_ = choose(self.cv_results_, self.rule, scoring.near)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         strategy, tolerance, min_correlation, self.penalty_ = tried[self.best_index_]
         own = self.get_params(deep=False)

@@ -1,7 +1,7 @@
 """The scores of a cross-validation, and the combination they favour."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -17,8 +17,6 @@ Combination: TypeAlias = tuple[str, Any, float | None, float | None]
 """Strategy, tolerance, smallest correlation and penalty; None for an estimator of the user's."""
 
 _ROUNDING = 1e-9
-NEAR = 0.02
-"""Share of the best score by which a choice with fewer groups may be worse."""
 
 
 def tabulate(
@@ -51,7 +49,7 @@ def tabulate(
     return results | {f"split{k}_test_score": row for k, row in enumerate(scores)}
 
 
-def choose(results: dict[str, npt.NDArray[Any]], rule: str) -> int:
+def choose(results: dict[str, npt.NDArray[Any]], rule: str, near: Callable[[float], float]) -> int:
     """Return the row with the fewest groups among those that the rule takes for the best."""
     mean, eligible = results["mean_test_score"], results["eligible"]
     if not eligible.any():
@@ -68,7 +66,7 @@ def choose(results: dict[str, npt.NDArray[Any]], rule: str) -> int:
     # Scores that differ by rounding only, as those of perfect fits, count as equal.
     slack = _ROUNDING * np.abs(mean[eligible]).max()
     if rule == "near_best":
-        slack = max(slack, NEAR * abs(mean[best]))
+        slack = max(slack, near(float(mean[best])))
     elif rule == "one_standard_error":
         slack = max(slack, standard_errors(results)[best])
     good = np.flatnonzero(eligible & (mean >= mean[best] - slack))

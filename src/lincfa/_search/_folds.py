@@ -166,6 +166,10 @@ class Candidates:
 _LARGEST_ERROR = 3.0
 """Standard deviations of the target for which an error counts at most."""
 
+_NEAR, _NEAR_OTHERS = 0.003, 0.01
+"""By how much a score may be below the best to count as near it: in R², and as a share of the best
+for scores that are neither R² nor squared errors."""
+
 
 @dataclass(frozen=True)
 class Scoring:
@@ -179,6 +183,12 @@ class Scoring:
     def by_errors(self) -> bool:
         """Whether the errors of the predictions are all it takes."""
         return self.name is None or self.name == "neg_mean_squared_error"
+
+    def near(self, best: float) -> float:
+        """Return by how much a score may be below the best to count as near it."""
+        if self.by_errors:
+            return _NEAR * self.target_scale**2
+        return _NEAR if self.name == "r2" else _NEAR_OTHERS * abs(best)
 
     def of_errors(self, errors: FloatArray, weights: FloatArray | None) -> FloatArray:
         """Scores of errors, of each column if there are several."""
