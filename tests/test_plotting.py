@@ -460,7 +460,7 @@ def test_a_path_of_a_search(fitted):
     np.testing.assert_array_equal(np.sort(shown), np.sort(allowed.reshape(-1, 2).max(axis=1)))
     chosen = f"chosen ({fitted.n_groups_} groups on all data)"
     assert legend_texts(ax) == [*fitted.strategies, chosen]
-    assert ax.get_ylabel() == "negative squared error (truncated)"
+    assert ax.get_ylabel() == "R² (errors truncated)"
 
 
 @pytest.mark.parametrize("strategy", ["agglomerative", "joint"])
@@ -531,7 +531,7 @@ def test_panels_and_labels(search):
     left, right = figure.axes
     assert left.get_xlabel() == "mean number of groups"
     assert right.get_xlabel() == "penalty of the chosen way of merging"
-    assert left.get_ylabel() == "negative squared error (truncated),\nmean over folds"
+    assert left.get_ylabel() == "R² (errors truncated),\nmean over folds"
     assert (left.get_xscale(), right.get_xscale()) == ("log", "symlog")
     assert set(legend_texts(left)) == {*LABELS, "chosen", "too many groups"}
     assert [container.get_label() for container in left.containers] == LABELS

@@ -172,7 +172,7 @@ def test_a_model_that_is_not_linear_is_refused(tmp_path, estimator):
     model = LinCFACV(**QUICK | {"penalties": None}, estimator=estimator).fit(X, np.exp(y / 9))
     assert not hasattr(model, "coef_")
     assert not hasattr(model, "intercept_")
-    with pytest.raises(ValueError, match=r"not linear.*model\.reducer_\.save"):
+    with pytest.raises(ValueError, match=r"no linear weights.*model\.reducer_\.save"):
         model.save(tmp_path / "model.json")
     assert not list(tmp_path.iterdir())
     model.reducer_.save(tmp_path / "groups.json")

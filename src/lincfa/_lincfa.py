@@ -464,6 +464,10 @@ class LinCFA(GroupModel):
         path : str or path
             An existing file is replaced.
         """
+        self._check_saving()
+        save_model(self, path, output_of(self))
+
+    def _check_saving(self) -> None:
         self._check_is_fitted()
         self._check_parameters()
         if (self.strategy in PATHS) != hasattr(self, "merge_path_"):
@@ -472,7 +476,6 @@ class LinCFA(GroupModel):
             raise ValueError(
                 "connectivity or blocks were changed after the fit; fit again before saving."
             )
-        save_model(self, path, output_of(self))
 
     def _check_is_fitted(self) -> None:
         stream: _Stream | None = getattr(self, "_stream", None)

@@ -84,15 +84,16 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         neighbours in time together.
     scoring : str or callable, default=None
         Score to compare, larger is better. It is averaged over the folds such that each held-out
-        sample counts the same. None for minus the squared error, where no error counts for more
+        sample counts the same. None for R² of all held-out samples, where no error counts for more
         than three standard deviations of the target: a few outliers should not decide.
     estimator : regressor, default=None
         Fitted to the reduced features, in the folds and at the end, instead of a ridge regression.
     rule : {"near_best", "best", "one_standard_error"}, default="near_best"
-        ``"near_best"`` takes the fewest groups (on average over the folds) among those whose R² is
-        at most 0.003 below the best, or whose score is at most 1 % worse if ``scoring`` is neither
-        R² nor squared errors. ``"best"`` takes the best score, and ``"one_standard_error"`` the
-        fewest groups within one standard error of it.
+        ``"best"`` takes the best score. ``"one_standard_error"`` takes the fewest groups (on
+        average over the folds) within one standard error of it. ``"near_best"`` trusts what merges
+        much only where it proves itself: of the combinations whose R² is at most 0.005 below that
+        of the least merging one, with half a standard error of the difference to spare, it takes
+        the fewest groups within 0.005 of the best. (For other scores, 1 % instead of 0.005.)
     max_groups : float, default=0.5
         Limit on the number of groups where there is no penalty, as a share of the training samples
         of a fold, at most 1. Combinations with more groups, on average over the folds, are not
@@ -231,7 +232,8 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         regression = RidgeRegression() if given is None else given
         if outcomes.weights is not None and not has_fit_parameter(regression, "sample_weight"):
             raise ValueError(f"The estimator {given!r} does not take sample_weight.")
-        scoring = Scoring(self.scoring, check_scoring(regression, self.scoring), target_scale)
+        scorer = None if self.scoring is None else check_scoring(regression, self.scoring)
+        scoring = Scoring(self.scoring, scorer, target_scale)
         candidates = Candidates(
             strategies,
             least,
@@ -249,7 +251,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         # Folds of chunks share what is computed of them; their work is done elsewhere.
         threads = {} if in_memory else {"require": "sharedmem"}
         # Regressions on few groups take longer in several threads than in one.
-        one = isinstance(training, Training) and training.values.size <= _ONE_THREAD
+        one = in_memory and training.values.size <= _ONE_THREAD
         parts = splits(self.cv, table, outcomes.y, groups, sample_weight is not None)
         with threadpool_limits(1 if one else None, "blas"):
             folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **threads)(
@@ -267,7 +269,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             for penalty in (penalties if given is None else [None])
         ]
         self.cv_results_ = tabulate(tried, folds, self.max_groups)
-        self.best_index_ = choose(self.cv_results_, self.rule, scoring.near)
+        self.best_index_ = choose(self.cv_results_, folds, self.rule, scoring.near)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         strategy, tolerance, min_correlation, self.penalty_ = tried[self.best_index_]
         own = self.get_params(deep=False)
@@ -313,10 +315,10 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         fitted = getattr(self, "estimator_", None)
         weights = None if fitted is None else linear_coefficients(fitted, self.n_groups_)
         if weights is None:
-            which = (
-                "is not fitted yet" if fitted is None else f"has {fitted!r}, which is not linear"
+            which = "is not fitted yet" if fitted is None else f"has the estimator {fitted!r}"
+            raise AttributeError(
+                f"This LinCFACV {which}, and so no linear weights of the reduced features."
             )
-            raise AttributeError(f"This LinCFACV {which}, and so has no weights.")
         return weights
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -332,6 +334,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             An existing file is replaced.
         """
         self._check_is_fitted()
+        self.reducer_._check_saving()
         try:
             coef, intercept = self._weights()
         except AttributeError as error:

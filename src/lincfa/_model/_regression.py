@@ -74,7 +74,7 @@ class Decomposition:
                 return cls(center, float(target_center), s, V, V.T @ (X.T @ y) / s)
         U, s, Vt = np.linalg.svd(X, full_matrices=False)
         # What is left below is rounding of the data: a weight there would be any number.
-        rank = int((s > s.max(initial=0.0) * max(X.shape) * precision).sum())
+        rank = int((s > s.max(initial=0.0) * X.shape[1] * precision).sum())
         return cls(center, float(target_center), s[:rank], Vt[:rank].T, U[:, :rank].T @ y)
 
     def coefficients(self, penalties: Sequence[float]) -> FloatArray:
@@ -150,7 +150,7 @@ def linear_coefficients(regression: Any, n_features: int) -> tuple[FloatArray, f
     if np.size(getattr(regression, "coef_", ())) != n_features:
         return None
     coef = np.ravel(regression.coef_).astype(np.float64)
-    intercept = float(np.ravel(regression.intercept_)[0])
+    intercept = float(np.ravel(getattr(regression, "intercept_", 0.0))[0])
     # Coefficients may be on another scale than the prediction, as in a Poisson regression.
     probe = np.random.default_rng(0).normal(size=(3, coef.size))
     predicted = np.ravel(regression.predict(probe))

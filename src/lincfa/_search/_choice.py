@@ -17,6 +17,8 @@ Combination: TypeAlias = tuple[str, Any, float | None, float | None]
 """Strategy, tolerance, smallest correlation and penalty; None for an estimator of the user's."""
 
 _ROUNDING = 1e-9
+_SPARE = 0.5
+"""Standard errors by which a combination may be below what merges least, and not count as worse."""
 
 
 def tabulate(
@@ -49,28 +51,57 @@ def tabulate(
     return results | {f"split{k}_test_score": row for k, row in enumerate(scores)}
 
 
-def choose(results: dict[str, npt.NDArray[Any]], rule: str, near: Callable[[float], float]) -> int:
+def choose(
+    results: dict[str, npt.NDArray[Any]],
+    folds: Sequence[FoldScores],
+    rule: str,
+    near: Callable[[float], float],
+) -> int:
     """Return the row with the fewest groups among those that the rule takes for the best."""
     mean, eligible = results["mean_test_score"], results["eligible"]
     if not eligible.any():
         warnings.warn(
             "LinCFACV: every combination leaves more groups than max_groups allows; the best was "
-            "chosen anyway. Try penalties above 0, or larger tolerances.",
+            "chosen anyway. Try larger tolerances, or a ridge regression with penalties above 0.",
             UserWarning,
             stacklevel=stack_level(),
         )
         eligible = np.ones_like(eligible)
     if not np.isfinite(mean[eligible]).all():
         raise ValueError("Some scores are not finite; use another scoring or fewer folds.")
-    best = np.flatnonzero(eligible)[mean[eligible].argmax()]
+    rows = np.flatnonzero(eligible)
     # Scores that differ by rounding only, as those of perfect fits, count as equal.
-    slack = _ROUNDING * np.abs(mean[eligible]).max()
+    slack = _ROUNDING * np.abs(mean[rows]).max()
     if rule == "near_best":
-        slack = max(slack, near(float(mean[best])))
+        rows = rows[_not_worse(results, folds, rows, near)]
+        slack = max(slack, near(float(mean[rows].max())))
     elif rule == "one_standard_error":
-        slack = max(slack, standard_errors(results)[best])
-    good = np.flatnonzero(eligible & (mean >= mean[best] - slack))
+        slack = max(slack, standard_errors(results)[rows[mean[rows].argmax()]])
+    good = rows[mean[rows] >= mean[rows].max() - slack]
     return int(good[np.lexsort((-mean[good], results["mean_n_groups"][good]))[0]])
+
+
+def _not_worse(
+    results: dict[str, npt.NDArray[Any]],
+    folds: Sequence[FoldScores],
+    rows: npt.NDArray[np.intp],
+    near: Callable[[float], float],
+) -> npt.NDArray[np.bool_]:
+    """Which rows are not worse than what merges least, as far as the held-out samples can tell."""
+    # With few samples the best of many is best by chance, and what merges much varies most. So it
+    # has to prove itself: with some of its standard error to spare, against hardly merging at all.
+    mean, sizes = results["mean_test_score"][rows], results["mean_n_groups"][rows]
+    least = np.flatnonzero(sizes == sizes.max())
+    reference = least[mean[least].argmax()]
+    scores = np.array([fold.scores.ravel()[rows] for fold in folds])
+    weights = np.array([fold.n_test for fold in folds])
+    difference = scores - scores[:, [reference]]
+    above = np.average(difference, axis=0, weights=weights)
+    variance = np.average((difference - above) ** 2, axis=0, weights=weights)
+    # Repeated folds hold out the same samples again.
+    independent = len(folds) * (folds[0].n_train + folds[0].n_test) / weights.sum()
+    error = np.sqrt(variance / max(independent - 1, 1))
+    return np.asarray(above - _SPARE * error >= -near(float(mean[reference])))
 
 
 def standard_errors(results: dict[str, npt.NDArray[Any]]) -> FloatArray:

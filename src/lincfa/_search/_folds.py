@@ -166,36 +166,27 @@ class Candidates:
 _LARGEST_ERROR = 3.0
 """Standard deviations of the target for which an error counts at most."""
 
-_NEAR, _NEAR_OTHERS = 0.003, 0.01
-"""By how much a score may be below the best to count as near it: in R², and as a share of the best
-for scores that are neither R² nor squared errors."""
+_NEAR, _NEAR_OTHERS = 0.005, 0.01
+"""By how much a score may be below another to count as near it: in R², and as a share of any other
+score."""
 
 
 @dataclass(frozen=True)
 class Scoring:
     """What is averaged over the held-out samples of a fold; larger is better."""
 
-    name: Any  # None for truncated squared errors
+    name: Any  # None for R² with truncated errors
     scorer: Any  # of scikit-learn, for any other name
     target_scale: float
 
-    @property
-    def by_errors(self) -> bool:
-        """Whether the errors of the predictions are all it takes."""
-        return self.name is None or self.name == "neg_mean_squared_error"
-
-    def near(self, best: float) -> float:
-        """Return by how much a score may be below the best to count as near it."""
-        if self.by_errors:
-            return _NEAR * self.target_scale**2
-        return _NEAR if self.name == "r2" else _NEAR_OTHERS * abs(best)
+    def near(self, score: float) -> float:
+        """Return by how much another score may be below this one to count as near it."""
+        return _NEAR if self.name in (None, "r2") else _NEAR_OTHERS * abs(score)
 
     def of_errors(self, errors: FloatArray, weights: FloatArray | None) -> FloatArray:
-        """Scores of errors, of each column if there are several."""
-        if self.name is None:
-            largest = _LARGEST_ERROR * self.target_scale
-            errors = np.clip(errors, -largest, largest)
-        return np.asarray(-np.average(errors**2, axis=0, weights=weights))
+        """R² of errors, of each column if there are several."""
+        errors = np.clip(errors / self.target_scale, -_LARGEST_ERROR, _LARGEST_ERROR)
+        return np.asarray(1 - np.average(errors**2, axis=0, weights=weights))
 
     def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> float:
         if self.name is None:
@@ -224,7 +215,7 @@ class RidgeScores:
         fitted = Decomposition.of(X, train.y, train.weights)
         coef = fitted.coefficients(self.penalties)
         intercepts = fitted.target_center - fitted.center @ coef
-        if self.scoring.by_errors:
+        if self.scoring.name is None:
             predicted = X_test.astype(np.float64, copy=False) @ coef + intercepts
             return self.scoring.of_errors(predicted - test.y[:, None], test.weights)
         models = map(RidgeRegression.of, self.penalties, coef.T, intercepts.tolist())

@@ -392,7 +392,7 @@ def _search_path(model: Any) -> ScorePath:
 def score_name(scoring: Any) -> str:
     """Name the score of a search, larger is better."""
     if scoring is None:
-        return "negative squared error (truncated)"
+        return "R² (errors truncated)"
     name = scoring if isinstance(scoring, str) else "score"
     return name.replace("neg_", "negative ").replace("_", " ")
 
