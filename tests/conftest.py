@@ -59,7 +59,7 @@ def planned(monkeypatch):
     """The fits of a comparison that is not carried out."""
     seen = []
 
-    def record(name, X, y, fold, ordered, strategies):
+    def record(name, X, y, fold, ordered, strategies, precision):
         train, test = fold
         seen.append(
             SimpleNamespace(

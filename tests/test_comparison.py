@@ -20,6 +20,7 @@ from sklearn.model_selection import (
 from sklearn.preprocessing import StandardScaler
 
 from lincfa import Comparison, LinCFA, LinCFACV, baselines, compare
+from lincfa._model._regression import RidgeRegression
 from lincfa._search._folds import default_folds
 from lincfa.diagnostics import _compare, _progress
 from lincfa.diagnostics._compare import METHODS, TrainingPart
@@ -314,6 +315,29 @@ def test_large_data_leave_out_what_would_not_fit(monkeypatch):
     assert {"all features", "ridge", "PCA"} < set(_compare._WORK)
     assert "4000 training samples of 3000 features" in notes[0]
     assert _compare.chosen_methods(["LinCFA joint"], 160, 20_000) == (["LinCFA joint"], [])
+
+
+def test_no_weight_rests_on_the_rounding_of_float32():
+    """Monthly anomalies, whose rank is below the number of samples."""
+    rng = np.random.default_rng(0)
+    n, D = 96, 200
+    X = rng.normal(size=(n, 5)) @ rng.normal(size=(5, D)) + 0.3 * rng.normal(size=(n, D)) + 280
+    y = X[:, :9].mean(axis=1) + 0.1 * rng.normal(size=n)
+    X = X.astype(np.float32)
+    X -= np.stack([X[month::12].mean(axis=0) for month in range(12)])[np.arange(n) % 12]
+    found = compare(X, y, methods=["all features"], cv=4, ordered=True)
+
+    def plain(precision):
+        scores = []
+        for train, test in KFold(4).split(X):
+            scaler = StandardScaler().fit(X[train].astype(float))
+            parts = (scaler.transform(X[rows].astype(float)) for rows in (train, test))
+            fitted = RidgeRegression(precision=precision).fit(next(parts), y[train])
+            scores.append(fitted.score(next(parts), y[test]))
+        return np.mean(scores)
+
+    assert found.r2[0] == pytest.approx(plain(np.finfo(np.float32).eps))
+    assert plain(None) < 1000 * found.r2[0] < 0  # where rounding passes for data
 
 
 def test_slope_is_compared_where_installed(monkeypatch, planned):

@@ -95,6 +95,28 @@ def test_what_is_not_linear_has_no_coefficients():
     assert linear_coefficients(None, 3) is None
 
 
+@pytest.mark.parametrize("unit", [1e-160, 1e-30, 1e150])
+def test_any_unit_will_do(unit):
+    for n, D in ((40, 4), (6, 12)):
+        X, y = draw(n, D)
+        model = RidgeRegression(0.01).fit(X, y)
+        np.testing.assert_allclose(
+            RidgeRegression(0.01).fit(X * unit, y).predict(X * unit), model.predict(X)
+        )
+        scaled = RidgeRegression(0.01).fit(X, y * unit)
+        np.testing.assert_allclose(scaled.predict(X), model.predict(X) * unit)
+
+
+def test_many_rows_of_float32_keep_small_differences():
+    """Rounding relative to the largest direction does not grow with the rows."""
+    rng = np.random.default_rng(0)
+    n = 60_000
+    before = 100 + rng.normal(size=n).cumsum() / 10
+    today = before + 0.01 * rng.normal(size=n)
+    X = np.column_stack([before, today, before + today]).astype(np.float32)
+    assert RidgeRegression().fit(X, X[:, 1] - X[:, 0]).score(X, X[:, 1] - X[:, 0]) > 0.99
+
+
 @pytest.mark.parametrize("penalty", [-1, np.nan, np.inf, "much", None, True])
 def test_bad_penalties(penalty):
     with pytest.raises(ValueError, match="penalty must be a number of at least 0"):

@@ -116,7 +116,7 @@ def test_options_are_the_parameters(done, data, samples, options, parameters):
     ("options", "parameters"),
     [
         ("", {}),
-        ("--strategy joint --split time", {"strategies": ("joint",), "cv": KFold(5)}),
+        ("--split time", {"cv": KFold(5)}),
         ("--min-correlation 0.93 --noise 0.5", {"min_correlations": (0.93,), "noise": 0.5}),
     ],
 )

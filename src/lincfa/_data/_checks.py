@@ -339,7 +339,7 @@ def warn_of_many(n_groups: int, n_samples: float) -> None:
         warnings.warn(
             f"LinCFA left {n_groups} groups for {n_samples:g} samples: a regression on so many "
             "reduced features fits the noise too. LinCFACV() in place of LinCFA() chooses "
-            "strategy, tolerance and a ridge penalty by cross-validation; a larger tolerance, or "
+            "how much to merge and a ridge penalty by cross-validation; a larger tolerance, or "
             "n_groups, merges more.",
             ManyGroupsWarning,
             stacklevel=stack_level(),

@@ -199,6 +199,9 @@ class _ConnectedGroups:
         order = np.lexsort((second, first))
         order = order[varying[first[order]] & varying[second[order]]]
         first, second = first[order].astype(np.intp), second[order].astype(np.intp)
+        # Those whose correlations with the target are too far apart cannot pass.
+        near = np.abs(r[first] - r[second]) <= np.array(self._largest_difference)[first]
+        first, second = first[near], second[near]
         rho = self._statistics.along_edges(first, second)
         if rho is None:
             return None

@@ -31,7 +31,8 @@ def precision_of(X: npt.NDArray[Any]) -> float:
     some = X[:: max(1, X.shape[0] // _ROWS), :: max(1, X.shape[1] // _COLUMNS)]
     with np.errstate(over="ignore", divide="ignore"):
         ninth = 10.0 ** (8 - np.floor(np.log10(np.abs(some))))
-        digits = some * np.where(np.isfinite(ninth), ninth, 1.0)
+        digits = np.where(np.isfinite(ninth) | (some == 0), some, np.nan)
+        digits = digits * np.where(np.isfinite(ninth), ninth, 1.0)
         short = (some == some.astype(np.float32)) | (np.abs(digits - np.rint(digits)) < 1e-5)
     exact = (some == np.rint(some)).all(axis=0)  # counts have no rounding
     return single if (short.all(axis=0) & ~exact).any() else float(np.finfo(np.float64).eps)
@@ -39,7 +40,7 @@ def precision_of(X: npt.NDArray[Any]) -> float:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """Centred features X = U diag(s) Vᵀ and the target in these directions, without rounding."""
+    """Centred features X = U diag(s) Vᵀ, and the target in these directions."""
 
     center: FloatArray  # means of the features
     target_center: float
@@ -68,10 +69,12 @@ class Decomposition:
             root = np.sqrt(weights)
             X, y = X * root[:, None], y * root
         if X.shape[0] > X.shape[1]:
-            squares, V = np.linalg.eigh(X.T @ X)
+            unit = np.abs(X).max() or 1.0  # squares of extreme numbers would be 0 or infinite
+            squares, V = np.linalg.eigh((X / unit).T @ (X / unit))
             if squares[0] > _WELL_CONDITIONED * squares[-1]:  # no digits that matter are lost
                 s, V = np.sqrt(squares)[::-1], V[:, ::-1]
-                return cls(center, float(target_center), s, V, V.T @ (X.T @ y) / s)
+                loadings = V.T @ ((X / unit).T @ y) / s
+                return cls(center, float(target_center), s * unit, V, loadings)
         U, s, Vt = np.linalg.svd(X, full_matrices=False)
         # What is left below is rounding of the data: a weight there would be any number.
         rank = int((s > s.max(initial=0.0) * X.shape[1] * precision).sum())
@@ -79,9 +82,11 @@ class Decomposition:
 
     def coefficients(self, penalties: Sequence[float]) -> FloatArray:
         """Coefficients for each penalty, of shape (n_features, n_penalties)."""
-        squares = self.singular[:, None] ** 2
-        shrunk = self.singular[:, None] / (squares + np.asarray(penalties) * squares.sum())
-        return np.asarray(self.directions @ (shrunk * self.loadings[:, None]))
+        largest = self.singular.max(initial=0.0) or 1.0
+        ratios = self.singular[:, None] / largest
+        squares = ratios**2
+        shrunk = ratios / (squares + np.asarray(penalties) * squares.sum())
+        return np.asarray(self.directions @ (shrunk * (self.loadings[:, None] / largest)))
 
 
 class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]

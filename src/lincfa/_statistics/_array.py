@@ -41,7 +41,7 @@ _MULTIPLE = 8
 _COPIED_WIDTH = 512
 _SQUARE_VALUES = 2**20
 _REFINED_VALUES = 2**19
-_EDGE_VALUES = 2**18
+_EDGE_VALUES, _LONG_COLUMNS, _EDGES_PER_FEATURE = 2**18, 2**13, 8
 _COLUMNS = 8
 """Values in a cache line: in a row-major array one of them costs as much as all."""
 _COLUMNS_VALUES = 2**21
@@ -110,7 +110,9 @@ class ArrayStatistics(Statistics):
             columns *= np.sqrt(self._weights)
         return columns
 
-    def along_edges(self, first: IndexArray, second: IndexArray) -> FloatArray:
+    def along_edges(self, first: IndexArray, second: IndexArray) -> FloatArray | None:
+        if self.n_rows > _LONG_COLUMNS or first.size > _EDGES_PER_FEATURE * self.varying.size:
+            return None  # columns are read again and again
         result = np.empty(first.size)
         step = max(1, _EDGE_VALUES // self.n_rows)
         for start in range(0, first.size, step):

@@ -250,7 +250,7 @@ def _choice(options: argparse.Namespace, in_chunks: bool, n_rows: int, width: in
 
     if options.tolerance == "cv":
         return _Choice("cross-validation", "as --tolerance cv asks")
-    if options.tolerance is not None or options.n_groups is not None:
+    if any(given is not None for given in (options.tolerance, options.n_groups, options.strategy)):
         return _Choice("options")
     if in_chunks:
         return _Choice("paper's rule", f"because the data are read in chunks; {_ANYWAY}")
@@ -465,8 +465,9 @@ class _Outcome:
         n_cancelling = summary.n_cancelling if findings is None else findings.n_cancelling
         searched = self.choice.by == "cross-validation"
         warnings = list_warnings(scores, n_cancelling, summary.n_groups, searched)
-        # Where a search has the weights, the table below says so.
-        for text in warnings[: -1 if summary.n_cancelling else None]:
+        # Of the weights of a search the table below says so.
+        first = warnings if summary.weight is None else list_warnings(scores, 0, 0, searched)
+        for text in first:
             terminal.print(f"warning: {text}\n", prose=True)
         if searched:
             terminal.print(f"{self.choice.words}\n{self._chosen()}")

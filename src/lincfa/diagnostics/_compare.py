@@ -28,7 +28,7 @@ from .._lincfa import LinCFA
 from .._lincfa_cv import LinCFACV
 from .._model._display import Table
 from .._model._parameters import check_strategy, is_count, listed
-from .._model._regression import RidgeRegression
+from .._model._regression import RidgeRegression, precision_of
 from .._search._folds import default_folds
 from .._statistics import ArrayStatistics, IndexArray
 from ..baselines import (
@@ -73,6 +73,7 @@ class TrainingPart:
     ordered: bool = False
     strategies: Sequence[str] | None = None  # that LinCFACV tries; None for its default
     connectivity: Any = None  # which features are neighbours: those that merge features respect it
+    precision: float | None = None  # of the features; None for that of their type
 
     @property
     def folds(self) -> Any:
@@ -82,7 +83,8 @@ class TrainingPart:
 
 def _grouped(strategy: Any) -> Callable[[TrainingPart], Any]:
     return lambda part: make_pipeline(
-        LinCFA(strategy=strategy, connectivity=part.connectivity), RidgeRegression()
+        LinCFA(strategy=strategy, connectivity=part.connectivity),
+        RidgeRegression(precision=part.precision),
     )
 
 
@@ -101,7 +103,7 @@ METHODS: dict[str, Callable[[TrainingPart], Any]] = {
         cv=part.folds if part.ordered else None,  # the same folds by default
         connectivity=part.connectivity,
     ),
-    ALL: _scaled(lambda part: RidgeRegression()),
+    ALL: _scaled(lambda part: RidgeRegression(precision=part.precision)),
     "ridge": _scaled(lambda part: ridge(part.folds)),
     "PCA": _scaled(lambda part: pca_regression(part.folds)),
     "PLS": _scaled(lambda part: pls(part.n, part.D, part.folds)),
@@ -317,7 +319,7 @@ def compare(
 
     - ``"LinCFA"``: ``LinCFA()``, and ``"LinCFA centroid"``, ``"LinCFA agglomerative"``,
       ``"LinCFA joint"``, its other strategies;
-    - ``"LinCFACV"``: strategy and tolerance chosen by cross-validation;
+    - ``"LinCFACV"``: how much to merge and a ridge penalty chosen by cross-validation;
     - ``"all features"``: least squares (the minimum-norm solution if there are more features than
       samples);
     - ``"ridge"``: 23 penalties to choose from;
@@ -327,9 +329,10 @@ def compare(
     - ``"elastic net"``: 2 × 20 penalties to choose from;
     - ``"SLOPE"``: 20 penalties to choose from; only where ``sortedl1`` is installed.
 
-    All choose by the same folds of the training part and by the same score, the squared error
-    averaged over these folds: five shuffled folds, repeated while there are fewer than 200
-    held-out predictions, or five contiguous ones if ``ordered``. See :mod:`lincfa.baselines`.
+    All choose by the same folds of the training part, five shuffled ones, repeated while there are
+    fewer than 200 held-out predictions, or five contiguous ones if ``ordered``; and by squared
+    errors, of which LinCFACV truncates the largest, and of nearly equal choices takes the one with
+    the fewest groups. See :mod:`lincfa.baselines`.
 
     A method that fails on a fold is listed with the reason, without figures.
 
@@ -387,9 +390,10 @@ def compare(
     if n_constant:
         features = "feature was" if n_constant == 1 else "features were"
         notes.append(f"{n_constant} constant {features} left out.")
+    precision = precision_of(values)
     # Fold by fold, so that the first ones tell how much time is left.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_score)(name, values, target, fold, ordered, strategies)
+        delayed(_score)(name, values, target, fold, ordered, strategies, precision)
         for fold in folds
         for name in names
     )
@@ -481,6 +485,7 @@ def _score(
     fold: Fold,
     ordered: bool,
     strategies: Sequence[str] | None,
+    precision: float,
 ) -> FoldScore:
     """Fit a method to the training part of a fold and score it on the held-out part."""
     with warnings.catch_warnings(record=True) as caught:
@@ -490,11 +495,11 @@ def _score(
         for category in (ConstantFeaturesWarning, ManyGroupsWarning):
             warnings.simplefilter("ignore", category)
         try:
-            # In float64 for all methods: LinCFA computes in it anyway, least squares would not.
+            # In float64 for all methods, but values that were float32 have no more digits by that.
             X_train, X_test = (X[part].astype(np.float64, copy=False) for part in fold)
             y_train, y_test = (y[part] for part in fold)
             n, D = X_train.shape
-            model = METHODS[name](TrainingPart(n, D, ordered, strategies))
+            model = METHODS[name](TrainingPart(n, D, ordered, strategies, None, precision))
             start = time.perf_counter()
             model.fit(X_train, y_train)
             seconds = time.perf_counter() - start

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
 
 from .._model._regression import RidgeRegression
 from .._model._summary import scale_of_means
 from .._search._choice import best_penalties, standard_errors
+from ..baselines import RIDGES
 from ..theory._arrays import FloatArray
 from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
 
@@ -44,6 +45,8 @@ def fit_linear(
 ) -> Any:
     """Fit a clone of an estimator; by default least squares, or almost, which may overwrite X."""
     options = {} if weights is None else {"sample_weight": weights}
+    if isinstance(estimator, RidgeCV):
+        return clone(estimator).fit(X.astype(np.float64, copy=False), y, **options)
     if estimator is not None:
         return clone(estimator).fit(X, y, **options)
     if not _is_penalized(*X.shape):  # else it would take minutes
@@ -196,7 +199,13 @@ def score(
             f"{_FEWEST_FOR_FOLDS}. Pass the training data too, as X and y."
         )
     n_train = n_test - -(-n_test // _FOLDS) if train is None else len(train.y)
+    sizes = [int((reducer.labels_ >= 0).sum()), int(reducer.n_groups_)]
     estimator = getattr(model, "estimator", None)
+    on_all, on_reduced = estimator, estimator
+    if getattr(model, "penalty_", None) is not None:
+        # A penalty for all features too, or it alone would make the difference.
+        on_reduced = RidgeRegression(model.penalty_)
+        on_all = None if _is_penalized(n_train, sizes[0]) else RidgeCV(RIDGES)
 
     def all_features(samples: Observations) -> npt.NDArray[Any]:
         # In the units of the reduced features, which a penalty depends on. Least squares do not,
@@ -206,21 +215,21 @@ def score(
 
     if train is None:
         predictions = [
-            _cross_predict(estimator, X, test.y, ordered, test.precision)
-            for X in (all_features(test), test.reduced(reducer))
+            _cross_predict(each, X, test.y, ordered, test.precision)
+            for each, X in ((on_all, all_features(test)), (on_reduced, test.reduced(reducer)))
         ]
     else:
-        full = fit_linear(estimator, all_features(train), train.y, train.weights, train.precision)
+        full = fit_linear(on_all, all_features(train), train.y, train.weights, train.precision)
         predictions = [
             np.ravel(full.predict(all_features(test))),
             np.ravel(regression.predict(test.reduced(reducer))),
         ]
-    sizes = [int((reducer.labels_ >= 0).sum()), int(reducer.n_groups_)]
     rows, difference = _score_predictions(test.y, predictions, sizes, ordered)
     weighted = train is not None and train.weights is not None
     how = _describe_scoring(model, None if train is None else n_train, n_test, ordered, weighted)
-    if estimator is None:
-        how += _describe_solution(n_train, sizes[0], test.precision)
+    if on_all is None:
+        fitted_to = test if train is None else train
+        how += _describe_solution(n_train, sizes[0], fitted_to.precision)
     return HeldOutScores(rows, difference, n_train, n_test, how)
 
 
@@ -300,14 +309,17 @@ def _describe_scoring(
     model: Any, n_train: int | None, n_test: int, ordered: bool, weighted: bool = False
 ) -> str:
     estimator = getattr(model, "estimator", None)
-    regression = "Linear regressions" if estimator is None else f"{estimator!r}"
+    penalized = getattr(model, "penalty_", None) is not None
+    regression = "Ridge regressions" if penalized else "Linear regressions"
+    if estimator is not None:
+        regression = f"{estimator!r}"
     if n_train is None:
         how = f"cross-validated in {_FOLDS} folds on {n_test} samples not used to find the groups"
     else:
         how = f"fitted to {n_train} samples and scored on {n_test} others"
         how += ", with the sample weights of the fit" if weighted else ""
-    if getattr(model, "penalty_", 0):
-        how += "; that on the reduced features has the ridge penalty that cross-validation chose"
+    if penalized:
+        how += ", with penalties chosen by cross-validation"
     if n_test < _FEWEST_FOR_INTERVALS:
         return f"{regression} {how}. {n_test} samples are too few for intervals."
     block = f", in blocks of {_block_length(n_test)} consecutive samples" if ordered else ""

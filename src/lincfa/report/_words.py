@@ -27,7 +27,7 @@ def list_warnings(
             "Cross-validation has already chosen how to merge, so more samples or other features "
             "are needed, or the held-out samples differ from the others."
             if searched
-            else "Try LinCFACV, on the command line --tolerance cv: it chooses strategy, tolerance "
+            else "Try LinCFACV, on the command line --tolerance cv: it chooses how much to merge "
             "and a ridge penalty by cross-validation."
         )
         warnings.append(
