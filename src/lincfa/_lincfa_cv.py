@@ -47,7 +47,7 @@ from .theory._arrays import FloatArray
 
 STRATEGIES = ("sequential",)
 MIN_CORRELATIONS = (None, 0.7, 0.9, 0.98)
-TOLERANCES = (0.1, 1.0, 10.0)
+TOLERANCES = (0.1, 1.0, 10.0, 100.0)
 _ONE_THREAD = 2**22  # values up to which a fold is computed in one thread
 PENALTIES = (0.0, *np.logspace(-9, 1, 21).tolist())
 
@@ -68,7 +68,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     strategies : sequence of str, default=None
         Strategies to try; see :class:`LinCFA`. None for ``"sequential"`` alone.
     tolerances : sequence of float or "unbiased", default=None
-        Tolerances to try. None for 0.1, 1 and 10.
+        Tolerances to try. None for 0.1, 1, 10 and 100.
     min_correlations : sequence of float or None, default=None
         Smallest correlations to try, as ``min_correlation`` of :class:`LinCFA`; None among them for
         none. By default none, 0.7, 0.9 and 0.98: the last merges next to nothing and leaves the
@@ -92,7 +92,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         ``"best"`` takes the best score. ``"one_standard_error"`` takes the fewest groups (on
         average over the folds) within one standard error of it. ``"near_best"`` trusts what merges
         much only where it proves itself: of the combinations whose R² is at most 0.005 below that
-        of the least merging one, with half a standard error of the difference to spare, it takes
+        of the least merging one, with 0.7 standard errors of the difference to spare, it takes
         the fewest groups within 0.005 of the best. (For other scores, 1 % instead of 0.005.)
     max_groups : float, default=0.5
         Limit on the number of groups where there is no penalty, as a share of the training samples

@@ -17,7 +17,7 @@ Combination: TypeAlias = tuple[str, Any, float | None, float | None]
 """Strategy, tolerance, smallest correlation and penalty; None for an estimator of the user's."""
 
 _ROUNDING = 1e-9
-_SPARE = 0.5
+_SPARE = 0.7
 """Standard errors by which a combination may be below what merges least, and not count as worse."""
 
 
