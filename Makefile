@@ -14,7 +14,7 @@ help:
 	@echo "make examples  predict from two climate fields, against EOF regression, PLS, … (5 minutes)"
 	@echo "make paper     run the paper's experiments and compare with its tables (6 minutes)"
 	@echo "make bench     time and memory against other methods, and how they scale (50 minutes)"
-	@echo "make quality   prediction against PCA, PLS, ridge, … on 23 data sets (30 minutes)"
+	@echo "make quality   prediction against PCA, PLS, ridge, … on 23 data sets (15 minutes)"
 	@echo "make lint      ruff and strict mypy"
 	@echo "make clean     remove the virtual environment and the caches"
 
