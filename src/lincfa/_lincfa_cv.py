@@ -8,9 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import check_scoring, r2_score
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
-from threadpoolctl import threadpool_limits
 
 from ._data._checks import check_total_weight, computed, is_dask, is_field
 from ._data._connectivity import read_structure
@@ -34,12 +32,12 @@ from ._rule import tolerance_value
 from ._search._choice import choose, tabulate
 from ._search._folds import (
     Candidates,
-    EstimatorScores,
-    RidgeScores,
+    EstimatorScorer,
+    RidgeScorer,
     Scoring,
     fit_weighted,
     samples_of,
-    score_fold,
+    score_folds,
     splits,
 )
 from ._statistics import standardize_target
@@ -48,7 +46,6 @@ from .theory._arrays import FloatArray
 STRATEGIES = ("sequential",)
 MIN_CORRELATIONS = (None, 0.7, 0.9, 0.98)
 TOLERANCES = (0.1, 1.0, 10.0, 100.0)
-_ONE_THREAD = 2**22  # values up to which a fold is computed in one thread
 PENALTIES = (0.0, *np.logspace(-9, 1, 21).tolist())
 
 
@@ -217,7 +214,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         LinCFACV
             The estimator itself.
         """
-        strategies, least, tolerances, penalties = self._candidates()
+        strategies, correlations, tolerances, penalties = self._candidates()
         forget_fit(self)
         training = read_training(
             X, y, sample_weight, sample_dim=self.sample_dim, estimator="LinCFACV"
@@ -232,53 +229,41 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         regression = RidgeRegression() if given is None else given
         if outcomes.weights is not None and not has_fit_parameter(regression, "sample_weight"):
             raise ValueError(f"The estimator {given!r} does not take sample_weight.")
-        scorer = None if self.scoring is None else check_scoring(regression, self.scoring)
-        scoring = Scoring(self.scoring, scorer, target_scale)
+        named = None if self.scoring is None else check_scoring(regression, self.scoring)
+        scoring = Scoring(self.scoring, named, target_scale)
         candidates = Candidates(
             strategies,
-            least,
+            correlations,
             [tolerance_value(tolerance) for tolerance in tolerances],
             self.noise,
             Constraint(*read_structure(self.connectivity, self.blocks, self._columns)),
             self.units,
         )
-        score = (
-            RidgeScores(penalties, scoring) if given is None else EstimatorScores(given, scoring)
+        scorer = (
+            RidgeScorer(penalties, scoring) if given is None else EstimatorScorer(given, scoring)
         )
-        in_memory = isinstance(training, Training)
         # Few splitters look at X, and none at chunks.
-        table = X if in_memory and not is_field(X) else np.zeros((len(outcomes.y), 1))
-        # Folds of chunks share what is computed of them; their work is done elsewhere.
-        threads = {} if in_memory else {"require": "sharedmem"}
-        # Regressions on few groups take longer in several threads than in one.
-        one = in_memory and training.values.size <= _ONE_THREAD
+        in_memory = isinstance(training, Training) and not is_field(X)
+        table = X if in_memory else np.zeros((len(outcomes.y), 1))
         parts = splits(self.cv, table, outcomes.y, groups, sample_weight is not None)
-        with threadpool_limits(1 if one else None, "blas"):
-            folds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose, **threads)(
-                delayed(score_fold)(candidates, score, samples, train, test)
-                for train, test in parts
-            )
+        folds = score_folds(candidates, scorer, samples, parts, self.n_jobs, self.verbose)
         if not folds:
             raise ValueError(
                 f"cv={self.cv!r} gives no folds; an iterator of splits can be used for one fit "
                 "only, a list of them for any number."
             )
         tried = [
-            (strategy, tolerance, value, penalty)
-            for strategy, value, tolerance in product(strategies, least, tolerances)
+            (strategy, tolerance, correlation, penalty)
+            for strategy, correlation, tolerance in product(strategies, correlations, tolerances)
             for penalty in (penalties if given is None else [None])
         ]
         self.cv_results_ = tabulate(tried, folds, self.max_groups)
         self.best_index_ = choose(self.cv_results_, folds, self.rule, scoring.near)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        strategy, tolerance, min_correlation, self.penalty_ = tried[self.best_index_]
+        strategy, tolerance, correlation, self.penalty_ = tried[self.best_index_]
         own = self.get_params(deep=False)
         chosen = {name: own[name] for name in LinCFA._get_param_names() if name in own}
-        chosen |= {
-            "strategy": strategy,
-            "tolerance": tolerance,
-            "min_correlation": min_correlation,
-        }
+        chosen |= {"strategy": strategy, "tolerance": tolerance, "min_correlation": correlation}
         self._adopt(LinCFA(**chosen)._fit(training))
         if self.penalty_ is not None:
             regression = RidgeRegression(self.penalty_)
@@ -404,14 +389,14 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         given = (self.strategies, self.min_correlations, self.tolerances, self.penalties)
         names = ("strategies", "min_correlations", "tolerances", "penalties")
         defaults = (STRATEGIES, MIN_CORRELATIONS, TOLERANCES, PENALTIES)
-        strategies, least, tolerances, penalties = (
+        strategies, correlations, tolerances, penalties = (
             listed(name, default if values is None else values)
             for name, values, default in zip(names, given, defaults, strict=True)
         )
         for strategy in strategies:
             check_strategy(strategy)
-        for value in least:
-            check_min_correlation(value, "each of min_correlations")
+        for correlation in correlations:
+            check_min_correlation(correlation, "each of min_correlations")
         for tolerance in tolerances:
             check_tolerance(tolerance, "each of tolerances")
         for penalty in penalties:
@@ -421,4 +406,4 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
                 "Give either penalties, for the ridge regression that LinCFACV fits, or an "
                 "estimator to fit instead, not both."
             )
-        return strategies, least, tolerances, penalties
+        return strategies, correlations, tolerances, penalties

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from .._rule import EVIDENCE, MARGIN, EvidenceArray, Rule
 from .._statistics import Comparison, IndexArray, NearbyCorrelations, Statistics
+from ..theory._arrays import FloatArray
 from ._constraint import Neighbours
 from ._partition import Partition, partition_of
 
@@ -205,12 +207,7 @@ class _ConnectedGroups:
         rho = self._statistics.along_edges(first, second)
         if rho is None:
             return None
-        certain, doubtful = self._rule.certain_and_doubtful(rho, r[first], r[second])
-        joins = np.asarray(certain)
-        unsure = np.flatnonzero(doubtful)
-        if unsure.size:
-            pairs = self._statistics.pairs(first[unsure], second[unsure], rho[unsure])
-            joins[unsure] = self._rule.passes(pairs)
+        joins = self._passes(first, second, rho)
         rings: list[dict[int, float]] = [{} for _ in range(varying.size)]
         passing = (values[joins].tolist() for values in (first, second, rho))
         for seed, feature, correlation in zip(*passing, strict=True):
@@ -286,13 +283,18 @@ class _ConnectedGroups:
         features = sorted(features)  # as they lie in memory
         candidates = np.array(features, dtype=np.intp)
         rho = self._correlations.of(seed, candidates)
-        r = self._statistics.target_correlation
-        certain, doubtful = self._rule.certain_and_doubtful(rho, r[seed], r[candidates])
-        joins = np.asarray(certain)
-        unsure = np.flatnonzero(doubtful)
-        if unsure.size:
-            first = np.full(unsure.size, seed)
-            pairs = self._statistics.pairs(first, candidates[unsure], rho[unsure])
-            joins[unsure] = self._rule.passes(pairs)
+        joins = self._passes(np.full(candidates.size, seed), candidates, rho)
         values = [one if j else None for one, j in zip(rho.tolist(), joins.tolist(), strict=True)]
         return dict(zip(features, values, strict=True))
+
+    def _passes(
+        self, first: IndexArray, second: IndexArray, rho: FloatArray
+    ) -> npt.NDArray[np.bool_]:
+        """Which pairs with these correlations merge."""
+        r = self._statistics.target_correlation
+        joins, doubtful = self._rule.certain_and_doubtful(rho, r[first], r[second])
+        unsure = np.flatnonzero(doubtful)
+        if unsure.size:
+            pairs = self._statistics.pairs(first[unsure], second[unsure], rho[unsure])
+            joins[unsure] = self._rule.passes(pairs)
+        return joins

@@ -110,11 +110,15 @@ def standard_errors(results: dict[str, npt.NDArray[Any]]) -> FloatArray:
     return np.asarray(results["std_test_score"] / np.sqrt(max(splits - 1, 1)))
 
 
+def ways_of_merging(results: dict[str, npt.NDArray[Any]]) -> list[tuple[Any, ...]]:
+    """Return what identifies the way of merging of each row: all but the penalty."""
+    names = ("strategy", "tolerance", "min_correlation")
+    return list(zip(*(results[name] for name in names), strict=True))
+
+
 def best_penalties(results: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.intp]:
     """Return the row of the best penalty for each way of merging, of those that may be chosen."""
-    ways = list(
-        zip(*(results[name] for name in ("strategy", "tolerance", "min_correlation")), strict=True)
-    )
+    ways = ways_of_merging(results)
     starts = [k for k in range(len(ways)) if k == 0 or ways[k] != ways[k - 1]]
     score = np.where(results["eligible"], results["mean_test_score"], -np.inf)
     bounds = pairwise([*starts, len(ways)])

@@ -1,7 +1,7 @@
 """How long a choice by cross-validation takes, before it is made."""
 
-_PER_FOLD, _PER_VALUE, _PER_PRODUCT, _PER_PAIR = 0.03, 4e-7, 1.2e-9, 4e-8
-"""Seconds on one core, measured on tables of 40 to 50 000 samples and 100 to 10 000 features."""
+_PER_FOLD, _PER_VALUE, _PER_PRODUCT, _PER_PAIR = 0.05, 1.5e-7, 6e-10, 3e-8
+"""Seconds on one core, measured on tables of 60 to 20 000 samples and 100 to 10 000 features."""
 
 
 def estimated_seconds(n_samples: int, n_features: int, n_folds: int) -> float:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.model_selection import RepeatedKFold, check_cv
+from sklearn.model_selection import KFold, RepeatedKFold, check_cv
+from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights, computed
 from .._data._training import Training
@@ -33,6 +35,9 @@ Reduced: TypeAlias = Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 
 _MOST_CACHED = 4096
 """Features up to which all correlations of a fold are computed once and kept: 128 MiB."""
+
+_ONE_THREAD = 2**22
+"""Values up to which a fold is computed in one thread."""
 
 _LARGEST_REDUCED = 2**26
 """Values of reduced features that come back from one pass over chunks, at most: 512 MiB."""
@@ -203,7 +208,7 @@ class Scoring:
 
 
 @dataclass(frozen=True)
-class RidgeScores:
+class RidgeScorer:
     """Scores of ridge regressions on the reduced features, one per penalty."""
 
     penalties: Sequence[float]
@@ -223,7 +228,7 @@ class RidgeScores:
 
 
 @dataclass(frozen=True)
-class EstimatorScores:
+class EstimatorScorer:
     """The score of an estimator on the reduced features."""
 
     estimator: Any
@@ -265,6 +270,11 @@ def splits(
         yield train, test
 
 
+def ordered_folds(n: int) -> KFold:
+    """Five folds of consecutive samples."""
+    return KFold(min(_SPLITS, n))
+
+
 def default_folds(n: int) -> RepeatedKFold:
     """Five shuffled folds, repeated until there are enough held-out predictions."""
     repeats = min(10, max(1, -(-_PREDICTIONS // n)))
@@ -277,9 +287,31 @@ def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Scored) -> Any:
     return clone(estimator).fit(X, outcomes.y, sample_weight=outcomes.weights)
 
 
-def score_fold(
+def score_folds(
     candidates: Candidates,
-    score: RidgeScores | EstimatorScores,
+    score: RidgeScorer | EstimatorScorer,
+    samples: Samples,
+    parts: Iterable[tuple[IndexArray, IndexArray]],
+    n_jobs: int | None,
+    verbose: int,
+) -> list[FoldScores]:
+    """Score all combinations on every fold, some folds at a time."""
+    data = samples.data
+    in_memory = isinstance(data, Training)
+    # Folds of chunks share what is computed of them; their work is done elsewhere.
+    threads = {} if in_memory else {"require": "sharedmem"}
+    # Regressions on few groups take longer in several threads than in one.
+    small = isinstance(data, Training) and data.values.size <= _ONE_THREAD
+    with threadpool_limits(1 if small else None, "blas"):
+        folds: list[FoldScores] = Parallel(n_jobs=n_jobs, verbose=verbose, **threads)(
+            delayed(_score_fold)(candidates, score, samples, train, test) for train, test in parts
+        )
+    return folds
+
+
+def _score_fold(
+    candidates: Candidates,
+    score: RidgeScorer | EstimatorScorer,
     samples: Samples,
     train: IndexArray,
     test: IndexArray,
@@ -292,7 +324,7 @@ def score_fold(
 
 
 def _score_combinations(
-    candidates: Candidates, score: RidgeScores | EstimatorScores, fold: ArrayFold | ChunkFold
+    candidates: Candidates, score: RidgeScorer | EstimatorScorer, fold: ArrayFold | ChunkFold
 ) -> FoldScores:
     check_total_weight(fold.train.n_samples)
     if fold.test.n_samples == 0:
@@ -327,8 +359,9 @@ def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Group
     # Once: the noise may need a regression on all features.
     first = Rule.of(statistics, noise=candidates.noise)
     for strategy in candidates.strategies:
-        for least in candidates.min_correlations:
-            rule = replace(first, min_correlation=-1.0 if least is None else float(least))
+        for correlation in candidates.min_correlations:
+            lowest = -1.0 if correlation is None else float(correlation)
+            rule = replace(first, min_correlation=lowest)
             if strategy in PATHS:
                 path = PATHS[strategy](statistics, rule, candidates.constraint)
                 for tolerance in candidates.tolerances:

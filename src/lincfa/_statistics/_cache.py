@@ -70,14 +70,15 @@ class NearbyCorrelations:
         self._source = source
         size, self._n_rows = source.varying.size, source.n_rows
         self._width = min(source.costs.columns, size)
+        self._all: FloatArray | None = None
         if not self._width:
             return
         n_blocks = -(-size // self._width)
         space = max(_KEPT_SHARE * size * self._n_rows, _FEWEST_VALUES)
         slots = int(min(n_blocks, max(2, space // (self._width * self._n_rows))))
         # Where there is space for all columns, they are read at once and never looked for again.
-        self._all = source.columns(np.arange(size)) if slots == n_blocks else None
-        if self._all is not None:
+        if slots == n_blocks:
+            self._all = source.columns(np.arange(size))
             return
         self._columns = np.empty((slots * self._width, self._n_rows))
         # One block more than there are, for slots that are empty.
@@ -87,7 +88,7 @@ class NearbyCorrelations:
 
     def of(self, seed: int, candidates: IndexArray) -> FloatArray:
         """Correlations of a feature with candidates in ascending order."""
-        if self._width and self._all is not None:
+        if self._all is not None:
             return np.asarray(self._all[candidates] @ self._all[seed])
         first = np.array([seed])
         if not self._width or self._replaces_too_much(candidates):

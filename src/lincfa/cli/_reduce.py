@@ -32,7 +32,6 @@ _EXAMPLES = """\
   zcat data.csv.gz | lincfa reduce - --target y --output - --no-report --force > reduced.csv"""
 
 
-_FOLDS = 5
 _FEWEST_FOR_CHOICE = 10  # rows to learn from; fewer say next to nothing about a choice
 _LONGEST = 60.0  # seconds
 _ANYWAY = "--tolerance cv chooses anyway"
@@ -134,7 +133,7 @@ def run(options: argparse.Namespace) -> int:
         with naming(data.source), merging, terminal.warnings_as_notes(ManyGroupsWarning):
             model, choice = _fit(options, common, choice, X, y[split.train])
         if choice.is_fallback:
-            terminal.note(choice.words)
+            terminal.note(f"merged {choice.words}")
         outcome = _Outcome(
             model,
             choice,
@@ -239,14 +238,14 @@ class _Choice:
     def words(self) -> str:
         if self.by == "options":
             return "as the options say"
-        how = "by cross-validation" if self.by == "cross-validation" else "by the paper's rule"
-        return f"merged {how}, {self.reason}"
+        the = "" if self.by == "cross-validation" else "the "
+        return f"by {the}{self.by}, {self.reason}"
 
 
 def _choice(options: argparse.Namespace, in_chunks: bool, n_rows: int, width: int) -> _Choice:
     """Decide how to merge: as the options say, or else as is safest in about a minute."""
     from .._search._duration import estimated_seconds
-    from .._search._folds import default_folds
+    from .._search._folds import default_folds, ordered_folds
 
     if options.tolerance == "cv":
         return _Choice("cross-validation", "as --tolerance cv asks")
@@ -256,8 +255,8 @@ def _choice(options: argparse.Namespace, in_chunks: bool, n_rows: int, width: in
         return _Choice("paper's rule", f"because the data are read in chunks; {_ANYWAY}")
     if n_rows < _FEWEST_FOR_CHOICE:
         return _Choice("paper's rule", f"because {n_rows} rows are too few for cross-validation")
-    folds = _FOLDS if options.split == "time" else default_folds(n_rows).get_n_splits()
-    seconds = estimated_seconds(n_rows, width, folds)
+    folds = ordered_folds(n_rows) if options.split == "time" else default_folds(n_rows)
+    seconds = estimated_seconds(n_rows, width, folds.get_n_splits())
     if seconds > _LONGEST:
         minutes = f"{max(2, round(seconds / 60))} minutes"
         return _Choice(
@@ -276,14 +275,14 @@ def _fit(
     from .. import LinCFA, LinCFACV
 
     if choice.by == "cross-validation":
-        from sklearn.model_selection import KFold
+        from .._search._folds import ordered_folds
 
         own: dict[str, Any] = {}
         if options.strategy is not None:
             own["strategies"] = (options.strategy,)
         if options.min_correlation is not None:
             own["min_correlations"] = (options.min_correlation,)
-        folds = KFold(_FOLDS) if options.split == "time" else None
+        folds = ordered_folds(len(y)) if options.split == "time" else None
         try:
             return LinCFACV(cv=folds, **own, **common).fit(X, y), choice
         except ValueError as error:
@@ -363,7 +362,7 @@ class _Outcome:
             "rows": self.n_complete,
             "rows left out": self.n_rows - self.n_complete,
             "held out for the scores": self.split.description,
-            "merged": self.choice.words.removeprefix("merged "),
+            "merged": self.choice.words,
         }
 
     def about(self) -> dict[str, Any]:
@@ -440,16 +439,10 @@ class _Outcome:
 
     def _chosen(self) -> str:
         """Return what cross-validation chose, in words."""
-        from ..report._findings import settings_of
-
-        chosen = {
-            name.removeprefix("chosen "): value
-            for name, value in settings_of(self.model).items()
-            if name.startswith("chosen ") and value is not None
-        }
-        strategy = chosen.pop("strategy")
-        figures = [f"{name} {value:g}" for name, value in chosen.items()]
-        return f"chosen {', '.join([strategy, *figures])}"
+        names = ("tolerance", "min_correlation", "penalty")
+        chosen = {name: getattr(self.model, f"{name}_") for name in names}
+        figures = [f"{name} {value:g}" for name, value in chosen.items() if value is not None]
+        return f"chosen {', '.join([self.model.strategy_, *figures])}"
 
     def print(
         self,
@@ -470,7 +463,7 @@ class _Outcome:
         for text in first:
             terminal.print(f"warning: {text}\n", prose=True)
         if searched:
-            terminal.print(f"{self.choice.words}\n{self._chosen()}")
+            terminal.print(f"merged {self.choice.words}\n{self._chosen()}")
         terminal.print(str(summary.table(5)))
         if self._constraint():
             terminal.print(self._constraint())

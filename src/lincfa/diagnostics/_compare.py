@@ -29,7 +29,7 @@ from .._lincfa_cv import LinCFACV
 from .._model._display import Table
 from .._model._parameters import check_strategy, is_count, listed
 from .._model._regression import RidgeRegression, precision_of
-from .._search._folds import default_folds
+from .._search._folds import default_folds, ordered_folds
 from .._statistics import ArrayStatistics, IndexArray
 from ..baselines import (
     agglomeration,
@@ -50,7 +50,6 @@ SLOPE = "SLOPE"
 MOST_SQUARE = 4000  # features, up to which methods may need a D × D matrix: 128 MB each
 MOST_WORK = 2e10  # largest n·D·min(n, D) of a fit by singular values: about ten seconds
 
-_FOLDS = 5
 _SQUARE = ("LinCFA agglomerative", "LinCFA joint", "FeatureAgglomeration")
 _SLOW = ("elastic net", SLOPE)
 _WORK = (ALL, "ridge", "PCA", *_SLOW)
@@ -78,7 +77,7 @@ class TrainingPart:
     @property
     def folds(self) -> Any:
         """Folds by which a method chooses, contiguous where samples are in time order."""
-        return KFold(min(_FOLDS, self.n)) if self.ordered else default_folds(self.n)
+        return ordered_folds(self.n) if self.ordered else default_folds(self.n)
 
 
 def _grouped(strategy: Any) -> Callable[[TrainingPart], Any]:

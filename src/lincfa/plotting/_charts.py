@@ -11,7 +11,7 @@ from .._data._names import shown
 from .._lincfa_cv import LinCFACV
 from .._model._parameters import is_count
 from .._model._regression import linear_coefficients
-from .._search._choice import best_penalties, standard_errors
+from .._search._choice import best_penalties, standard_errors, ways_of_merging
 from ..report._groups import CorrelationMatrix, Pairs, collect_pairs, correlate_by_group
 from ..report._inputs import Observations, fitted_reducer, open_features, open_test, open_training
 from ..report._scores import (
@@ -484,7 +484,8 @@ def plot_search(search: LinCFACV) -> "Figure":
     _scale_counts(panels[0], results["mean_n_groups"][ways])
     shown_rows = ways
     if with_penalties:
-        same = [row for row in range(len(kinds)) if _way(results, row) == _way(results, best)]
+        all_ways = ways_of_merging(results)
+        same = [row for row, way in enumerate(all_ways) if way == all_ways[best]]
         _draw_scores(panels[1], results, "penalty", np.array(same), GREY, "")
         smallest = min((value for value in results["penalty"] if value > 0), default=1.0)
         panels[1].set_xscale("symlog", linthresh=smallest)
@@ -504,11 +505,6 @@ def plot_search(search: LinCFACV) -> "Figure":
         panels[0].plot([], [], "o", mfc="white", mec="gray", label="too many groups")
     panels[0].legend(frameon=False, fontsize="small")
     return figure
-
-
-def _way(results: dict[str, npt.NDArray[Any]], row: int) -> tuple[Any, ...]:
-    """Return the way of merging of a row: all but the penalty."""
-    return tuple(results[name][row] for name in ("strategy", "tolerance", "min_correlation"))
 
 
 def _draw_scores(

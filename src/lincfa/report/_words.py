@@ -84,8 +84,13 @@ def _describe_rule(findings: Findings) -> str:
     else:
         text = f"{rule} adds at most {pairs.tolerance:g} times as much squared bias as it saves "
         text += "variance."
+    if findings.searched:
+        text += " Cross-validation chose how far to merge."
     if pairs.min_correlation is not None:
-        text += f" Pairs with a correlation below {pairs.min_correlation:g} never merge."
+        text += (
+            f" Features and groups with a correlation below {pairs.min_correlation:g} are not "
+            "merged; members of a group that were not compared may be less correlated."
+        )
     if settings.get("connectivity") is not None:
         text += " Groups are connected: only neighbours merge."
     if settings.get("blocks") is not None:
