@@ -283,18 +283,19 @@ class _ConnectedGroups:
         features = sorted(features)  # as they lie in memory
         candidates = np.array(features, dtype=np.intp)
         rho = self._correlations.of(seed, candidates)
-        joins = self._passes(np.full(candidates.size, seed), candidates, rho)
+        joins = self._passes(seed, candidates, rho)
         values = [one if j else None for one, j in zip(rho.tolist(), joins.tolist(), strict=True)]
         return dict(zip(features, values, strict=True))
 
     def _passes(
-        self, first: IndexArray, second: IndexArray, rho: FloatArray
+        self, first: IndexArray | int, second: IndexArray, rho: FloatArray
     ) -> npt.NDArray[np.bool_]:
-        """Which pairs with these correlations merge."""
+        """Which pairs with these correlations merge; the first may be the same in all."""
         r = self._statistics.target_correlation
         joins, doubtful = self._rule.certain_and_doubtful(rho, r[first], r[second])
         unsure = np.flatnonzero(doubtful)
         if unsure.size:
-            pairs = self._statistics.pairs(first[unsure], second[unsure], rho[unsure])
+            partners = np.broadcast_to(first, second.shape)[unsure]
+            pairs = self._statistics.pairs(partners, second[unsure], rho[unsure])
             joins[unsure] = self._rule.passes(pairs)
         return joins
