@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from ._data._checks import check_same_types, column_types, warn_of_constant, warn_of_many
 from ._data._columns import check_columns
 from ._data._connectivity import read_structure
+from ._data._feature_weights import read_feature_weights
 from ._data._training import Training, read_in_memory, read_training
 from ._grouping import PATHS, MergePath, Partition, partition_in_order
 from ._grouping._cohesion import add_path_cohesion, cut_cohesion, group_cohesion
@@ -111,6 +112,19 @@ class LinCFA(GroupModel):
         None for no restriction.
     blocks : sequence of shape (n_features,), default=None
         A label for each feature, such as its quantity; features with different labels never merge.
+    signed : bool, default=False
+        Whether a feature may enter the mean of its group with its sign flipped, so that features
+        that measure the same thing with opposite signs can merge. Every comparison takes the sign
+        with the smaller F, of those that ``min_correlation`` allows. A group has the sign of its
+        first feature.
+    missing : {"error", "pairwise"}, default="error"
+        What to do with missing values (NaN). ``"error"`` refuses them. With ``"pairwise"`` two
+        features are compared on the samples where both are present, at least 4 of them, and
+        :meth:`transform` averages the members that are present. The target must be complete.
+    feature_weights : array of shape (n_features,) or "area", default=None
+        Weight of each feature in the mean of its group, positive; F then compares two features with
+        their weighted mean. ``"area"`` weights the cells of a field with latitudes by their area,
+        the cosine of the latitude. None for plain means.
     units : {"standardized", "original"}, default="standardized"
         What is averaged: ``"standardized"`` columns, as in the paper, or columns in their
         ``"original"`` units, for features that share a unit, so that a reduced feature is "the mean
@@ -128,6 +142,11 @@ class LinCFA(GroupModel):
         Indices of the members of each group, in the order of the labels.
     n_groups_ : int
         Number of groups, and so of reduced features.
+    signs_ : ndarray of shape (n_features_in_,)
+        1 or −1: the sign with which each feature enters the mean of its group, relative to the
+        group's first. All 1 unless ``signed``.
+    feature_weights_ : ndarray of shape (n_features_in_,)
+        Weight of each feature in the mean of its group; all 1 for plain means.
     mean_, scale_ : ndarray of shape (n_features_in_,)
         Means and standard deviations (with n − 1) of the training features; the scale of a constant
         feature is 1.
@@ -198,6 +217,9 @@ class LinCFA(GroupModel):
         min_correlation: float | None = None,
         connectivity: Any = None,
         blocks: Any = None,
+        signed: bool = False,
+        missing: Literal["error", "pairwise"] = "error",
+        feature_weights: Any = None,
         units: Literal["standardized", "original"] = "standardized",
         sample_dim: Hashable | None = None,
     ) -> None:
@@ -208,6 +230,9 @@ class LinCFA(GroupModel):
         self.min_correlation = min_correlation
         self.connectivity = connectivity
         self.blocks = blocks
+        self.signed = signed
+        self.missing = missing
+        self.feature_weights = feature_weights
         self.units = units
         self.sample_dim = sample_dim
 
@@ -335,6 +360,7 @@ class LinCFA(GroupModel):
         partition, path = self._partition(statistics, constraint)
         self.n_connected_components_ = constraint.n_components(varying)
         self.mean_, self.scale_ = statistics.mean, statistics.scale
+        self.feature_weights_ = read_feature_weights(self.feature_weights, self._columns)
         self.target_correlation_ = statistics.target_correlation
         self.target_scale_ = statistics.target_scale
         self.n_samples_ = float(statistics.n_samples)
@@ -427,6 +453,7 @@ class LinCFA(GroupModel):
 
     def _keep(self, partition: Partition, cohesion: npt.NDArray[np.void]) -> None:
         self.labels_ = partition.labels
+        self.signs_ = partition.signs
         self.groups_ = partition.groups
         self.n_groups_ = len(partition.groups)
         self.evidence_ = complete(partition.evidence, self.target_scale_)
@@ -487,5 +514,5 @@ class LinCFA(GroupModel):
         check_strategy(self.strategy)
         check_tolerance(self.tolerance)
         check_n_groups(self.strategy, self.tolerance, self.n_groups)
-        check_merging(self.noise, self.min_correlation, self.units)
+        check_merging(self.noise, self.min_correlation, self.units, self.signed, self.missing)
         check_sample_dim(self.sample_dim)

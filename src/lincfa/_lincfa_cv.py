@@ -170,6 +170,9 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         noise: Literal["pair", "full"] | float = "pair",
         connectivity: Any = None,
         blocks: Any = None,
+        signed: bool = False,
+        missing: Literal["error", "pairwise"] = "error",
+        feature_weights: Any = None,
         units: Literal["standardized", "original"] = "standardized",
         sample_dim: Hashable | None = None,
         n_jobs: int | None = None,
@@ -187,6 +190,9 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         self.noise = noise
         self.connectivity = connectivity
         self.blocks = blocks
+        self.signed = signed
+        self.missing = missing
+        self.feature_weights = feature_weights
         self.units = units
         self.sample_dim = sample_dim
         self.n_jobs = n_jobs
@@ -383,7 +389,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
 
     def _candidates(self) -> tuple[list[str], list[Any], list[Any], list[float]]:
         """Check the parameters; return what to try of strategies, correlations, … and penalties."""
-        check_merging(self.noise, units=self.units)
+        check_merging(self.noise, units=self.units, signed=self.signed, missing=self.missing)
         check_sample_dim(self.sample_dim)
         check_choosing(self.rule, self.scoring, self.max_groups)
         given = (self.strategies, self.min_correlations, self.tolerances, self.penalties)

@@ -52,6 +52,7 @@ EVIDENCE = np.dtype(
         ("group", np.intp),
         ("feature", np.intp),
         ("partner", np.intp),
+        ("sign", np.int8),
         ("correlation", np.float64),
         ("threshold", np.float64),
         ("f", np.float64),
@@ -60,8 +61,9 @@ EVIDENCE = np.dtype(
         ("bias_growth_share", np.float64),
     ]
 )
-"""What a strategy records of each merged feature: what it was compared with, and the figures of the
-decision. Shares are of the target's variance."""
+"""What a strategy records of each merged feature: what it was compared with, whether with its sign
+flipped (−1), and the figures of the decision, of the features as compared. Shares are of the
+target's variance."""
 
 COMPLETE_EVIDENCE = np.dtype(
     [
@@ -237,7 +239,7 @@ class Rule:
         """Evidence of merged pairs; their groups are left open."""
         f = self.f(pairs)
         columns = (
-            *(-1, features, partners, pairs.rho),
+            *(-1, features, partners, 1, pairs.rho),
             *(merge_threshold(self.tolerance, pairs.below_one, f), f, self.tolerance),
             *(self.variance_drop(pairs.unexplained), pairs.share_difference),
         )

@@ -65,7 +65,7 @@ class Merging(ABC):
         # Pairs merge in the order of F; but as long as some have an F up to this, these come first,
         # the most correlated of them before the others.
         self._most_correlated_up_to = 0.0
-        self._merges: list[tuple[int, int, int, float, float, float]] = []
+        self._merges: list[tuple[int, int, int, int, float, float, float]] = []
         self.count = names.size
 
     def copy(self, most_correlated_up_to: float) -> Self:
@@ -99,11 +99,12 @@ class Merging(ABC):
 
     def record(self) -> npt.NDArray[np.void]:
         """Return the merges made so far."""
-        made = np.array(self._merges, dtype=np.float64).reshape(-1, 6).T
+        made = np.array(self._merges, dtype=np.float64).reshape(-1, 7).T
         record = merge_record(made.shape[1])
-        for name, values in zip(("first", "second", "size", "correlation"), made, strict=False):
+        names = ("first", "second", "sign", "size", "correlation")
+        for name, values in zip(names, made, strict=False):
             record[name] = values
-        pairs = pairs_from_correlations(*made[3:])
+        pairs = pairs_from_correlations(*made[4:])
         record["f"] = self._rule.f(pairs)
         record["height"] = np.maximum.accumulate(record["f"])
         record["pairwise"] = True
@@ -130,7 +131,7 @@ class Merging(ABC):
         self._alive[second] = False
         self.count -= 1
         names = int(self._names[first]), int(self._names[second])
-        self._merges.append((*names, int(self._sizes[first]), rho, r_first, r_second))
+        self._merges.append((*names, 1, int(self._sizes[first]), rho, r_first, r_second))
 
     def _first_of_ties(self, first: IndexArray, second: IndexArray, products: FloatArray) -> int:
         """Choose the most correlated pair, then that with the fewest features, then the first."""

@@ -68,7 +68,7 @@ def path_joint(statistics: Statistics, rule: Rule, constraint: Constraint) -> Me
         first, second = sorted((int(names[i]), int(names[j])))
         sizes[i] += sizes[j]
         names[i] = first
-        merges.append((first, second, int(sizes[i]), rho, f, height, False, drop, growth))
+        merges.append((first, second, 1, int(sizes[i]), rho, f, height, False, drop, growth))
         last = model.count - 1
         names[j], sizes[j] = names[last], sizes[last]
         model.merge(i, j)

@@ -18,15 +18,21 @@ class Partition:
     labels: IndexArray  # group of each feature; −1 for a constant one, which belongs to none
     groups: list[IndexArray]  # members in increasing order; groups by their first member
     evidence: EvidenceArray  # a row per merged feature, by group and then in the order of merges
+    signs: npt.NDArray[np.int8]  # −1 for a feature that enters the mean with its sign flipped
 
 
 def partition_of(varying: npt.NDArray[np.bool_], evidence: EvidenceArray) -> Partition:
     """Number the groups that merges have left by their first members."""
     # Each row of the evidence merges the group of a feature into that of a partner, which is the
     # smaller of the two; ``varying`` are the features that belong to groups.
+    # Signs are relative to the partner, so that their product along the way is relative to the
+    # first member.
     roots = np.arange(varying.size)
     roots[evidence["feature"]] = evidence["partner"]
+    signs = np.ones(varying.size, dtype=np.int8)
+    signs[evidence["feature"]] = evidence["sign"]
     while (roots[roots] != roots).any():
+        signs *= signs[roots]
         roots = roots[roots]
     labels = np.full(varying.size, -1, dtype=np.intp)
     firsts, labels[varying] = np.unique(roots[varying], return_inverse=True)
@@ -34,7 +40,7 @@ def partition_of(varying: npt.NDArray[np.bool_], evidence: EvidenceArray) -> Par
     evidence = evidence[np.argsort(evidence["group"], kind="stable")]
     order = np.argsort(labels, kind="stable")[varying.size - int(varying.sum()) :]
     sizes = np.bincount(labels[varying], minlength=firsts.size)
-    return Partition(labels, np.split(order, np.cumsum(sizes)[:-1]), evidence)
+    return Partition(labels, np.split(order, np.cumsum(sizes)[:-1]), evidence, signs)
 
 
 def group_within_blocks(
@@ -58,6 +64,7 @@ MERGES = np.dtype(
     [
         ("first", np.intp),
         ("second", np.intp),
+        ("sign", np.int8),
         ("size", np.intp),
         ("correlation", np.float64),
         ("f", np.float64),
@@ -71,7 +78,8 @@ MERGES = np.dtype(
     ]
 )
 """One row per merge, in order. A group is named by its first member; the merged one keeps the
-smaller name of the two. ``size`` is its number of features, ``correlation`` that of the two means,
+smaller name of the two. ``sign`` is −1 where the second was flipped, each group having the sign of
+its first member. ``size`` is its number of features, ``correlation`` that of the two means,
 ``height`` the running maximum of F, ``pairwise`` whether F compares the two means alone. The drop
 of variance and the growth of bias are the estimates of which F is the ratio, as shares of the
 target's variance. The last three are of the merged group: mean and minimum of the correlations of
@@ -118,7 +126,7 @@ class MergePath:
             tolerance = float(made["height"][-1]) if made.size else 0.0
         evidence = np.empty(made.size, dtype=EVIDENCE)
         evidence["feature"], evidence["partner"] = made["second"], made["first"]
-        for name in ("correlation", "f", "variance_drop_share", "bias_growth_share"):
+        for name in ("sign", "correlation", "f", "variance_drop_share", "bias_growth_share"):
             evidence[name] = made[name]
         limit = np.where(made["f"] > made["height"], np.inf, tolerance)
         evidence["tolerance"] = limit

@@ -9,6 +9,7 @@ import numpy as np
 from .._grouping import PATHS, STRATEGIES
 
 UNITS = ("standardized", "original")
+MISSING = ("error", "pairwise")
 RULES = ("best", "near_best", "one_standard_error")
 
 
@@ -23,8 +24,17 @@ def check_tolerance(value: Any, name: str = "tolerance") -> None:
         raise ValueError(f"{name} must be a positive number or 'unbiased', got {value!r}")
 
 
-def check_merging(noise: Any, min_correlation: Any = None, units: Any = UNITS[0]) -> None:
+def check_merging(
+    noise: Any,
+    min_correlation: Any = None,
+    units: Any = UNITS[0],
+    signed: Any = False,
+    missing: Any = MISSING[0],
+) -> None:
     check_choice("units", units, UNITS)
+    check_choice("missing", missing, MISSING)
+    if not isinstance(signed, bool | np.bool_):
+        raise ValueError(f"signed must be True or False, got {signed!r}")
     if not is_word(noise, "pair", "full") and not is_positive(noise):
         raise ValueError(f"noise must be 'pair', 'full' or a positive number, got {noise!r}")
     check_min_correlation(min_correlation)
