@@ -210,9 +210,10 @@ def check_target(y: Any) -> None:
 
 def not_finite_target(value: float, rows: Sequence[int]) -> ValueError:
     what = "NaN" if np.isnan(value) else "infinity"
-    more = len(rows) - _LISTED_ROWS
-    listed = ", ".join(map(str, rows[:_LISTED_ROWS])) + (f" and {more} more" if more > 0 else "")
-    return ValueError(f"Input y contains {what} ({'row' if len(rows) == 1 else 'rows'} {listed}).")
+    shown = [str(row) for row in rows[:_LISTED_ROWS]]
+    *others, last = shown if len(rows) == len(shown) else [*shown, f"{len(rows) - len(shown)} more"]
+    where = f"rows {', '.join(others)} and {last}" if others else f"row {last}"
+    return ValueError(f"Input y contains {what} ({where}).")
 
 
 def not_finite_feature(value: float, column: str, row: int) -> ValueError:
