@@ -104,11 +104,12 @@ def test_equal_weights_are_none():
     np.testing.assert_array_equal(found, group_means(X, labels, 5))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.4])
-def test_parts_add_up(share):
+@pytest.mark.parametrize("gaps", ["none", "one", "many"])
+def test_parts_add_up(gaps):
     """Sums and weights of some columns, which may lack groups, or rows."""
     rng = np.random.default_rng(3)
-    X = with_gaps(rng.normal(size=(20, 30)), share)
+    X = with_gaps(rng.normal(size=(20, 30)), 0.4 if gaps == "many" else 0.0)
+    X[4, 20] = np.nan if gaps == "one" else X[4, 20]
     labels, factors = np.sort(rng.integers(-1, 6, 30)), FACTORS["both"](rng, 30)
     parts = [slice(0, 11), slice(11, 12), slice(12, 30)]
     sums = sum(partial_sums(X[:, p], labels[p], 6, factors[p], gaps=True) for p in parts)

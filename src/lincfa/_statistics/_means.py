@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -126,17 +127,16 @@ def partial_sums(
     labels = labels.copy()
     labels[labels >= 0] = place
     weights = np.abs(factors)
-    means = group_means(
-        X, labels, own.size, factors=factors, gaps=gaps, dtype=np.float64, **options
+    averaged = partial(
+        group_means, X, labels, own.size, factors=factors, dtype=np.float64, **options
     )
-    totals = np.bincount(place, weights=weights[labels >= 0], minlength=own.size)
-    result[0][:, own] = means * totals
-    if gaps:
-        result[1][:, own] = totals
-        if np.isnan(means).any():
-            shares = group_means(~np.isnan(X), labels, own.size, factors=weights, dtype=np.float64)
-            result[1][:, own] = shares * totals
-            result[0][:, own] = np.where(shares > 0, means, 0.0) * result[1][:, own]
+    means, present = averaged(), np.bincount(place, weights[labels >= 0], own.size)
+    if gaps and np.isnan(means).any():
+        shares = group_means(~np.isnan(X), labels, own.size, factors=weights, dtype=np.float64)
+        means = np.where(shares > 0, averaged(gaps=True), 0.0)
+        present = shares * present
+    result[0][:, own] = means * present
+    result[1:, :, own] = present
     return result
 
 
