@@ -13,7 +13,8 @@ import numpy as np
 
 COINCIDE = 1e-13  # 1 − ρ of columns that differ by rounding only
 CLEAR = 1e-6  # relative distance of figures below which rounding may decide
-EQUAL = 1e-12  # F of both signs at most this: none is the smaller
+EQUAL = 1e-12  # of two F up to this none is the smaller
+BEYOND = 1e6  # F of means from averages over pairs that no regression could have
 FEWEST_ROWS = 4  # on which two features are compared
 
 
@@ -91,6 +92,7 @@ def f_of_correlations(n, rho, r, weights, noise_share=None):
     """
     if 1 - rho <= COINCIDE:
         return 0.0
+    rho = max(rho, COINCIDE - 1)
     matrix = np.array([[1.0, rho], [rho, 1.0]])
     towards_first, towards_second = matrix @ weights
     other = np.array([towards_second, -towards_first])
@@ -350,6 +352,7 @@ def agglomerative(
     """All merges down to a number of groups; copies first, of which any order is as good.
 
     Pairs with an F of at most ``most_correlated_up_to`` go before others, by their correlation.
+    With gaps, averages over pairs may leave nothing of the target, or less: there the path ends.
     """
     table = Comparisons(X, y, noise, min_correlation, **rules)
     groups = {i: [i] for i in varying_columns(X)}
@@ -366,7 +369,7 @@ def agglomerative(
             if (i, j) not in verdicts and allowed(groups[i], groups[j]):
                 verdicts[i, j] = table.verdict(groups[i], groups[j])
         best, gap = first_in_order(verdicts, most_correlated_up_to)
-        if best is None:
+        if best is None or (verdicts[best].f > BEYOND and not table.complete):
             break
         clear = min(clear, gap)
         merges.append(table.join(groups, *best, verdicts[best]))
@@ -446,8 +449,7 @@ def smallest(verdicts):
     ranked = sorted((v.f, pair) for pair, v in verdicts.items() if v.f < np.inf)
     if not ranked:
         return None, nearness
-    gap = np.inf if len(ranked) == 1 else (ranked[1][0] - ranked[0][0]) / ranked[1][0]
-    return ranked[0][1], min(gap, nearness)
+    return ranked[0][1], min(gap_between(ranked), nearness)
 
 
 def first_in_order(verdicts, most_correlated_up_to):
@@ -457,10 +459,17 @@ def first_in_order(verdicts, most_correlated_up_to):
     ranked = sorted((1 - v.correlation, pair) for pair, v in small)
     if not ranked:
         return smallest(verdicts)
-    gap = np.inf if len(ranked) == 1 else (ranked[1][0] - ranked[0][0]) / ranked[1][0]
     nearness = min(verdict.clear for verdict in verdicts.values())
     at_limit = min(abs(v.f - most_correlated_up_to) for v in possible.values())
-    return ranked[0][1], min(gap, nearness, at_limit)
+    return ranked[0][1], min(gap_between(ranked), nearness, at_limit)
+
+
+def gap_between(ranked):
+    """By what share the second is larger than the first; none if both are next to nothing."""
+    if len(ranked) == 1:
+        return np.inf
+    (first, _), (second, _) = ranked[:2]
+    return (second - first) / second if second > EQUAL else 0.0
 
 
 # Partitions
