@@ -89,8 +89,9 @@ def test_flipped_target(strategy):
 def test_predictions_do_not_depend_on_signs(missing):
     X, y, _ = make(factors, ENOUGH, gaps=missing == "pairwise", seed=1)
     flips = np.random.default_rng(2).choice([-1, 1], size=12)
+    search = {**QUICK, "strategies": ("sequential", "centroid", "agglomerative")}
     one, two = (
-        LinCFACV(**QUICK, signed=True, missing=missing).fit(values, y) for values in (X, X * flips)
+        LinCFACV(**search, signed=True, missing=missing).fit(values, y) for values in (X, X * flips)
     )
     np.testing.assert_array_equal(one.labels_, two.labels_)
     np.testing.assert_allclose(one.predict(X), two.predict(X * flips), rtol=1e-7, atol=1e-7)
@@ -108,8 +109,9 @@ def test_mirror_images_merge_as_copies_do(strategy):
     rho = np.corrcoef(X.T)
     for group in model.groups_:
         np.testing.assert_array_equal(model.signs_[group], np.sign(rho[group[0], group]))
-    assert (model.evidence_["f"] == 0).all()
-    assert (model.evidence_["correlation"] == 1).all()
+    # Means of copies may differ from them by rounding.
+    np.testing.assert_allclose(model.evidence_["f"], 0, atol=1e-9)
+    np.testing.assert_allclose(model.evidence_["correlation"], 1, rtol=1e-13)
 
 
 @every_strategy

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import literal_strategies as literal
@@ -215,6 +216,47 @@ def test_least_squares_and_closed_form(ratio, sign):
         r = np.array([r1, r2])
         again = literal.f_of_correlations(30, rho, r, np.array([ratio, 1.0]))
         assert f == pytest.approx(again, rel=1e-9)
+
+
+def contrasts(matrix, r, factors_of_groups, n):
+    """F of all pairs of groups by (β_g ∓ β_h)²/(s²·(A_gg + A_hh ∓ 2A_gh)), for both signs."""
+    sums = factors_of_groups @ matrix @ factors_of_groups.T
+    inverted = np.linalg.inv(sums)
+    beta = inverted @ factors_of_groups @ r
+    variance = (1 - r @ factors_of_groups.T @ beta) / (n - 1 - len(beta))
+    norms = np.sqrt(np.diagonal(sums))
+    found = {}
+    for g, h in combinations(range(len(beta)), 2):
+        for sign in (1, -1):
+            width = inverted[g, g] + inverted[h, h] - 2 * sign * inverted[g, h]
+            f = (beta[g] - sign * beta[h]) ** 2 / (variance * width)
+            found[g, h, sign] = f, sign * sums[g, h] / (norms[g] * norms[h])
+    return found
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_first_merges_by_the_formulas_of_regression(gaps):
+    """All pairs of a small case by another way: correlations of pandas, and matrices."""
+    X, y, weights = make(factors, ENOUGH, 6, gaps=gaps)
+    frame = pd.DataFrame(X)
+    matrix = frame.corr().to_numpy()
+    r = frame.corrwith(pd.Series(y)).to_numpy()
+    present = frame.notna().to_numpy().astype(float)
+    counts = present.T @ present
+    n = counts[np.triu_indices(6, 1)].mean()
+    path = literal.joint(X, y, signed=True, weights=weights)
+    groups = [[i] for i in range(6)]
+    signs = np.ones(6)
+    for merge in path.merges[:4]:
+        factors_of_groups = np.array([np.isin(range(6), g) * weights * signs for g in groups])
+        figures = contrasts(matrix, r, factors_of_groups, n)
+        g, h, sign = min(figures, key=lambda key: figures[key][0])
+        assert (groups[g][0], groups[h][0], sign) == merge[:3]
+        f, rho = figures[g, h, sign]
+        assert merge.f == pytest.approx(f, rel=1e-7, abs=1e-12)
+        assert merge.correlation == pytest.approx(rho, abs=1e-11)
+        signs[groups[h]] *= sign
+        groups[g] = sorted(groups[g] + groups.pop(h))
 
 
 @every_strategy
