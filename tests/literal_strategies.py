@@ -357,13 +357,14 @@ def agglomerative(
     table = Comparisons(X, y, noise, min_correlation, **rules)
     groups = {i: [i] for i in varying_columns(X)}
     merges, clear = [], np.inf
+    verdicts = {}  # of all pairs; those of a merged group are replaced
     for i, j in combinations(list(groups), 2):
         if i in groups and j in groups and allowed(groups[i], groups[j]):
-            verdict = table.verdict(groups[i], groups[j])
+            verdict = verdicts[i, j] = table.verdict(groups[i], groups[j])
             if 1 - verdict.correlation <= COINCIDE:
                 verdict = verdict._replace(correlation=1.0, f=0.0)
                 merges.append(table.join(groups, i, j, verdict))
-    verdicts = {}  # of all pairs; those of a merged group are replaced
+                verdicts = without(verdicts, (i, j))
     while len(groups) > n_groups:
         for i, j in combinations(sorted(groups), 2):
             if (i, j) not in verdicts and allowed(groups[i], groups[j]):
@@ -373,8 +374,12 @@ def agglomerative(
             break
         clear = min(clear, gap)
         merges.append(table.join(groups, *best, verdicts[best]))
-        verdicts = {pair: value for pair, value in verdicts.items() if not set(pair) & set(best)}
+        verdicts = without(verdicts, best)
     return Path(merges, clear)
+
+
+def without(verdicts, merged):
+    return {pair: value for pair, value in verdicts.items() if not set(pair) & set(merged)}
 
 
 def joint(
