@@ -338,6 +338,10 @@ class GroupModel(AnyContainer, GroupMeans):
             sizes=np.array([len(group) for group in self.groups_], dtype=np.intp),
             **{name: self.cohesion_[name] for name in self.cohesion_.dtype.names or ()},
             weight=self._standardized_weights(),
+            signed=bool(self.signed),
+            connected=self.connectivity is not None or self.blocks is not None,
+            searched=hasattr(self, "reducer_"),
+            required_correlation=getattr(self, "reducer_", self).min_correlation,
         )
 
     def _standardized_weights(self) -> FloatArray | None:
@@ -346,7 +350,8 @@ class GroupModel(AnyContainer, GroupMeans):
         if linear is None:
             return None
         factors = np.ones_like(self.scale_) if self.units == "standardized" else self.scale_
-        scale = scale_of_means(self.labels_, self.cohesion_["mean_correlation"], factors)
+        rho, weights = self.cohesion_["mean_correlation"], self.feature_weights_
+        scale = scale_of_means(self.labels_, rho, factors, weights)
         return np.asarray(linear[0] * scale / self.target_scale_)
 
     # Maps
