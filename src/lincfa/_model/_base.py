@@ -327,6 +327,7 @@ class GroupModel(AnyContainer, GroupMeans):
         """
         self._check_is_fitted()
         members = self.groups_by_name()
+        reducer: Any = getattr(self, "reducer_", self)
         return Summary(
             n_samples=self.n_samples_,
             n_features=self.n_features_in_,
@@ -340,8 +341,8 @@ class GroupModel(AnyContainer, GroupMeans):
             weight=self._standardized_weights(),
             signed=bool(self.signed),
             connected=self.connectivity is not None or self.blocks is not None,
-            searched=hasattr(self, "reducer_"),
-            required_correlation=getattr(self, "reducer_", self).min_correlation,
+            searched=reducer is not self,
+            required_correlation=reducer.min_correlation,
         )
 
     def _standardized_weights(self) -> FloatArray | None:
