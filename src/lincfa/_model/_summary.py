@@ -134,9 +134,9 @@ class Summary:
         bound = "" if self.min_is_exact[worst] else "≤ "
         lowest = decimals(float(self.min_correlation[worst]))
         return (
-            f"Members of {len(flagged)} of {merged} groups hardly belong together: mean r below "
-            f"{RELATED:g}, or min r below −{RELATED:g} (lowest {bound}{lowest}, in "
-            f"{shown(self.names[worst])}).",
+            f"Members of {len(flagged)} of {merged} group{'s' * (merged > 1)} hardly belong "
+            f"together: mean r below {RELATED:g}, or min r below −{RELATED:g} (lowest "
+            f"{bound}{lowest}, in {shown(self.names[worst])}).",
             "The rule alone merges whatever has the same effect on the target.",
             f"To avoid it: {'; '.join(remedies)}.",
         )

@@ -49,7 +49,7 @@ _STEEPEST = 0.2  # cosine of a latitude, below which a map is not stretched furt
 _LONGEST, _SHORTEST, _AROUND = 8.0, 3.0, 1.2  # inches: sides of a map, and margins
 # Not quite black, which becomes the colour of a page's text: white on dark pages.
 _LABEL_INK = "#1b2127"
-_FLIPPED = {"hatch": "...", "marker": ".", "facecolor": GREY, "edgecolor": "#ffffffc0"}
+_FLIPPED = {"hatch": "...", "facecolor": GREY, "edgecolor": "#ffffffc0"}
 _OPACITY = 0.5  # of the bands of a spectrum, on light and on dark pages
 
 

@@ -143,10 +143,10 @@ def find_oppositions(
 ) -> dict[int, Opposition]:
     """Find the groups whose weight has the other sign than their correlation with the target."""
     # A correlation with the target is r_g = Σ_h β_h ρ_gh for least squares: the group's own weight
-    # and what others contribute, of which the largest part of the sign of r_g is named. Figures
-    # within two standard errors of 0 have no sign to speak of, nor have weights that cancel.
+    # and what others contribute, of which the largest part of the sign of r_g is named. Where both
+    # are within two standard errors of 0, signs say nothing, nor do those of weights that cancel.
     r, beta = reducer.cohesion_["target_correlation"], weights / reducer.target_scale_
-    clear = np.minimum(np.abs(r), np.abs(beta)) > 2 / np.sqrt(reducer.n_samples_)
+    clear = np.maximum(np.abs(r), np.abs(beta)) > 2 / np.sqrt(reducer.n_samples_)
     opposing = np.flatnonzero((r * beta < 0) & clear & (np.abs(beta) <= LARGEST_WEIGHT))
     result = {int(number): Opposition("", np.nan) for number in opposing}
     if train is None or opposing.size == 0:

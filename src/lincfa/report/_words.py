@@ -68,10 +68,12 @@ def describe_reduction(findings: Findings) -> str:
     if varying > 1:
         text += f" {_describe_rule(findings)}"
     if findings.missing != 0:
-        share = "" if findings.missing is None else f" ({digits(100 * findings.missing)} %)"
+        share = "Values of the training data may be missing"
+        if findings.missing is not None:
+            share = f"{digits(100 * findings.missing)} % of the training values are missing"
         text += (
-            f" Some values of the training data may be missing{share}: two features were compared "
-            "on the samples where both are present, and means are of the members present."
+            f" {share}: two features were compared on the samples where both are present, and "
+            "means are of the members present."
         )
     if findings.n_constant:
         text += (
