@@ -156,6 +156,31 @@ def test_nearly_merged_pairs_take_the_sign_with_the_smaller_f(mirrored):
     assert {signed[pair][0] for pair in both} == {-1, 1}
 
 
+def test_the_sign_with_the_smaller_f_is_not_taken_below_the_smallest_correlation(rng):
+    """Effects that mirror each other would make F small after a flip, but not the correlation."""
+    basis, _ = np.linalg.qr(np.column_stack([np.ones(80), rng.normal(size=(80, 3))]))
+    a, b, noise = basis[:, 1:].T
+    X = np.column_stack([a, 0.2 * a + np.sqrt(0.96) * b])
+    y = X @ [1.0, -1.0] + noise
+    model = LinCFA(signed=True).fit(X, y)
+    model = by_definition(model, **apart(model))
+    train = open_training(model, X, y)
+    assert collect_pairs(model, train).near.second == ("−x1",)
+    model.min_correlation = 0.1
+    near = collect_pairs(model, train).near
+    assert near.second == ("x1",)
+    np.testing.assert_allclose(near.correlation, [0.2])
+    np.testing.assert_allclose(near.f, [explain_pair(X, y, 0, 1).f])
+
+
+def apart(model):
+    """Attributes of a model of two features that did not merge."""
+    labels = np.arange(2)
+    groups = [np.array([0]), np.array([1])]
+    evidence = model.evidence_[:0]
+    return {"labels_": labels, "groups_": groups, "n_groups_": 2, "evidence_": evidence}
+
+
 def test_signs_on_the_page_and_in_json(halves, mirrored, tmp_path):
     model = LinCFA(strategy="sequential", tolerance=4.0).fit(halves["X"], halves["y"])
     other, _ = flipped(model)
@@ -316,28 +341,33 @@ def suppression(rng, n=400):
     driver, own = rng.normal(size=(2, n))
     shadow = 0.8 * driver + 0.6 * own
     y = driver - 0.5 * shadow + 0.3 * rng.normal(size=n)
-    members = [driver, driver, shadow, shadow]
-    X = np.column_stack(members) + 0.05 * rng.normal(size=(n, 4))
-    return pd.DataFrame(X, columns=["d1", "d2", "s1", "s2"]), y
+    X = np.column_stack([driver, driver, shadow, shadow]) + 0.05 * rng.normal(size=(n, 4))
+    X = pd.DataFrame(X, columns=["d1", "d2", "s1", "s2"])
+    # More like the shadow than the driver is, but without an effect.
+    return X.assign(twin=shadow + 0.5 * rng.normal(size=n)), y
 
 
 def test_coefficients_that_oppose_the_correlation_are_explained(rng):
     X, y = suppression(rng)
-    model = LinCFA(blocks=[0, 0, 1, 1], tolerance=20.0).fit(X, y)
+    model = LinCFA(blocks=[0, 0, 1, 1, 2], tolerance=20.0).fit(X, y)
     found = collect_findings(model, X=X, y=y)
     by_name = {group.name: group for group in found.groups}
     shadow = by_name["mean(s1, s2)"]
     assert shadow.weight < 0 < shadow.target_correlation
     assert by_name["mean(d1, d2)"].opposes is None
-    reduced = model.transform(X)
+    rho = np.corrcoef(model.transform(X).T)
+    assert rho[1, 2] > rho[0, 1]
     assert shadow.opposes.name == "mean(d1, d2)"
-    assert shadow.opposes.correlation == pytest.approx(np.corrcoef(reduced.T)[0, 1])
+    assert shadow.opposes.correlation == pytest.approx(rho[0, 1])
     page = Page(render(found))
-    assert "“±” marks 1 coefficient with the other sign than the correlation" in page.text
+    opposing = [group for group in found.groups if group.opposes is not None]
+    count = f"{len(opposing)} coefficient{'s' * (len(opposing) > 1)}"
+    assert f"“±” marks {count} with the other sign than the correlation" in page.text
     assert "mean(s1, s2): correlated with the target by 0." in page.text
     assert "mainly through mean(d1, d2) (their correlation: 0." in page.text
-    assert [row[-1].endswith("±") for row in page.tables[0][1:]] == [False, True]
-    search = LinCFACV(blocks=[0, 0, 1, 1], tolerances=[20.0], strategies=["joint"], cv=3)
+    marked = [row[-1].endswith("±") for row in page.tables[0][1:]]
+    assert marked == [group.opposes is not None for group in found.groups]
+    search = LinCFACV(blocks=[0, 0, 1, 1, 2], tolerances=[20.0], strategies=["joint"], cv=3)
     bare = Page(render(collect_findings(search.fit(X, y))))
     assert "mean(s1, s2): correlated with the target by 0." in bare.text
     assert "mainly through" not in bare.text
