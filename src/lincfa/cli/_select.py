@@ -25,7 +25,7 @@ _FEWEST = 4
 PAIRWISE = "--missing pairwise uses the values there are"
 DROP_COLUMN = "--drop COLUMN leaves out a column"
 
-# Numbers that often stand for a missing value, of either sign; so may any as large as the last.
+# Numbers that often stand for a missing value, of either sign, besides all that are very large.
 _NINES = [float("9" * digits) for digits in range(2, 11)]
 _FRACTIONS = [99.9, 999.9, 9999.9, 99.99, 999.99, 9999.99]
 _INTEGERS = [2**bits - less for bits in (15, 31) for less in (0, 1)]
@@ -273,8 +273,10 @@ def note_codes(data: DataFile, names: Sequence[str], terminal: Terminal) -> None
     for name, others in (data.other_values(suspects) if suspects else {}).items():
         n_values = data.n_rows - counts.missing[name]
         low, high = suspects[name]
-        # A column without other values is a code throughout.
-        far = _FAR * ((others.high - others.low) or abs(others.low))
+        if others.low == others.high != 0:
+            continue  # two or three values that stand for kinds, most likely
+        # NaN, and so not near, in a column that is a code throughout.
+        far = _FAR * (others.high - others.low)
         for code, count, gap in (
             (low, others.at_low, others.low - low),
             (high, others.at_high, high - others.high),
