@@ -102,8 +102,8 @@ def test_rows_left_out_in_any_format(done, fails, place, samples, way, code):
     result = done("reduce", *data, *ALL, *options, "--missing", "drop")
     notes = [line for line in result.err.splitlines() if " of 60 rows " in line]
     assert notes == [
-        "note: 2 of 60 rows have no target: nothing is learned from them, and the 1 with all "
-        "features are reduced",
+        "note: 2 of 60 rows have no target: nothing is learned from them, and 1 with all features "
+        "is reduced",
         f"note: 2 of 60 rows left out because of {what} in columns {told}",
     ]
     learned = np.setdiff1d(np.arange(60), [3, 7, 8, 50])

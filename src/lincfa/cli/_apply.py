@@ -60,8 +60,12 @@ def run(options: argparse.Namespace) -> int:
             dropped = set(select_columns(data, options.drop))
             for name in sorted(dropped.intersection(features)):
                 raise ValueError(f"column {name!r} is a feature of the model and cannot be dropped")
-            advice = ("a model learned with --missing pairwise takes them",)
-            rows = usable_rows(data, features, missing, terminal, fewest=1, advice=advice).reduced
+            advice = "a model learned with --missing pairwise takes them"
+            if model.missing == "pairwise":
+                advice = "--missing pairwise averages what is present"
+            rows = usable_rows(
+                data, features, missing, terminal, fewest=1, advice=(advice,)
+            ).reduced
         with step("averaging"), naming(data.source):
             reduced = data.transform(model, features, rows)
         averaged = {name for name, k in zip(features, model.labels_, strict=True) if k >= 0}

@@ -227,7 +227,8 @@ def _note_unknown(
     if not reduces or not n_reduced:
         note += f" and {'is' if one else 'are'} left out"
     elif n_reduced < count:
-        note += f": nothing is learned from them, and the {n_reduced} with all features are reduced"
+        are = "is" if n_reduced == 1 else "are"
+        note += f": nothing is learned from them, and {n_reduced} with all features {are} reduced"
     else:
         note += f": {'it is' if one else 'they are'} reduced, but not learned from"
     terminal.note(note)

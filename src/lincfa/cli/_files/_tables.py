@@ -416,7 +416,8 @@ def _to_array(
     )
     for place, column in enumerate(frame.iter_columns()):
         if column.null_count() or not isinstance(column.dtype, pl.Float64 | pl.Float32):
-            column = column.cast(pl.Float64)
+            # A column without any value may be text, with words for missing values.
+            column = column.cast(pl.Float64, strict=column.dtype.is_numeric())
         values = column.to_numpy()
         result[:, place] = values if rows is None else values[rows]
     return result
