@@ -17,7 +17,7 @@ from .._grouping import PATHS, partition_in_order
 from .._grouping._constraint import Constraint
 from .._model._regression import Decomposition, RidgeRegression
 from .._rule import Rule
-from .._statistics import ArrayStatistics, CachedStatistics, IndexArray, Statistics, statistics_of
+from .._statistics import ArrayStatistics, IndexArray, Statistics, cached, statistics_of
 from .._statistics._means import group_means
 from ..theory._arrays import FloatArray
 
@@ -90,8 +90,7 @@ class ArrayFold:
     def statistics(self) -> Statistics:
         """Return statistics of the samples to learn from; few features keep all correlations."""
         statistics = ArrayStatistics.of(self.train)
-        few = statistics.varying.size <= _MOST_CACHED
-        return CachedStatistics.of(statistics) if few else statistics
+        return cached(statistics) if statistics.varying.size <= _MOST_CACHED else statistics
 
     def reduced(
         self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
@@ -165,6 +164,8 @@ class Candidates:
     tolerances: Sequence[float]
     noise: Any
     constraint: Constraint
+    signed: bool
+    weights: FloatArray  # of the features in means
     units: str
 
 
@@ -357,7 +358,9 @@ def _score_combinations(
 def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping]:
     """Yield labels and number of groups of each way of merging, from the same statistics."""
     # Once: the noise may need a regression on all features.
-    first = Rule.of(statistics, noise=candidates.noise)
+    first = Rule.of(
+        statistics, noise=candidates.noise, signed=candidates.signed, weights=candidates.weights
+    )
     for strategy in candidates.strategies:
         for correlation in candidates.min_correlations:
             lowest = -1.0 if correlation is None else float(correlation)

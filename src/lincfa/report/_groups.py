@@ -235,9 +235,8 @@ def _nearest_groups(
         noise_source = ArrayStatistics.of(train.training(reducer.labels_ >= 0))
     rule = Rule.of(noise_source, tolerance, reducer.noise)
     first, second = np.nonzero(np.triu(allowed, 1))
-    rho = statistics.square(np.arange(len(labels)))[first, second]
-    r = statistics.target_correlation
-    f = rule.f_from_correlations(rho, r[first], r[second])
+    known = statistics.within(np.arange(len(labels))).at(first, second)
+    rho, f = known.rho, rule.f_of_means(known)
     nearest = np.argsort(f, kind="stable")[:NEAR_SHOWN]
     required = merge_threshold(tolerance, 1 - rho[nearest], f[nearest])
     lowest = -1.0 if reducer.min_correlation is None else float(reducer.min_correlation)
