@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lincfa import LinCFA, LinCFACV, explain_pair
-from reference import QUICK, assert_raises, noise_only, stream, table
+from reference import QUICK, assert_raises, assert_same_values, noise_only, stream, table
 from signs_gaps_weights import copies, dependent_target, factors, make
 
 STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
@@ -18,10 +18,10 @@ FITTED = ["labels_", "signs_", "evidence_", "cohesion_", "feature_weights_", "me
 
 def assert_identical(model, other):
     for name in FITTED:
-        np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
+        assert_same_values(getattr(model, name), getattr(other, name), name)
     assert hasattr(model, "merge_path_") == hasattr(other, "merge_path_")
     if hasattr(model, "merge_path_"):
-        np.testing.assert_array_equal(model.merge_path_, other.merge_path_)
+        assert_same_values(model.merge_path_, other.merge_path_)
 
 
 def assert_near(model, other, rtol=1e-8):
