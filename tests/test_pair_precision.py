@@ -100,12 +100,12 @@ def test_nearly_explained_targets(noise, rho, weights, missing):
     options = {"signed": rho < 0, "missing": missing, "feature_weights": weights}
     pair = explain_pair(values, target, 0, 1, **options)
     assert pair.sign == sign
-    # F compares shares of the size of noise² of a target of the size of the weights. The smaller
-    # one, that of the difference, has a covariance of the size noise·√(1−|ρ|) with an absolute
-    # error of some 1e-16; the other is known to 1e-16 down to 1e-6, and from the residual below.
+    # √F is the contrast over what is left of the target, noise/size of it, times √57. The contrast
+    # has an absolute error of some 1e-16, and that over √(1−|ρ|) where it comes from correlations;
+    # what is left is known to 1e-16 down to 1e-6, and from the residual below.
     size = np.sqrt(y.var())
-    bound = 1e-15 * size / (noise * np.sqrt(1 - abs(rho))) + 1e-15 / 1e-6
-    assert pair.f == pytest.approx(f, rel=bound)
+    bound = np.sqrt(57) * 1e-15 * size / (noise * np.sqrt(1 - abs(rho)))
+    assert np.sqrt(pair.f) == pytest.approx(np.sqrt(f), rel=1e-15 / 1e-6, abs=bound)
 
 
 @pytest.mark.parametrize("missing", ["error", "pairwise"])

@@ -51,14 +51,14 @@ def families(strategy, kind, structure):
     """What is compared.
 
     With gaps "joint" needs a matrix of correlations that is far from singular. Copies that are kept
-    apart give ties. Without signs the mean of mirror images has no variance.
+    apart by a structure give ties. Without signs the mean of mirror images has no variance.
     """
     if strategy == "joint" and "gaps" in kind:
         return [factors, noise_only, in_float32]
-    chosen = [factors, noise_only, few_samples, in_float32, dependent_target]
-    if strategy in WALKS or structure == "free":
-        chosen += [copies, mirror_images] if "signed" in kind else [copies]
-    return chosen
+    if structure != "free":
+        return [factors, few_samples, dependent_target]
+    chosen = [factors, noise_only, few_samples, in_float32, dependent_target, copies]
+    return [*chosen, mirror_images] if "signed" in kind else chosen
 
 
 def literally(strategy, X, y, tolerance, allowed, **rules):
