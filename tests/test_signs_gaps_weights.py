@@ -131,12 +131,12 @@ def test_joint_from_groups_of_many_features(kind):
     gaps = "gaps" in KINDS[kind]
     compared = 0
     for seed in range(TRIES):
-        X, y, weights = make(noise_only, 120, 36, gaps=gaps, seed=seed)
+        X, y, weights = make(noise_only, 100, 30, gaps=gaps, seed=seed)
         rules = {
             "signed": "signed" in KINDS[kind],
             "weights": weights if "weights" in KINDS[kind] else None,
         }
-        expected = literal.joint(X, y, n_groups=20, **rules)
+        expected = literal.joint(X, y, n_groups=15, **rules)
         if expected.clear <= CLEAR:
             continue
         model = LinCFA(
@@ -147,9 +147,8 @@ def test_joint_from_groups_of_many_features(kind):
         ).fit(X, y)
         assert_same_path(model.merge_path_[: len(expected.merges)], expected)
         compared += 1
-        if compared == 2:
-            break
-    assert compared == 2
+        break
+    assert compared == 1
 
 
 # The judge itself
