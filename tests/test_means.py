@@ -100,6 +100,22 @@ def test_what_has_no_gaps_is_exactly_as_before(order, monkeypatch):
     assert len(passes) == 1
 
 
+@pytest.mark.parametrize("order", "CF")
+def test_large_tables(order, monkeypatch):
+    """In several blocks, by several threads: products of matrices say the same."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    rng = np.random.default_rng(6)
+    X = with_gaps(rng.normal(size=(900, 6000)), 0.1)
+    labels, factors = rng.integers(-1, 400, 6000), FACTORS["both"](rng, 6000)
+    weights = np.zeros((6000, 401))
+    weights[np.arange(6000), labels] = factors
+    expected = (np.nan_to_num(X) @ weights)[:, :400]
+    with np.errstate(invalid="ignore"):
+        expected /= (~np.isnan(X) @ np.abs(weights))[:, :400]
+    found = group_means(np.asarray(X, order=order), labels, 400, factors=factors, gaps=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+
+
 def test_equal_weights_are_none():
     X, _ = draw(0, D=12)
     labels = np.arange(12) % 5
