@@ -184,9 +184,10 @@ def test_mirror_images_at_the_end_of_the_reach_merge(monkeypatch, known):
         for seed in range(10):
             mirror = 30 + int(np.argmin(X[:, 30:].T @ X[:, seed]))
             first, second = np.array([seed]), np.array([mirror])
-            pairs = statistics.pairs(first, second, np.array([-1.0]))
+            known = statistics.with_target(np.array([-1.0]), first, second)
+            pairs = statistics.pairs(first, second, known)
             # Just above F of this pair: whatever else the seed takes, it takes its mirror image.
-            tolerance = 1.000001 * Rule(50, 1.0, ratio).f(pairs)[0]
+            tolerance = 1.000001 * Rule(50, 1.0, ratio).decide(pairs).f[0]
             order = np.r_[seed, np.delete(np.arange(60), seed)]
             reordered = statistics_of(kind, X[:, order], y)
             forced = with_costs(reordered, 1, max_seeds=1, scattered=-np.inf)

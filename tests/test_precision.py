@@ -157,8 +157,8 @@ def test_near_duplicates_in_chunks(gap, sign, dtype):
 def pairs_of(statistics, seed, candidates):
     """Complete correlations of one feature with some others, as the grouping gets them."""
     candidates = np.asarray(candidates)
-    (rho,) = statistics.rows(np.array([seed]), [(slice(0, 1), candidates)])
-    return statistics.pairs(np.full(candidates.size, seed), candidates, rho[0])
+    (known,) = statistics.between(np.array([seed]), [(slice(0, 1), candidates)])
+    return statistics.pairs(np.full(candidates.size, seed), candidates, known.at(0))
 
 
 @pytest.mark.parametrize("exponent", [-300, -200, -20, 0, 20, 200, 300])
@@ -210,7 +210,7 @@ def test_near_duplicates_against_fifty_digits(rng, distance, sign):
     pairs = pairs_of(statistics, 0, np.array([1]))
     f, below_one, _ = exact_pair(X[:, 0], X[:, 1], y)
     # The columns carry errors of 1e-16, their difference is of the size of the distance.
-    assert Rule(80).f(pairs)[0] == pytest.approx(f, rel=1e-14 / distance + 1e-11)
+    assert Rule(80).decide(pairs).f[0] == pytest.approx(f, rel=1e-14 / distance + 1e-11)
     assert pairs.below_one[0] == pytest.approx(below_one, rel=1e-14 / distance + 1e-11)
 
 
@@ -228,7 +228,7 @@ def test_nearly_explained_targets_against_fifty_digits(rng, noise, rho):
     # covariance of the size noise·√(1−ρ) comes with an absolute error of some 1e-16. The other is
     # known to 1e-16 too, as 1 − R² down to 1e-6 and from the residual below.
     bound = 1e-15 / (noise * np.sqrt(1 - rho)) + 1e-15 / 1e-6
-    assert Rule(60).f(pairs)[0] == pytest.approx(f, rel=bound)
+    assert Rule(60).decide(pairs).f[0] == pytest.approx(f, rel=bound)
 
 
 def test_fully_explained_target_merges_equal_weights_only(rng):
@@ -236,9 +236,9 @@ def test_fully_explained_target_merges_equal_weights_only(rng):
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     pairs = pairs_of(array_statistics(X, Z[:, 0] + Z[:, 1]), 0, np.array([1, 2]))
     assert pairs.unexplained[0] == 0
-    assert Rule(40).f(pairs)[0] == 0
+    assert Rule(40).decide(pairs).f[0] == 0
     pairs = pairs_of(array_statistics(X, Z[:, 0] + 2 * Z[:, 1]), 0, np.array([1, 2]))
-    assert Rule(40).f(pairs)[0] == np.inf
+    assert Rule(40).decide(pairs).f[0] == np.inf
 
 
 def test_a_pair_at_the_tolerance_merges(data):
@@ -246,10 +246,10 @@ def test_a_pair_at_the_tolerance_merges(data):
     X, y = data
     candidates = np.arange(1, 12)
     pairs = pairs_of(array_statistics(X, y), 0, candidates)
-    f = Rule(100).f(pairs)
+    f = Rule(100).decide(pairs).f
     at, below = Rule(100, f[4]), Rule(100, np.nextafter(f[4], 0))
-    assert at.passes(pairs)[4]
-    assert not below.passes(pairs)[4]
+    assert at.decide(pairs).merges[4]
+    assert not below.decide(pairs).merges[4]
 
 
 def test_difference_of_rounding_size_is_no_difference(rng):

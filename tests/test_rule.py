@@ -74,7 +74,7 @@ def test_the_smallest_correlation_of_one_leaves_copies_together():
 @pytest.mark.parametrize("lowest", [-1.0, 0.3])
 @pytest.mark.parametrize("noise", [None, 0.4])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_f_from_correlations(family, noise, lowest):
+def test_f_of_means(family, noise, lowest):
     """That of the theory, the very same for one pair, and infinite below the smallest ρ."""
     X, y = make(family, 50, 30)
     statistics = array_statistics(X, y)
@@ -82,9 +82,9 @@ def test_f_from_correlations(family, noise, lowest):
     rho = np.clip(statistics.square(np.arange(X.shape[1])), -1, 1)
     first, second = np.triu_indices(X.shape[1], 1)
     rho, r = rho[first, second], statistics.target_correlation
-    found = rule.f_from_correlations(rho, r[first], r[second])
+    found = rule.f_of_means(statistics.with_target(rho, first, second))
     one_by_one = [
-        rule.f_of_pair(*map(float, pair)) for pair in zip(rho, r[first], r[second], strict=True)
+        rule.f_of_pair(*map(float, pair), 50) for pair in zip(rho, r[first], r[second], strict=True)
     ]
     np.testing.assert_array_equal(one_by_one, found)
     assert (found[rho < lowest] == np.inf).all()
@@ -108,45 +108,60 @@ def test_unbiased_is_two():
 # The screen and the bound: what they leave out cannot merge
 
 
-def judged(family, n, tolerance, known, seed=0):
+def judged(family, n, tolerance, known, seed=0, **parameters):
     """All pairs of some data: correlations, what the rule says and what the screen says."""
     X, y = make(family, n, 48, seed)
     statistics = array_statistics(X, y)
-    rule = Rule.of(statistics, tolerance, 0.3 * y.var(ddof=1) if known else "pair")
+    noise = 0.3 * y.var(ddof=1) if known else "pair"
+    rule = Rule.of(statistics, tolerance, noise, **parameters)
+    every = np.arange(X.shape[1])
     first, second = np.triu_indices(X.shape[1], 1)
-    rho = statistics.square(np.arange(X.shape[1]))
-    r = statistics.target_correlation
-    pairs = statistics.pairs(first, second, rho[first, second])
-    passed = rule.passes(pairs)
-    screened = rule.certain_and_doubtful(rho, r[:, None], r)
+    correlations = statistics.within(every)
+    pairs = statistics.pairs(first, second, correlations.at(first, second))
+    decision = rule.decide(pairs, rule.imbalance(first, second))
+    screened = rule.certain_and_doubtful(correlations, rule.imbalance(every[:, None], every))
     certain, doubtful = (kind[first, second] for kind in screened)
     assert not (certain & doubtful).any()
-    assert passed[certain].all()
-    return rule, rule.f(pairs), r[first], r[second], passed, certain, doubtful
+    assert decision.merges[certain].all()
+    r = rule.comparable(statistics.target_correlation)
+    return rule, decision.f, r[first], r[second], decision.merges, certain, doubtful
 
 
+WEIGHTS = np.random.default_rng(3).uniform(0.1, 3.0, size=48)
+EXTENSIONS = [
+    {},
+    {"signed": True},
+    {"weights": WEIGHTS},
+    {"signed": True, "weights": WEIGHTS, "min_correlation": 0.2},
+]
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS, ids=["plain", "signed", "weights", "all"])
 @pytest.mark.parametrize("n", [4, 9, 60, 500])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_what_passes_is_not_screened_out(family, n):
+def test_what_passes_is_not_screened_out(family, n, extension):
     for tolerance, known in product(TOLERANCES, (False, True)):
-        rule, _, r1, r2, passed, certain, doubtful = judged(family, n, tolerance, known)
+        rule, _, r1, r2, passed, certain, doubtful = judged(
+            family, n, tolerance, known, **extension
+        )
         assert (certain | doubtful)[passed].all()
         # Up to the rounding of the correlations, as for copies that explain the target fully.
         assert (np.abs(r1 - r2) <= rule.largest_difference(r1) + 1e-14)[passed].all()
         assert (np.abs(r1 - r2) <= rule.largest_difference(r2) + 1e-14)[passed].all()
 
 
+@pytest.mark.parametrize("extension", EXTENSIONS[:3], ids=["plain", "signed", "weights"])
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("n", [9, 60, 500])
 @pytest.mark.parametrize("family", [noise_only, tree, field])
-def test_the_screen_rejects_what_fails(family, n, known):
+def test_the_screen_rejects_what_fails(family, n, known, extension):
     """All that fails by a percent; the margin of 1e-9 is n·1e-7 of F where shares are > 0.01.
 
     And it leaves in doubt nothing of what passes by as much.
     """
     rejected = accepted = 0
     for tolerance in TOLERANCES:
-        _, f, *_, certain, doubtful = judged(family, n, tolerance, known)
+        _, f, *_, certain, doubtful = judged(family, n, tolerance, known, **extension)
         far = f > 1.01 * tolerance + 1e-7 * n
         assert not (certain | doubtful)[far].any()
         rejected += far.sum()
@@ -162,10 +177,10 @@ def test_the_largest_difference_is_tight():
     X, y = make(noise_only, 50, 30)
     statistics = array_statistics(np.hstack([X, -X]), y)
     first, second = np.arange(30), np.arange(30, 60)
-    pairs = statistics.pairs(first, second, np.full(30, -1.0))
+    pairs = statistics.pairs(first, second, statistics.with_target(-np.ones(30), first, second))
     r = statistics.target_correlation
     for ratio in (None, 0.3):
-        f = Rule(50, 1.0, ratio).f(pairs)
+        f = Rule(50, 1.0, ratio).decide(pairs).f
         largest = [Rule(50, c, ratio).largest_difference(r[i : i + 1])[0] for i, c in enumerate(f)]
         # It may have a margin for the rounding of correlations, as the screen has.
         np.testing.assert_allclose(np.abs(r[first] - r[second]), largest, rtol=1e-6)

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 from lincfa import LinCFA, LinCFACV
 from lincfa._model._display import documentation_link
 from lincfa._model._summary import scale_of_means
+from lincfa.datasets import load_climatological, load_financial, load_life_expectancy
 from literal_strategies import standardised
 from reference import draw, stream
 
@@ -274,6 +275,15 @@ def test_what_would_avoid_a_flag_is_what_the_model_lacks(rng):
     assert words.startswith("To avoid it: signed=True flips opposite members; min_correlations of")
     flipped = replace(search.summary(), signed=True)  # opposite all the same: never compared
     assert "signed" not in flipped.flag_words[-1]
+
+
+@pytest.mark.parametrize(
+    ("load", "flagged", "merged"),
+    [(load_life_expectancy, 1, 5), (load_financial, 4, 7), (load_climatological, 0, 8)],
+)
+def test_flags_on_real_data_are_those_in_the_documentation(load_or_skip, load, flagged, merged):
+    summary = LinCFA().fit(*load_or_skip(load)).summary()
+    assert (sum(map(bool, summary.flags)), int((summary.sizes > 1).sum())) == (flagged, merged)
 
 
 def test_a_wide_group_and_single_features_are_not_flagged(rng):

@@ -357,15 +357,15 @@ class LinCFA(GroupModel):
                 "Every column of X is constant, up to the rounding of its type: there is nothing "
                 "to reduce."
             )
+        self.feature_weights_ = read_feature_weights(self.feature_weights, self._columns)
         partition, path = self._partition(statistics, constraint)
         self.n_connected_components_ = constraint.n_components(varying)
         self.mean_, self.scale_ = statistics.mean, statistics.scale
-        self.feature_weights_ = read_feature_weights(self.feature_weights, self._columns)
         self.target_correlation_ = statistics.target_correlation
         self.target_scale_ = statistics.target_scale
         self.n_samples_ = float(statistics.n_samples)
-        # Factors of the standardised features in the mean of their group.
-        factors = np.ones(varying.size) if self.units == "standardized" else self.scale_
+        # Factors of the standardised features in the mean of their group, but for their signs.
+        factors = self.feature_weights_ * (1.0 if self.units == "standardized" else self.scale_)
         if path is None:
             self.__dict__.pop("merge_path_", None)  # of earlier chunks, by another strategy
             self._keep(partition, group_cohesion(statistics, partition, factors))
@@ -380,7 +380,14 @@ class LinCFA(GroupModel):
         self, statistics: Statistics, constraint: Constraint
     ) -> tuple[Partition, MergePath | None]:
         """Group by the strategy, which may also return a path of merges."""
-        rule = Rule.of(statistics, self.tolerance, self.noise, self.min_correlation)
+        rule = Rule.of(
+            statistics,
+            self.tolerance,
+            self.noise,
+            self.min_correlation,
+            signed=self.signed,
+            weights=self.feature_weights_,
+        )
         if self.strategy in PATHS:
             path = PATHS[self.strategy](statistics, rule, constraint)
             return self._cut(path, rule.tolerance), path
@@ -449,7 +456,9 @@ class LinCFA(GroupModel):
                 f"strategy={self.strategy!r} has no path of merges; fit with strategy="
                 f"{' or '.join(map(repr, PATHS))}."
             )
-        return MergePath(self.labels_ >= 0, self.merge_path_)
+        weights = self.feature_weights_
+        plain = (weights == weights[0]).all()
+        return MergePath(self.labels_ >= 0, self.merge_path_, None if plain else weights)
 
     def _keep(self, partition: Partition, cohesion: npt.NDArray[np.void]) -> None:
         self.labels_ = partition.labels

@@ -12,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ._data._checks import check_total_weight, computed, is_dask, is_field
 from ._data._connectivity import read_structure
+from ._data._feature_weights import read_feature_weights
 from ._data._training import FeatureTable, Training, match_samples, read_training
 from ._grouping._constraint import Constraint
 from ._lincfa import LinCFA
@@ -243,6 +244,8 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             [tolerance_value(tolerance) for tolerance in tolerances],
             self.noise,
             Constraint(*read_structure(self.connectivity, self.blocks, self._columns)),
+            self.signed,
+            read_feature_weights(self.feature_weights, self._columns),
             self.units,
         )
         scorer = (

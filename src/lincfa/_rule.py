@@ -1,22 +1,27 @@
 """F of a pair of features, and the rule F ≤ tolerance.
 
-Replacing x₁ and x₂ by their mean raises the squared bias by what their difference explains, and
-lowers the variance by the variance of the noise over n − 1. As shares of the target's variance,
-estimated from the correlation ρ of the two and theirs with the target, r₁ and r₂:
+Replacing x₁ and x₂ by their mean raises the squared bias by what the regression on both explains
+beyond the mean, and lowers the variance by the variance of the noise over n − 1. As shares of the
+target's variance, estimated from the correlation ρ of the two and theirs with the target, r₁ and
+r₂, where the mean is a·x₁ + b·x₂ and q = (a−b)/(a+b):
 
-    Δ = (r₁−r₂)²/(2(1−ρ))     1 − R² = 1 − (r₁+r₂)²/(2(1+ρ)) − Δ     F = (n−3) Δ / (1 − R²)
+    Δ = ((1+ρ)(r₁−r₂) − q(1−ρ)(r₁+r₂))² / (2(1−ρ²)((1+ρ) + q²(1−ρ)))      (q = 0: (r₁−r₂)²/(2(1−ρ)))
+    1 − R² = 1 − (r₁+r₂)²/(2(1+ρ)) − (r₁−r₂)²/(2(1−ρ))                     F = (n−3) Δ / (1 − R²)
 
-or F = (n−1) Δ / (σ²/σ̂_y²) where the variance σ² of the noise is known. This ratio is in one place,
-``Rule._ratio``. The two shares of pairs of features come from ``Statistics.pairs``, computed with
-care by :func:`lincfa.theory.contrast_shares`; those of means of groups, of which only correlations
-are known, from :func:`pairs_from_correlations`. For speed :meth:`Rule.f_of_pair` repeats the latter
-for one pair (forty times as fast) and :meth:`Rule.certain_and_doubtful` multiplies F ≤ c by its
-denominators (seven times as fast); tests compare them all with the theory.
+or F = (n−1) Δ / (σ²/σ̂_y²) where the variance σ² of the noise is known. With signs, x₁ may also
+stand with −x₂, that is with −ρ and −r₂: the sign with the smaller F is taken.
+
+The ratio is in one place, ``Rule._ratio``. The shares of pairs of features come from
+``Statistics.pairs``, computed with care by :func:`lincfa.theory.contrast_shares`; those of means of
+groups, of which only correlations are known, from :func:`pairs_from_correlations`. For speed
+:meth:`Rule.f_of_means` and, for one pair, :meth:`Rule.f_of_pair` repeat the latter (forty times as
+fast) and :meth:`Rule.certain_and_doubtful` multiplies F ≤ c by its denominators (seven times as
+fast); tests compare them all with the theory.
 """
 
 from dataclasses import dataclass
 from math import inf
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +30,7 @@ from ._statistics import (
     NEARLY_COLLINEAR,
     NEARLY_EXPLAINED,
     RESOLUTION,
+    Correlations,
     IndexArray,
     PairCorrelations,
     Statistics,
@@ -32,6 +38,8 @@ from ._statistics import (
 from .theory._arrays import FloatArray, divide, inverse
 
 Number = TypeVar("Number", float, FloatArray)
+Imbalance: TypeAlias = FloatArray | float
+"""q = (a−b)/(a+b) of pairs with the weights a and b; 0 where they count the same."""
 
 UNBIASED = 2.0
 """F − 1 estimates the noncentrality without bias, and merging pays where that is at most 1."""
@@ -77,32 +85,85 @@ COMPLETE_EVIDENCE = np.dtype(
 """The same with the net gain, and with all three in the square of the target's unit."""
 
 
+def imbalance_of(first: Number, second: Number) -> Number:
+    """How unevenly two weights enter a mean."""
+    return (first - second) / (first + second)
+
+
+def _uneven(imbalance: Imbalance) -> bool:
+    return bool(np.ndim(imbalance) or imbalance)
+
+
 def tolerance_value(tolerance: float | Literal["unbiased"]) -> float:
     """Return the number that a tolerance stands for."""
     return UNBIASED if isinstance(tolerance, str) else float(tolerance)
 
 
-def pairs_from_correlations(
-    rho: FloatArray, r_first: FloatArray, r_second: FloatArray
-) -> PairCorrelations:
-    """Δ and 1 − R² of means of groups, of which only correlations are known."""
+def pairs_from_correlations(known: Correlations) -> PairCorrelations:
+    """Complete correlations of means of groups, of which nothing else is known."""
     # A difference below 1e-13 of the variance cannot be told from rounding and counts as none.
-    below_one = 1 - rho
-    share = r_first - r_second
-    share *= share
-    share /= np.maximum(2 * below_one, RESOLUTION)
-    share[below_one <= RESOLUTION] = 0
-    mean = r_first + r_second
-    mean *= mean
-    mean /= np.maximum(2 + 2 * rho, RESOLUTION)
-    return PairCorrelations(rho, below_one, share, np.maximum(1 - share - mean, RESOLUTION))
+    rho = known.rho
+    below_one, above_minus_one = 1 - rho, 1 + rho
+    difference, total = known.r_first - known.r_second, known.r_first + known.r_second
+    share, share_sum = (
+        np.where(gap > RESOLUTION, contrast**2 / np.maximum(2 * gap, RESOLUTION), 0.0)
+        for contrast, gap in ((difference, below_one), (total, above_minus_one))
+    )
+    unexplained = np.maximum(1 - share - share_sum, RESOLUTION)
+    return PairCorrelations(
+        *(rho, below_one, above_minus_one, difference, total, share, share_sum, unexplained),
+        known.n_samples,
+    )
 
 
 def merge_threshold(
-    tolerance: float | FloatArray, below_one: FloatArray, f: FloatArray
+    tolerance: float | FloatArray,
+    below_one: FloatArray,
+    f: FloatArray,
+    imbalance: Imbalance = 0.0,
 ) -> FloatArray:
-    """Correlation above which a pair merges, ``1 − c(1−ρ)/F``; −inf where F is 0."""
-    return 1 - divide(tolerance * below_one, f, zero_by_zero=np.inf)
+    """Correlation above which a pair merges, given its weights in the regression on both.
+
+    ``1 − c(1−ρ)/F``; −inf where F is 0, or any correlation would do.
+    """
+    if not _uneven(imbalance):
+        return 1 - divide(tolerance * below_one, f, zero_by_zero=np.inf)
+    # F is proportional to (1−ρ²)/((1+ρ) + q²(1−ρ)): a quadratic equation for u = 1 − ρ.
+    above = 2 - below_one
+    part = below_one * above / (2 * (above + imbalance**2 * below_one))
+    limit = divide(tolerance * part, f, zero_by_zero=np.inf)
+    half = 1 + limit * (1 - imbalance**2)
+    with np.errstate(invalid="ignore"):  # of what is infinite, or has no solution
+        gap = 4 * limit / (half + np.sqrt(half**2 - 4 * limit))
+    return np.where(np.isnan(gap), -np.inf, 1 - gap)
+
+
+def growth_of_bias(pairs: PairCorrelations, imbalance: Imbalance = 0.0) -> FloatArray:
+    """Δ: what the regression on both explains beyond their mean."""
+    if not _uneven(imbalance):
+        return pairs.share_difference
+    # In terms of the sum and the difference, which are uncorrelated, and the roots of their shares.
+    along = np.copysign(np.sqrt(pairs.share_sum), pairs.total)
+    across = np.copysign(np.sqrt(pairs.share_difference), pairs.difference)
+    variance = pairs.above_minus_one + imbalance**2 * pairs.below_one
+    left = np.sqrt(pairs.above_minus_one) * across - imbalance * np.sqrt(pairs.below_one) * along
+    # Of mirror images with equal weights the mean has no variance.
+    known = variance > 0
+    return np.where(known, left**2 / np.where(known, variance, 1.0), pairs.share_difference)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the rule says of pairs, of the second feature with the sign taken."""
+
+    sign: npt.NDArray[np.int8]
+    rho: FloatArray
+    below_one: FloatArray
+    variance_drop: FloatArray  # as shares of the target's variance
+    bias_growth: FloatArray
+    f: FloatArray
+    merges: npt.NDArray[np.bool_]
+    imbalance: Imbalance
 
 
 @dataclass(frozen=True)
@@ -115,6 +176,9 @@ class Rule:
     # pair's own regression.
     noise_ratio: float | None = None
     min_correlation: float = -1.0  # pairs with a lower one never merge; −1 for the rule alone
+    signed: bool = False  # whether the second of a pair may be flipped
+    weights: FloatArray | None = None  # of the features in means; None where all are the same
+    complete: bool = True  # whether no values are missing, so that all pairs have all samples
 
     @classmethod
     def of(
@@ -123,6 +187,9 @@ class Rule:
         tolerance: float | Literal["unbiased"] = 1.0,
         noise: Literal["pair", "full"] | float = "pair",
         min_correlation: float | None = None,
+        *,
+        signed: bool = False,
+        weights: FloatArray | None = None,
     ) -> "Rule":
         """Build the rule for data from the parameters of :class:`lincfa.LinCFA`."""
         ratio = None
@@ -136,81 +203,207 @@ class Rule:
             tolerance_value(tolerance),
             ratio,
             -1.0 if min_correlation is None else float(min_correlation),
+            bool(signed),
+            None if weights is None or (weights == weights[0]).all() else weights,
+            statistics.complete,
         )
 
-    def f(self, pairs: PairCorrelations) -> FloatArray:
-        """F of each pair: growth of bias over drop of variance, both estimated."""
-        # 0 where the difference explains nothing, else infinite where the pair explains all.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            f = np.asarray(self._ratio(pairs.share_difference, pairs.unexplained))
-        return np.where(pairs.share_difference == 0, 0.0, f)
+    def factors(self, features: IndexArray) -> FloatArray:
+        """Weights of features in the mean of a group."""
+        return np.ones(features.size) if self.weights is None else self.weights[features]
 
-    def _ratio(self, share: Number, unexplained: Number) -> Number:
+    def imbalance(self, first: IndexArray | int, second: IndexArray | int) -> Imbalance:
+        """How unevenly the weights of two features enter their mean."""
+        if self.weights is None:
+            return 0.0
+        return imbalance_of(self.weights[first], self.weights[second])
+
+    # Pairs of features
+
+    def decide(
+        self,
+        pairs: PairCorrelations,
+        imbalance: Imbalance = 0.0,
+        sign: FloatArray | None = None,
+    ) -> Decision:
+        """Judge pairs by F: growth of bias over drop of variance, both estimated.
+
+        Where the sign was chosen already, it is given, and the pairs are as it makes them.
+        """
+        growth = growth_of_bias(pairs, imbalance)
+        if sign is None and self.signed:
+            mirrored = growth_of_bias(pairs.flipped(), imbalance)
+            flip = (mirrored < growth) | ((mirrored == growth) & (pairs.rho < 0))
+            # Of the two signs only those count whose correlation is allowed.
+            flip ^= np.where(flip, -pairs.rho, pairs.rho) < self.min_correlation
+            growth, pairs = np.where(flip, mirrored, growth), pairs.flipped(flip)
+            sign = np.where(flip, -1.0, 1.0)
+        # 0 where the mean explains as much, else infinite where the pair explains all.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            f = np.asarray(self._ratio(growth, pairs.unexplained, pairs.n_samples))
+            f = np.where(growth == 0, 0.0, f)
+        if not self.complete:
+            f = np.where(np.isneginf(pairs.n_samples), inf, f)
+        return Decision(
+            np.ones(growth.shape, np.int8) if sign is None else sign.astype(np.int8),
+            pairs.rho,
+            pairs.below_one,
+            self.variance_drop(pairs.unexplained, n_samples=pairs.n_samples),
+            growth,
+            f,
+            np.asarray((f <= self.tolerance) & (pairs.rho >= self.min_correlation)),
+            imbalance,
+        )
+
+    def _ratio(self, growth: Any, unexplained: Any, n_samples: Any) -> Any:
         """F from its parts, of arrays or of one pair."""
         if self.noise_ratio is None:
-            return (self.n_samples - 3) * share / unexplained
-        return (self.n_samples - 1) * share / max(self.noise_ratio, _SMALLEST_RATIO)
+            return (n_samples - 3) * growth / unexplained
+        return (n_samples - 1) * growth / max(self.noise_ratio, _SMALLEST_RATIO)
 
-    def variance_drop(self, unexplained: FloatArray, n_weights: int = 2) -> FloatArray:
+    def variance_drop(
+        self,
+        unexplained: FloatArray,
+        n_weights: int = 2,
+        n_samples: float | FloatArray | None = None,
+    ) -> FloatArray:
         """Variance of the noise over n − 1, as a share of the target's variance."""
         # Without a known noise it is that of a regression with so many weights.
+        n = self.n_samples if n_samples is None else n_samples
         if self.noise_ratio is None:
-            return unexplained / (self.n_samples - 1 - n_weights)
-        return np.full(np.shape(unexplained), self.noise_ratio / (self.n_samples - 1))
+            return np.asarray(unexplained / (n - 1 - n_weights))
+        return np.full(np.shape(unexplained), self.noise_ratio / (n - 1))
 
-    def passes(self, pairs: PairCorrelations) -> npt.NDArray[np.bool_]:
-        """Which of the pairs merge."""
-        allowed = pairs.rho >= self.min_correlation
-        return np.asarray((self.f(pairs) <= self.tolerance) & allowed)
+    def evidence(
+        self, partners: IndexArray, features: IndexArray, decision: Decision
+    ) -> EvidenceArray:
+        """Evidence of merged pairs; their groups are left open."""
+        columns = (
+            *(-1, features, partners, decision.sign, decision.rho),
+            merge_threshold(self.tolerance, decision.below_one, decision.f, decision.imbalance),
+            *(decision.f, self.tolerance, decision.variance_drop, decision.bias_growth),
+        )
+        evidence = np.empty(features.size, dtype=EVIDENCE)
+        for name, values in zip(EVIDENCE.names or (), columns, strict=True):
+            evidence[name] = values
+        return evidence
 
-    def f_from_correlations(
-        self, rho: FloatArray, r_first: FloatArray, r_second: FloatArray
-    ) -> FloatArray:
-        """F of means of groups, infinite below the smallest correlation allowed."""
-        pairs = pairs_from_correlations(rho, r_first, r_second)
-        f = self._ratio(pairs.share_difference, pairs.unexplained)
+    # Means of groups
+
+    def f_of_means(self, known: Correlations, imbalance: Imbalance = 0.0) -> FloatArray:
+        """F of means of groups, with signs the smaller one; infinite where they may not merge."""
+        f = self._f_of_means(known, imbalance)
+        return np.minimum(f, self._f_of_means(known.flipped(), imbalance)) if self.signed else f
+
+    def flips(self, known: Correlations, imbalance: Imbalance = 0.0) -> npt.NDArray[np.bool_]:
+        """Which pairs of means are compared with the sign of the second flipped."""
+        if not self.signed:
+            return np.zeros(known.rho.shape, dtype=np.bool_)
+        plain = self._f_of_means(known, imbalance)
+        mirrored = self._f_of_means(known.flipped(), imbalance)
+        return np.asarray((mirrored < plain) | ((mirrored == plain) & (known.rho < 0)))
+
+    def _f_of_means(self, known: Correlations, imbalance: Imbalance) -> FloatArray:
+        # As from :func:`pairs_from_correlations`, with fewer arrays.
+        rho = known.rho
+        below_one, above_minus_one = 1 - rho, np.maximum(1 + rho, RESOLUTION)
+        coincide = below_one <= RESOLUTION
+        np.maximum(below_one, RESOLUTION, out=below_one)
+        difference, total = known.r_first - known.r_second, known.r_first + known.r_second
+        share = difference * difference
+        share /= 2 * below_one
+        share[coincide] = 0
+        unexplained = total * total
+        unexplained /= 2 * above_minus_one
+        unexplained += share
+        np.subtract(1, unexplained, out=unexplained)
+        np.maximum(unexplained, RESOLUTION, out=unexplained)
+        if _uneven(imbalance):
+            left = above_minus_one * difference - imbalance * below_one * total
+            left *= left
+            variance = above_minus_one + imbalance**2 * below_one
+            share = np.asarray(left / (2 * above_minus_one * below_one * variance))
+            share[coincide] = 0
+        f: FloatArray = self._ratio(share, unexplained, known.n_samples)
         if self.min_correlation > -1:
             f[rho < self.min_correlation - MARGIN] = inf
+        if not self.complete:
+            f[np.broadcast_to(np.isneginf(known.n_samples), f.shape)] = inf
         return f
 
-    def f_of_pair(self, rho: float, r_first: float, r_second: float) -> float:
-        """Exactly :meth:`f_from_correlations`, of one pair."""
-        if rho < self.min_correlation - MARGIN:
+    def f_of_pair(
+        self,
+        rho: float,
+        r_first: float,
+        r_second: float,
+        n_samples: float,
+        imbalance: float = 0.0,
+    ) -> float:
+        """F of one pair of means as given, of neither flipped: exactly that of the arrays."""
+        if rho < self.min_correlation - MARGIN or n_samples == -inf:
             return inf
-        below_one, difference, total = 1 - rho, r_first - r_second, r_first + r_second
+        below_one, above_minus_one = 1 - rho, max(1 + rho, RESOLUTION)
         if below_one <= RESOLUTION:
             return 0.0
+        difference, total = r_first - r_second, r_first + r_second
         share = difference * difference / (2 * below_one)
-        unexplained = 1 - share - total * total / max(2 + 2 * rho, RESOLUTION)
-        return self._ratio(share, max(unexplained, RESOLUTION))
+        unexplained = 1 - (total * total / (2 * above_minus_one) + share)
+        if imbalance:
+            left = above_minus_one * difference - imbalance * below_one * total
+            variance = above_minus_one + imbalance**2 * below_one
+            share = left * left / (2 * above_minus_one * below_one * variance)
+        return float(self._ratio(share, max(unexplained, RESOLUTION), n_samples))
+
+    # Many pairs at once
 
     def certain_and_doubtful(
-        self, rho: FloatArray, r_seeds: FloatArray, r_candidates: FloatArray
+        self, known: Correlations, imbalance: Imbalance = 0.0
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Which pairs pass for certain, and which are in doubt; the arrays are broadcast."""
-        # A screen for large arrays, mostly of shape (seeds, candidates), an eighth of the cost of
-        # F: F ≤ c multiplied by its denominators, (n−3)(r₁−r₂)²(1+ρ) ≤ 2c(1−ρ²)(1−R²). In doubt are
-        # pairs whose two sides differ by less than a margin above their rounding, and pairs that
-        # nearly coincide or explain nearly all of the target: for these :meth:`passes` decides, on
-        # more than plain correlations.
+        """Which pairs pass for certain, and which are in doubt."""
+        # A screen for large arrays, mostly of shape (seeds, candidates). A pair passes if it does
+        # with either sign.
+        certain, doubtful = self._screen(known, imbalance)
+        if self.signed:
+            mirrored, in_doubt = self._screen(known.flipped(), imbalance)
+            certain |= mirrored
+            doubtful |= in_doubt
+            doubtful &= ~certain
+        return certain, doubtful
+
+    def _screen(
+        self, known: Correlations, imbalance: Imbalance
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        # An eighth of the cost of F: F ≤ c multiplied by its denominators, for equal weights
+        # (n−3)(r₁−r₂)²(1+ρ) ≤ 2c(1−ρ²)(1−R²). In doubt are pairs whose two sides differ by less
+        # than a margin above their rounding, and pairs that nearly coincide or explain nearly all
+        # of the target: for these :meth:`decide` decides, on more than plain correlations.
+        rho, r_first, r_second = known.rho, known.r_first, known.r_second
         # (1 − ρ²)(1 − R²) = 1 − r₁² − r₂² + (2r₁r₂ − ρ)ρ
-        left_over = 2 * r_seeds * r_candidates
+        left_over = np.asarray(2 * r_first * r_second)
         left_over -= rho
         left_over *= rho
-        left_over += 1 - r_candidates**2
-        left_over -= r_seeds**2
+        left_over += 1 - r_second**2
+        left_over -= r_first**2
         doubtful = left_over <= _DELICATE
-        excess = r_seeds - r_candidates
-        excess *= excess
+        excess = np.asarray(r_first - r_second)
         with np.errstate(over="ignore", invalid="ignore"):  # infinite noise puts all in doubt
             if self.noise_ratio is None:
-                factor = 2 * self.tolerance / (self.n_samples - 3)
-                excess *= 1 + rho
-                left_over *= factor
-                excess -= left_over
+                factor = 2 * self.tolerance / (known.n_samples - 3)
             else:
-                factor = 2 * self.tolerance * self.noise_ratio / (self.n_samples - 1)
-                excess -= factor * (1 - rho)
+                factor = 2 * self.tolerance * self.noise_ratio / (known.n_samples - 1)
+                left_over = 1 - rho
+            if _uneven(imbalance):
+                # ((1+ρ)(r₁−r₂) − q(1−ρ)(r₁+r₂))² ≤ factor · ((1+ρ) + q²(1−ρ)) · left over
+                excess *= 1 + rho
+                excess -= imbalance * (1 - rho) * (r_first + r_second)
+                left_over *= 1 + rho + imbalance**2 * (1 - rho)
+                if self.noise_ratio is not None:
+                    left_over *= 1 + rho
+            excess *= excess
+            if self.noise_ratio is None and not _uneven(imbalance):
+                excess *= 1 + rho
+            left_over *= factor
+            excess -= left_over
             margin = MARGIN * (1 + factor)
         passing = (excess < -margin) & ~doubtful
         doubtful |= np.abs(excess, out=excess) <= margin
@@ -220,33 +413,25 @@ class Rule:
             doubtful &= ~passing & (rho > self.min_correlation - MARGIN)
         return passing, doubtful
 
+    def comparable(self, r: FloatArray) -> FloatArray:
+        """Return correlations with the target such that those of pairs that merge are near."""
+        return np.abs(r) if self.signed else r
+
     def largest_difference(self, r: FloatArray) -> FloatArray:
-        """Largest |r₁ − r₂| at which a feature with r₁ = ``r`` can merge, whatever ρ is."""
+        """Largest difference of comparable r at which a feature can merge, whatever ρ is."""
         # The difference of two features explains at least (r₁−r₂)²/4 of the target, and what the
         # pair leaves unexplained is at most 1 − r₁². (A margin is added to the latter, of which
         # little but rounding is left where r₁ is near 1.) At a correlation of at least m it
-        # explains (r₁−r₂)²/(2(1−m)).
+        # explains (r₁−r₂)²/(2(1−m)). With unequal weights, or where a pair has correlations of its
+        # own, there is no such bound.
+        if self.weights is not None or not self.complete:
+            return np.full(r.shape, inf)
         factor = np.sqrt(2 * (1 - self.min_correlation))
         if self.noise_ratio is None:
             unexplained = np.maximum(1 - r**2, 0) + MARGIN
             return np.asarray(factor * np.sqrt(self.tolerance * self.variance_drop(unexplained)))
         known = np.sqrt(self.tolerance) * np.sqrt(self.noise_ratio / (self.n_samples - 1))
         return np.full(r.shape, factor * known)
-
-    def evidence(
-        self, partners: IndexArray, features: IndexArray, pairs: PairCorrelations
-    ) -> EvidenceArray:
-        """Evidence of merged pairs; their groups are left open."""
-        f = self.f(pairs)
-        columns = (
-            *(-1, features, partners, 1, pairs.rho),
-            *(merge_threshold(self.tolerance, pairs.below_one, f), f, self.tolerance),
-            *(self.variance_drop(pairs.unexplained), pairs.share_difference),
-        )
-        evidence = np.empty(features.size, dtype=EVIDENCE)
-        for name, values in zip(EVIDENCE.names or (), columns, strict=True):
-            evidence[name] = values
-        return evidence
 
 
 def full_noise_ratio(statistics: Statistics) -> float:

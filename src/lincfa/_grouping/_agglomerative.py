@@ -11,8 +11,15 @@ from typing import Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._rule import Rule, pairs_from_correlations
-from .._statistics import LARGEST_SQUARE, RESOLUTION, IndexArray, Statistics, most_features
+from .._rule import Imbalance, Rule, imbalance_of, pairs_from_correlations
+from .._statistics import (
+    LARGEST_SQUARE,
+    RESOLUTION,
+    Correlations,
+    IndexArray,
+    Statistics,
+    most_features,
+)
 from ..theory._arrays import FloatArray
 from ._constraint import Constraint
 from ._partition import MergePath, merge_record
@@ -33,14 +40,15 @@ _PAIRS = 2**12
 
 def path_agglomerative(statistics: Statistics, rule: Rule, constraint: Constraint) -> MergePath:
     """Merge the two groups with the smallest F until one group is left, or none may merge."""
-    # Each group is represented by the mean of its standardised features, standardised again. The
-    # path does not depend on the order of the features: where several pairs have the same F, the
-    # most correlated pair merges first, then the one with the fewest features, and only where these
-    # are equal too, the one that comes first.
+    # Each group is represented by the mean of its standardised features, standardised again; with
+    # signs, each merge takes the sign of the second group with the smaller F. The path does not
+    # depend on the order of the features: where several pairs have the same F, the most correlated
+    # pair merges first, then the one with the fewest features, and only where these are equal too,
+    # the one that comes first.
     groups = single_features(statistics, rule, constraint)
     groups.merge_coinciding()
     groups.merge_down(1)
-    return MergePath(statistics.varying, groups.record())
+    return MergePath(statistics.varying, groups.record(), rule.weights)
 
 
 @dataclass(frozen=True)
@@ -51,21 +59,53 @@ class CurrentGroups:
     r: FloatArray  # sums of the members' correlations with the target
     names: IndexArray  # first member of each group
     sizes: IndexArray
+    weights: FloatArray  # sums of the members' weights
     allowed: npt.NDArray[np.bool_] | None  # which groups may merge; None where all may
+
+
+@dataclass
+class GapSums:
+    """What pairs of groups have of their own where values are missing, summed over their members.
+
+    With factors wᵢsᵢ, weights with signs: sums of the correlations of the members of a group with
+    the target, each on the samples it shares with a member of the other (factors of the group times
+    weights of the other), and of the numbers of these samples (weights of both).
+    """
+
+    r: FloatArray
+    n_samples: FloatArray
+
+    def add(self, first: int, second: int) -> None:
+        """Add the second group to the first."""
+        for values in (self.r, self.n_samples):
+            values[first] += values[second]
+            values[:, first] += values[:, second]
+
+    def flip(self, group: int) -> None:
+        self.r[group] *= -1
+
+    def take(self, groups: IndexArray) -> "GapSums":
+        places = np.ix_(groups, groups)
+        return GapSums(self.r[places], self.n_samples[places])
 
 
 class Merging(ABC):
     """Groups of which the best pair merges, again and again, and the record of the merges."""
 
-    def __init__(self, rule: Rule, r: FloatArray, names: IndexArray) -> None:
-        self._rule, self._r, self._names = rule, r, names
+    def __init__(
+        self, rule: Rule, r: FloatArray, names: IndexArray, gaps: GapSums | None = None
+    ) -> None:
+        # ``r`` are sums of the correlations with the target, of single features to begin with.
+        self._rule, self._r, self._names, self._gaps = rule, r, names, gaps
         self._sizes = np.ones(names.size, dtype=np.intp)
         self._alive = np.ones(names.size, dtype=np.bool_)
-        self._norms = np.ones(names.size)
+        self._weights = rule.factors(names)
+        self._norms = self._weights.copy()
         # Pairs merge in the order of F; but as long as some have an F up to this, these come first,
         # the most correlated of them before the others.
         self._most_correlated_up_to = 0.0
-        self._merges: list[tuple[int, int, int, int, float, float, float]] = []
+        # First members, sign, size and figures of each merge.
+        self._merges: list[tuple[float, ...]] = []
         self.count = names.size
 
     def copy(self, most_correlated_up_to: float) -> Self:
@@ -74,6 +114,7 @@ class Merging(ABC):
         other._most_correlated_up_to = most_correlated_up_to
         other._sizes, other._alive = self._sizes.copy(), self._alive.copy()
         other._norms, other._merges = self._norms.copy(), list(self._merges)
+        other._weights, other._gaps = self._weights.copy(), deepcopy(self._gaps)
         other.count = self.count
         return other
 
@@ -94,48 +135,100 @@ class Merging(ABC):
         """Merge the first pair in order until so many groups are left, or none may merge."""
 
     @abstractmethod
-    def _add_sums(self, first: int, second: int) -> tuple[float, float]:
-        """Add the sum of a group to another; return their product, and the square afterwards."""
+    def _product(self, first: int, second: int) -> float:
+        """Product of the sums of two groups."""
+
+    @abstractmethod
+    def _flip_sums(self, group: int) -> None:
+        """Flip the sign of the sum of a group."""
+
+    @abstractmethod
+    def _add_sums(self, first: int, second: int) -> float:
+        """Add the sum of a group to another; return the square afterwards."""
 
     def record(self) -> npt.NDArray[np.void]:
         """Return the merges made so far."""
-        made = np.array(self._merges, dtype=np.float64).reshape(-1, 7).T
+        made = np.array(self._merges, dtype=np.float64).reshape(-1, 9).T
         record = merge_record(made.shape[1])
         names = ("first", "second", "sign", "size", "correlation")
         for name, values in zip(names, made, strict=False):
             record[name] = values
-        pairs = pairs_from_correlations(*made[4:])
-        record["f"] = self._rule.f(pairs)
+        decision = self._rule.decide(
+            pairs_from_correlations(Correlations(*made[4:8])),
+            made[8] if self._rule.weights is not None else 0.0,
+            sign=made[2],
+        )
+        record["f"] = decision.f
         record["height"] = np.maximum.accumulate(record["f"])
         record["pairwise"] = True
-        record["variance_drop_share"] = self._rule.variance_drop(pairs.unexplained)
-        record["bias_growth_share"] = pairs.share_difference
+        record["variance_drop_share"] = decision.variance_drop
+        record["bias_growth_share"] = decision.bias_growth
         return record
 
-    def _order(self, rho: FloatArray, r_first: FloatArray, r_second: FloatArray) -> FloatArray:
+    def _known(
+        self, first: IndexArray, second: IndexArray, products: FloatArray
+    ) -> tuple[Correlations, Imbalance]:
+        """Correlations and imbalance of the means of pairs of groups, which are broadcast."""
+        # By the product of the norms, which is the same from both sides, as ties need it.
+        norms = self._norms[first], self._norms[second]
+        rho = products / (norms[0] * norms[1])
+        np.clip(rho, -1, 1, out=rho)
+        weights, gaps = (self._weights[first], self._weights[second]), self._gaps
+        imbalance: Imbalance = 0.0
+        if self._rule.weights is not None:
+            imbalance = imbalance_of(
+                weights[0] / self._sizes[first], weights[1] / self._sizes[second]
+            )
+        if gaps is None:
+            r = self._r[first] / norms[0], self._r[second] / norms[1]
+            return Correlations(rho, *r, self._rule.n_samples), imbalance
+        r_first = gaps.r[first, second] / (weights[1] * norms[0])
+        r_second = gaps.r[second, first] / (weights[0] * norms[1])
+        n = gaps.n_samples[first, second] / (weights[0] * weights[1])
+        return Correlations(rho, r_first, r_second, n), imbalance
+
+    def _order(self, known: Correlations, imbalance: Imbalance) -> FloatArray:
         """Return F of pairs of means, or what replaces it in the order of merging."""
-        f = self._rule.f_from_correlations(rho, r_first, r_second)
+        f = self._rule.f_of_means(known, imbalance)
         limit = self._most_correlated_up_to
-        return np.where(f <= limit, limit * (1 - rho) / 2, f) if limit > 0 else f
+        if limit > 0:
+            rho = np.where(self._rule.flips(known, imbalance), -known.rho, known.rho)
+            return np.where(f <= limit, limit * (1 - rho) / 2, f)
+        return f
 
     def _join(self, first: int, second: int) -> None:
-        """Merge the second group into the first."""
-        norms = self._norms[[first, second]]
-        r_first, r_second = (self._r[[first, second]] / norms).tolist()
-        product, square = self._add_sums(first, second)
-        rho = float(np.clip(product / norms.prod(), -1, 1))
-        self._r[first] += self._r[second]
-        self._sizes[first] += self._sizes[second]
+        """Merge the second group into the first, flipped where that is its sign."""
+        product = np.array([self._product(first, second)])
+        known, imbalance = self._known(np.array([first]), np.array([second]), product)
+        sign = 1
+        if self._rule.flips(known, imbalance)[0]:
+            known, sign = known.flipped(), -1
+            self._r[second] *= -1
+            self._flip_sums(second)
+            if self._gaps is not None:
+                self._gaps.flip(second)
+        square = self._add_sums(first, second)
+        if self._gaps is not None:
+            self._gaps.add(first, second)
+        for values in (self._r, self._sizes, self._weights):
+            values[first] += values[second]
         # The sum of mirror images has no variance: any scale does for it.
-        self._norms[first] = np.sqrt(max(square, RESOLUTION))
+        mean_weight = self._weights[first] / self._sizes[first]
+        self._norms[first] = np.sqrt(max(square, RESOLUTION * mean_weight**2))
         self._alive[second] = False
         self.count -= 1
         names = int(self._names[first]), int(self._names[second])
-        self._merges.append((*names, 1, int(self._sizes[first]), rho, r_first, r_second))
+        figures = (known.rho, known.r_first, known.r_second, known.n_samples, imbalance)
+        self._merges.append(
+            (*names, sign, int(self._sizes[first]), *(float(np.ravel(x)[0]) for x in figures))
+        )
 
     def _first_of_ties(self, first: IndexArray, second: IndexArray, products: FloatArray) -> int:
         """Choose the most correlated pair, then that with the fewest features, then the first."""
         rho = products / (self._norms[first] * self._norms[second])
+        if self._rule.signed:
+            flips = self._rule.flips(*self._known(first, second, products))
+            rho[flips] *= -1
         sizes = self._sizes[first] + self._sizes[second]
         return int(np.lexsort((second, first, sizes, -np.round(rho, 9)))[0])
 
@@ -143,12 +236,14 @@ class Merging(ABC):
 def single_features(statistics: Statistics, rule: Rule, constraint: Constraint) -> Merging:
     """One group per feature that is not constant."""
     features = np.flatnonzero(statistics.varying)
-    r = statistics.target_correlation[features]
+    weights = rule.factors(features)
+    r = weights * statistics.target_correlation[features]
     if constraint.graph is not None:
         graph = constraint.graph[features][:, features]
         others, bounds = graph.indices.tolist(), pairwise(graph.indptr.tolist())
         near = [dict.fromkeys(others[a:b], inf) for a, b in bounds]
-        return _NeighbourPairs(rule, r, features, _sums_of_groups(statistics, features), near)
+        sums, gaps = _sums_of_groups(statistics, features, weights)
+        return _NeighbourPairs(rule, r, features, sums, near, gaps)
     if 8 * features.size**2 > LARGEST_SQUARE:
         raise ValueError(
             f"The strategies 'agglomerative' and 'joint' keep matrices of all pairs of features, "
@@ -157,7 +252,23 @@ def single_features(statistics: Statistics, rule: Rule, constraint: Constraint) 
             "one of these first."
         )
     blocks = None if constraint.blocks is None else constraint.blocks[features]
-    return _AllPairs(rule, r, features, statistics.matrix(features), blocks)
+    matrix, gaps = _correlation_sums(statistics, features, weights)
+    return _AllPairs(rule, r, features, matrix, blocks, gaps)
+
+
+def _correlation_sums(
+    statistics: Statistics, features: IndexArray, weights: FloatArray
+) -> tuple[FloatArray, GapSums | None]:
+    """Products of weighted features, and what pairs have of their own where values are missing."""
+    if statistics.complete:
+        matrix = statistics.matrix(features)
+        if (weights != 1).any():
+            matrix *= weights * weights[:, None]
+        return matrix, None
+    known = statistics.all_pairs(features)
+    products = weights * weights[:, None]
+    np.fill_diagonal(known.rho, 1.0)
+    return known.rho * products, GapSums(known.r_first * products, known.n_samples * products)
 
 
 def _tie(f: float) -> float:
@@ -175,8 +286,9 @@ class _AllPairs(Merging):
         names: IndexArray,
         sums: FloatArray,
         blocks: IndexArray | None,
+        gaps: GapSums | None,
     ) -> None:
-        super().__init__(rule, r, names)
+        super().__init__(rule, r, names, gaps)
         # Sums of the correlations between the members of any two groups: the products of the
         # groups' sums of standardised features.
         self._sums, self._blocks = sums, blocks
@@ -184,21 +296,29 @@ class _AllPairs(Merging):
 
     def _copy(self) -> Self:
         r, names, sums = self._r.copy(), self._names.copy(), self._sums.copy()
-        return type(self)(self._rule, r, names, sums, self._blocks)
+        return type(self)(self._rule, r, names, sums, self._blocks, None)
 
     def current(self) -> CurrentGroups:
         self._compact()
         allowed = None if self._blocks is None else self._blocks[:, None] == self._blocks
         return CurrentGroups(
-            self._sums.copy(), self._r.copy(), self._names.copy(), self._sizes.copy(), allowed
+            self._sums.copy(),
+            self._r.copy(),
+            self._names.copy(),
+            self._sizes.copy(),
+            self._weights.copy(),
+            allowed,
         )
 
     def merge_coinciding(self) -> None:
         step = max(1, _STRIP_VALUES // self._names.size)
         for top in range(0, self._names.size, step):
-            rows = self._sums[top : top + step]
             # Columns behind a row are still of single features, so these are their correlations.
-            for row, j in np.argwhere(rows >= 1 - RESOLUTION):
+            rho = self._sums[top : top + step] / self._weights
+            rho /= self._weights[top : top + step, None]
+            if self._rule.signed:
+                np.abs(rho, out=rho)
+            for row, j in np.argwhere(rho >= 1 - RESOLUTION):
                 i = top + row
                 together = self._blocks is None or self._blocks[i] == self._blocks[j]
                 if i < j and self._alive[i] and self._alive[j] and together:
@@ -218,21 +338,25 @@ class _AllPairs(Merging):
             if self.count < _COMPACT * self._alive.size:
                 self._compact()
 
-    def _add_sums(self, first: int, second: int) -> tuple[float, float]:
-        product = float(self._sums[first, second])
+    def _product(self, first: int, second: int) -> float:
+        return float(self._sums[first, second])
+
+    def _flip_sums(self, group: int) -> None:
+        self._sums[group] *= -1
+        self._sums[:, group] *= -1
+
+    def _add_sums(self, first: int, second: int) -> float:
         sums = self._sums[first]
         sums += self._sums[second]
         sums[first] += sums[second]
         self._sums[:, first] = sums
-        return product, float(sums[first])
+        return float(sums[first])
 
-    def _order_rows(self, rows: slice) -> FloatArray:
+    def _order_rows(self, rows: IndexArray) -> FloatArray:
         """Order of the pairs of some groups with all."""
-        # By the product of the norms, which is the same from both sides, as ties need it.
-        rho = self._sums[rows] / (self._norms[rows, None] * self._norms)
-        np.clip(rho, -1, 1, out=rho)
-        r = self._r / self._norms
-        order = self._order(rho, r[rows, None], r)
+        every = np.arange(self._names.size)
+        products = self._sums[rows[0] : rows[-1] + 1]
+        order = self._order(*self._known(rows[:, None], every, products))
         if self._blocks is not None:
             order[self._blocks[rows, None] != self._blocks] = inf
         return order
@@ -246,7 +370,7 @@ class _AllPairs(Merging):
         step = max(1, _STRIP_VALUES // size)
         for top in range(0, size, step):
             rows = np.arange(top, min(top + step, size))
-            self._matrix[rows] = self._order_rows(slice(top, top + step))
+            self._matrix[rows] = self._order_rows(rows)
             self._matrix[rows, rows] = inf
             self._search(rows)
 
@@ -254,7 +378,7 @@ class _AllPairs(Merging):
         """Compare a merged group with the others, and update the nearest group of each."""
         # A group whose nearest has changed is searched only when its turn comes: the F of its
         # former nearest is a lower bound until then.
-        order = self._order_rows(slice(merged, merged + 1))[0]
+        order = self._order_rows(np.array([merged]))[0]
         order[~self._alive] = inf
         order[merged] = inf
         self._matrix[merged] = order
@@ -301,6 +425,9 @@ class _AllPairs(Merging):
         self._sums = self._sums[np.ix_(alive, alive)]
         self._r, self._names, self._sizes = self._r[alive], self._names[alive], self._sizes[alive]
         self._norms, self._alive = self._norms[alive], self._alive[alive]
+        self._weights = self._weights[alive]
+        if self._gaps is not None:
+            self._gaps = self._gaps.take(alive)
         if self._blocks is not None:
             self._blocks = self._blocks[alive]
         if self._matrix.size:
@@ -321,6 +448,10 @@ class _ColumnSums:
     def add(self, first: int, second: int) -> None:
         """Add the sum of the second group to that of the first."""
         self._columns[first] += self._columns[second]
+
+    def flip(self, group: int) -> None:
+        """Flip the sign of the sum of a group."""
+        self._columns[group] *= -1
 
     def products(self, group: int, others: list[int]) -> FloatArray:
         """Products of the sum of a group with those of others."""
@@ -351,6 +482,10 @@ class _CorrelationSums:
         self._sums[first] += self._sums[second]
         self._sums[:, first] += self._sums[:, second]
 
+    def flip(self, group: int) -> None:
+        self._sums[group] *= -1
+        self._sums[:, group] *= -1
+
     def products(self, group: int, others: list[int]) -> FloatArray:
         return np.asarray(self._sums[group, others])
 
@@ -364,11 +499,14 @@ class _CorrelationSums:
 _Sums: TypeAlias = _ColumnSums | _CorrelationSums
 
 
-def _sums_of_groups(statistics: Statistics, features: IndexArray) -> _Sums:
+def _sums_of_groups(
+    statistics: Statistics, features: IndexArray, weights: FloatArray
+) -> tuple[_Sums, GapSums | None]:
     """Take each feature as a group: by their columns, or by all correlations if these are fewer."""
     size, rows = features.size, statistics.n_rows
-    if not statistics.costs.columns or rows >= size:
-        return _CorrelationSums(statistics.matrix(features))
+    if not statistics.costs.columns or rows >= size or not statistics.complete:
+        matrix, gaps = _correlation_sums(statistics, features, weights)
+        return _CorrelationSums(matrix), gaps
     if 8 * rows * size > LARGEST_SQUARE:
         raise ValueError(
             "With a connectivity, the strategies 'agglomerative' and 'joint' keep a copy of the "
@@ -376,7 +514,7 @@ def _sums_of_groups(statistics: Statistics, features: IndexArray) -> _Sums:
             f"most {1e-9 * LARGEST_SQUARE:.1f} GB. Use strategy='sequential' or 'centroid', or "
             "reduce by one of these first."
         )
-    return _ColumnSums(statistics.columns(features))
+    return _ColumnSums(statistics.columns(features) * weights[:, None]), None
 
 
 class _NeighbourPairs(Merging):
@@ -389,12 +527,13 @@ class _NeighbourPairs(Merging):
         names: IndexArray,
         sums: _Sums,
         near: list[dict[int, float]],
+        gaps: GapSums | None,
     ) -> None:
         # Each group knows the order of its pairs, by the other group, and waits in a heap by the
         # first of them. What is in the heap may be out of date; a group whose nearest neighbour has
         # merged is searched only when its turn comes, as the order of the former nearest is a lower
         # bound until then.
-        super().__init__(rule, r, names)
+        super().__init__(rule, r, names, gaps)
         self._sums, self._near = sums, near
         self._first = [inf] * names.size
         self._nearest = [_UNKNOWN] * names.size
@@ -403,7 +542,7 @@ class _NeighbourPairs(Merging):
 
     def _copy(self) -> Self:
         near = [dict(near) for near in self._near]
-        return type(self)(self._rule, self._r.copy(), self._names, deepcopy(self._sums), near)
+        return type(self)(self._rule, self._r.copy(), self._names, deepcopy(self._sums), near, None)
 
     def current(self) -> CurrentGroups:
         alive = np.flatnonzero(self._alive)
@@ -411,8 +550,14 @@ class _NeighbourPairs(Merging):
         allowed = np.zeros((alive.size, alive.size), dtype=np.bool_)
         for group, number in place.items():
             allowed[number, [place[other] for other in self._near[group]]] = True
-        sums = self._sums.square(alive)
-        return CurrentGroups(sums, self._r[alive], self._names[alive], self._sizes[alive], allowed)
+        return CurrentGroups(
+            self._sums.square(alive),
+            self._r[alive],
+            self._names[alive],
+            self._sizes[alive],
+            self._weights[alive],
+            allowed,
+        )
 
     def merge_coinciding(self) -> None:
         self._merge(1, below=0.0)
@@ -430,16 +575,21 @@ class _NeighbourPairs(Merging):
             self._join(*closest)
             self._compare(*closest)
 
-    def _add_sums(self, first: int, second: int) -> tuple[float, float]:
+    def _product(self, first: int, second: int) -> float:
+        return float(self._sums.products(first, [second])[0])
+
+    def _flip_sums(self, group: int) -> None:
+        self._sums.flip(group)
+
+    def _add_sums(self, first: int, second: int) -> float:
         """Add the sum of a group to another, which inherits its neighbours."""
-        product = float(self._sums.products(first, [second])[0])
         self._sums.add(first, second)
         for other in self._near[second]:
             del self._near[other][second]
             if other != first:
                 self._near[first][other] = inf
         self._near[second] = {}
-        return product, float(self._sums.products(first, [first])[0])
+        return self._product(first, first)
 
     def _compare_all(self) -> None:
         self._compared = True
@@ -455,10 +605,9 @@ class _NeighbourPairs(Merging):
 
     def _order_of(self, first: IndexArray, second: IndexArray, products: FloatArray) -> FloatArray:
         """Order of pairs of groups, given the products of their sums."""
-        # By the product of the norms, which is the same from both sides, as ties need it.
-        norms = self._norms[first], self._norms[second]
-        rho = np.clip(products / (norms[0] * norms[1]), -1, 1)
-        order = self._order(rho, self._r[first] / norms[0], self._r[second] / norms[1])
+        known, imbalance = self._known(first, second, products)
+        order = self._order(known, imbalance)
+        rho = np.abs(known.rho) if self._rule.signed else known.rho
         order[rho >= 1 - RESOLUTION] = _COINCIDING
         return order
 

@@ -6,9 +6,23 @@ from math import sqrt
 import numpy as np
 from scipy import sparse
 
-from .._rule import EVIDENCE, MARGIN, EvidenceArray, Rule, pairs_from_correlations
-from .._statistics import RESOLUTION, IndexArray, NearbyCorrelations, Statistics, Sums
-from ..theory._arrays import FloatArray
+from .._rule import (
+    EVIDENCE,
+    MARGIN,
+    EvidenceArray,
+    Rule,
+    imbalance_of,
+    pairs_from_correlations,
+)
+from .._statistics import (
+    RESOLUTION,
+    Correlations,
+    GroupSums,
+    IndexArray,
+    NearbyCorrelations,
+    Statistics,
+)
+from .._statistics._protocol import add_member
 from ._constraint import Neighbours
 from ._partition import Partition, partition_of
 
@@ -26,15 +40,19 @@ _FEWEST, _MOST = 4, 256
 class _Group:
     """A group that takes one feature after the other by its mean."""
 
-    def __init__(self, statistics: Statistics, rule: Rule, seed: int, sums: Sums) -> None:
-        # With the sum s of the members' standardised columns, a candidate's correlation with the
-        # mean of the group is its product with s over the norm of s, both from correlations.
+    def __init__(self, statistics: Statistics, rule: Rule, seed: int, sums: GroupSums) -> None:
+        # With the sum s of the members' standardised columns, each with its weight and sign, a
+        # candidate's correlation with the mean of the group is its product with s over the norm of
+        # s, both from correlations.
         self._statistics, self._rule, self.sums = statistics, rule, sums
         self.members = [seed]
-        self._figures: list[tuple[float, float, float]] = []
-        self.sums.add(np.array([seed]))
-        self._r = float(statistics.target_correlation[seed])
-        self._square = 1.0
+        self.weight = self._weight_of(seed)  # of all members together
+        self.factors = [self.weight]
+        self._figures: list[tuple[float, float, float, float, float]] = []
+        self._r = self.weight * float(statistics.target_correlation[seed])
+        self._square = self.weight**2
+        self._in_sums = 0
+        self.update_sums()
         # That of a group without correlation with the target: no other has a larger one.
         self.largest_difference = float(rule.largest_difference(np.zeros(1))[0]) + _COINCIDE
 
@@ -45,28 +63,56 @@ class _Group:
 
     @property
     def r(self) -> float:
-        """Correlation of the mean of the group with the target."""
-        return self._r / self.norm
+        """Correlation of the mean of the group with the target, as far as it matters for reach."""
+        return abs(self._r) / self.norm if self._rule.signed else self._r / self.norm
 
-    def join(self, feature: int, total: float, r_feature: float) -> bool:
-        """Test a candidate, given its product with the sum; if it passes, it joins."""
+    def _weight_of(self, feature: int) -> float:
+        return 1.0 if self._rule.weights is None else float(self._rule.weights[feature])
+
+    @property
+    def mean_weight(self) -> float:
+        """What the mean of the group counts beside a candidate: equal weights are like none."""
+        return self.weight / len(self.members)
+
+    def join(self, feature: int, figures: list[float]) -> bool:
+        """Test a candidate, given what the sums say of it; if it passes, it joins."""
         # The running sums do not include it yet.
-        norm = self.norm
+        rule, norm, weight = self._rule, self.norm, self._weight_of(feature)
+        total, r_sum, r_feature, n = figures
         rho = max(-1.0, min(1.0, total / norm))
-        r_group = self._r / norm
-        if self._rule.f_of_pair(rho, r_group, r_feature) > self._rule.tolerance:
+        r_group, imbalance = r_sum / norm, imbalance_of(self.mean_weight, weight)
+        f, sign = rule.f_of_pair(rho, r_group, r_feature, n, imbalance), 1.0
+        if rule.signed:
+            mirrored = rule.f_of_pair(-rho, r_group, -r_feature, n, imbalance)
+            if mirrored < f or (mirrored == f and rho < 0):
+                f, sign = mirrored, -1.0
+        if f > rule.tolerance:
             return False
+        factor = sign * weight
         self.members.append(feature)
-        self._figures.append((rho, r_group, r_feature))
-        self._square += 2 * total + 1
-        self._r += r_feature
+        self.factors.append(factor)
+        self._figures.append((sign * rho, r_group, sign * r_feature, n, imbalance))
+        self._square += 2 * factor * total + weight**2
+        self._r += factor * float(self._statistics.target_correlation[feature])
+        self.weight += weight
         return True
+
+    def update_sums(self) -> None:
+        """Add the members that joined last to the running sums."""
+        new = slice(self._in_sums, None)
+        self.sums.add(np.array(self.members[new]), np.array(self.factors[new]))
+        self._in_sums = len(self.members)
 
     def evidence(self) -> EvidenceArray:
         """The figures of each member when it joined; the seed stands for the group."""
-        pairs = pairs_from_correlations(*np.array(self._figures).reshape(-1, 3).T)
+        *known, imbalance = np.array(self._figures).reshape(-1, 5).T
         features = np.array(self.members[1:], dtype=np.intp)
-        return self._rule.evidence(np.full(features.size, self.members[0]), features, pairs)
+        decision = self._rule.decide(
+            pairs_from_correlations(Correlations(*known)),
+            0.0 if self._rule.weights is None else imbalance,
+            sign=np.sign(self.factors[1:]),
+        )
+        return self._rule.evidence(np.full(features.size, self.members[0]), features, decision)
 
 
 def group_centroid(statistics: Statistics, rule: Rule) -> Partition:
@@ -96,7 +142,7 @@ class _FreeGroup(_Group):
         # Only those are computed whose correlation with the target is near that of the group, with
         # some slack. They are selected again when the group has moved by more than the slack.
         before = len(self.members)
-        r = self._statistics.target_correlation[candidates]
+        r = self._rule.comparable(self._statistics.target_correlation[candidates])
         size = self._statistics.costs.candidates
         start = 0
         while start < candidates.size:
@@ -119,31 +165,35 @@ class _FreeGroup(_Group):
     def _first_to_pass(self, candidates: IndexArray) -> int:
         """Place of the first candidate that passes with the group as it is."""
         # One product with all candidates is much faster than many with a block of them.
-        rho = np.clip(self.sums.of(candidates) / self.norm, -1, 1)
-        r = self._statistics.target_correlation[candidates]
-        f = self._rule.f_from_correlations(rho, np.asarray(self.r), r)
+        total, r_sum, r, n = self.sums.of(candidates)
+        known = Correlations(np.clip(total / self.norm, -1, 1), r_sum / self.norm, r, n)
+        weights = self._rule.weights
+        own = np.asarray(self.mean_weight)
+        imbalance = 0.0 if weights is None else imbalance_of(own, weights[candidates])
+        f = self._rule.f_of_means(known, imbalance)
         # With a margin: whether a candidate passes is decided when its turn comes.
         passing = np.flatnonzero(f <= self._rule.tolerance * (1 + MARGIN))
         return int(passing[0]) if passing.size else candidates.size
 
     def _test_block(self, block: IndexArray, r_group: float) -> int | None:
         """Test the candidates of a block; return the place of one that moved the group too far."""
-        r = self._statistics.target_correlation[block].tolist()
         sums = self.sums.of(block)
-        square: FloatArray | None = None
+        square: Correlations | None = None
         before = len(self.members)
         last: int | None = None
-        for place, (feature, r_feature) in enumerate(zip(block.tolist(), r, strict=True)):
-            if not self.join(feature, float(sums[place]), r_feature):
+        for place, feature in enumerate(block.tolist()):
+            if not self.join(feature, sums[:, place].tolist()):
                 continue
             if abs(self.r - r_group) > _SLACK * self.largest_difference:
                 last = place
                 break
             if square is None:
-                square = self._statistics.square(block)
-            sums[place + 1 :] += square[place, place + 1 :]
+                square = self._statistics.within(block)
+            later = slice(place + 1, None)
+            factor = self.factors[-1]
+            add_member(sums[:, later], square.at(place, later), factor, self.weight)
         if len(self.members) > before:
-            self.sums.add(np.array(self.members[before:]))
+            self.update_sums()
         return last
 
 
@@ -194,12 +244,12 @@ class _ConnectedGroup(_Group):
         size = min(self._together, len(self._waiting))
         batch = [heappop(self._waiting) for _ in range(size)]
         candidates = np.array(batch)
-        r = self._statistics.target_correlation[candidates]
+        r = self._rule.comparable(self._statistics.target_correlation[candidates])
         near = np.flatnonzero(np.abs(r - self.r) <= self.largest_difference)
-        totals = self.sums.of(candidates[near]).tolist()
-        for place, total, r_feature in zip(near.tolist(), totals, r[near].tolist(), strict=True):
+        figures = self.sums.of(candidates[near]).T.tolist()
+        for place, known in zip(near.tolist(), figures, strict=True):
             feature = batch[place]
-            if self.join(feature, total, r_feature):
+            if self.join(feature, known):
                 self._later.update(batch[:place])
                 for other in batch[place + 1 :]:
                     heappush(self._waiting, other)
@@ -212,7 +262,7 @@ class _ConnectedGroup(_Group):
     def _add_neighbours(self, feature: int) -> None:
         """Let the neighbours of a new member wait: if their turn has passed, for the next round."""
         self._free[feature] = False
-        self.sums.add(np.array([feature]))
+        self.update_sums()
         for other in self._neighbours.of(feature):
             if not self._free[other]:
                 continue

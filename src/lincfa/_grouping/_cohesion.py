@@ -40,8 +40,9 @@ def group_cohesion(
     statistics: Statistics, partition: Partition, factors: FloatArray
 ) -> npt.NDArray[np.void]:
     """Compute the cohesion of groups."""
-    # ``factors`` are those by which the standardised features enter the mean of their group: ones,
-    # or their scales for a mean in original units.
+    # ``factors`` are those by which the standardised features enter the mean of their group, but
+    # for their signs: their weights, times their scales for a mean in original units. Correlations
+    # are those of the features with their signs.
     #
     # In groups of up to ``COMPARED`` features all pairs are compared. In larger ones the mean
     # follows from the variance of the sum of the group, and the minimum is that of the pairs of so
@@ -56,12 +57,15 @@ def group_cohesion(
     merged = np.flatnonzero(sizes > 1).tolist()
     matrices = statistics.squares([compared[number] for number in merged])
     for number, matrix in zip(merged, matrices, strict=True):
+        signs = partition.signs[compared[number]]
         result[number] = _compare_in_full(
-            matrix, statistics.target_correlation, compared[number], factors
+            matrix * (signs * signs[:, None]),
+            signs * statistics.target_correlation[compared[number]],
+            factors[compared[number]],
         )
     large = np.flatnonzero(sizes > COMPARED)
     if large.size:
-        _complete_large(statistics, partition.labels, factors, large, result)
+        _complete_large(statistics, partition, factors, large, result)
     return result
 
 
@@ -81,20 +85,20 @@ def _outlying_members(partition: Partition) -> list[IndexArray]:
 
 
 def _compare_in_full(
-    matrix: FloatArray, target_correlation: FloatArray, group: IndexArray, factors: FloatArray
+    matrix: FloatArray, r: FloatArray, factors: FloatArray
 ) -> tuple[float, float, float, bool]:
     """Cohesion of one group from the correlations of all its pairs."""
-    weights = factors[group] / factors[group].max()
+    weights = factors / factors.max()
     lowest = max(float(matrix.min()), -1.0)
-    mean = (float(matrix.sum()) - group.size) / (group.size * (group.size - 1))
-    covariance, variance = weights @ target_correlation[group], weights @ matrix @ weights
+    mean = (float(matrix.sum()) - r.size) / (r.size * (r.size - 1))
+    covariance, variance = weights @ r, weights @ matrix @ weights
     with_target = float(correlation_of_sum(covariance, variance))
     return min(max(mean, lowest), 1.0), lowest, with_target, True
 
 
 def _complete_large(
     statistics: Statistics,
-    labels: IndexArray,
+    partition: Partition,
     factors: FloatArray,
     large: IndexArray,
     result: npt.NDArray[np.void],
@@ -102,18 +106,18 @@ def _complete_large(
     """Write what concerns all members of large groups into the result."""
     number = np.full(result.size + 1, -1)  # the last for features without a group
     number[large] = np.arange(large.size)
-    labels = number[labels]
+    labels, signs = number[partition.labels], partition.signs.astype(np.float64)
     grouped = labels >= 0
     sizes = np.bincount(labels[grouped])
-    variances = statistics.group_variances(labels, large.size, np.ones(labels.size))
+    variances = statistics.group_variances(labels, large.size, signs)
     mean = (variances - sizes) / (sizes * (sizes - 1.0))
     result["mean_correlation"][large] = np.clip(mean, -1, 1)
     result["min_is_exact"][large] = False
     unit = np.zeros(large.size)
     np.maximum.at(unit, labels[grouped], factors[grouped])
-    weights = np.ones(labels.size)
-    np.divide(factors, unit[labels], out=weights, where=grouped)
-    if (weights != 1).any():
+    weights = signs.copy()
+    np.divide(signs * factors, unit[labels], out=weights, where=grouped)
+    if (np.abs(weights) != 1).any():
         variances = statistics.group_variances(labels, large.size, weights)
     r = np.where(grouped, weights * statistics.target_correlation, 0.0)
     covariances = np.asarray(np.bincount(labels[grouped], weights=r[grouped]), dtype=np.float64)
@@ -145,15 +149,16 @@ def add_path_cohesion(
     variance = np.ones(path.varying.size)
     covariance = statistics.target_correlation.copy()
     merged = np.empty((path.merges.size, 2))
+    # Each group has the sign of its first member; the second of a merge may be flipped.
     for number, merge in enumerate(path.merges):
-        first, second = int(merge["first"]), int(merge["second"])
+        first, second, sign = int(merge["first"]), int(merge["second"]), int(merge["sign"])
         unit = max(largest[first], largest[second])
         one, other = largest[first] / unit, largest[second] / unit
         plain, least, cross = between.join(merge, unit, one, other)
         total[first] += total[second] + plain
         lowest[first] = min(lowest[first], lowest[second], least)
         variance[first] = variance[first] * one**2 + variance[second] * other**2 + 2 * cross
-        covariance[first] = covariance[first] * one + covariance[second] * other
+        covariance[first] = covariance[first] * one + sign * covariance[second] * other
         largest[first] = unit
         size[first] += size[second]
         pairs = size[first] * (size[first] - 1) / 2
@@ -197,6 +202,8 @@ class _AllPairs:
         self._place[order] = np.arange(order.size)
         self._factors = factors[order]
         self._matrix = statistics.matrix(order)
+        # Signs of the members relative to the first of their group so far.
+        self._signs = np.ones(order.size)
         self._sizes = np.ones(path.varying.size, dtype=np.intp)
 
     def join(
@@ -209,7 +216,10 @@ class _AllPairs:
         top, left = int(self._place[first]), int(self._place[second])
         rows = slice(top, top + self._sizes[first])
         columns = slice(left, left + self._sizes[second])
+        self._signs[columns] *= merge["sign"]
         block = self._matrix[rows, columns]
+        if (self._signs[columns] < 0).any() or (self._signs[rows] < 0).any():
+            block = block * (self._signs[rows, None] * self._signs[columns])
         self._sizes[first] += self._sizes[second]
         cross = (self._factors[rows] / unit) @ block @ (self._factors[columns] / unit)
         return float(block.sum()), float(block.min()), float(cross)
@@ -228,25 +238,37 @@ class _SomePairs:
         self._compared: dict[int, IndexArray] = {}
         weights = factors[features]
         self._alike = bool((weights == weights[0]).all())
-        self._sums: dict[int, FloatArray] = {}  # with factors relative to the largest
+        self._plain = path.weights is None  # whether plain means have been compared
+        # Sums of columns, plain and with factors relative to the largest, where they are needed.
+        self._sums: dict[int, tuple[FloatArray, FloatArray]] = {}
 
     def join(
         self, merge: np.void, unit: float, one: float, other: float
     ) -> tuple[float, float, float]:
         first, second = int(merge["first"]), int(merge["second"])
+        if merge["sign"] < 0:
+            self._flip(second)
         squares = self._squares[[first, second]]
-        plain = float(merge["correlation"]) * sqrt(squares.prod())
-        self._squares[first] = max(squares.sum() + 2 * plain, 0.0)
-        cross = plain
+        plain = cross = float(merge["correlation"]) * sqrt(squares.prod())
         if not self._alike:
             sums = [
-                self._sums.pop(group, self._columns[self._place[group]])
+                self._sums.pop(group, (self._columns[self._place[group]],) * 2)
                 for group in (first, second)
             ]
-            sums = [sums[0] * one, sums[1] * other]
-            cross = float(sums[0] @ sums[1])
-            self._sums[first] = sums[0] + sums[1]
+            scaled = sums[0][1] * one, sums[1][1] * other
+            cross = float(scaled[0] @ scaled[1])
+            if not self._plain:
+                plain = float(sums[0][0] @ sums[1][0])
+            self._sums[first] = sums[0][0] + sums[1][0], scaled[0] + scaled[1]
+        self._squares[first] = max(squares.sum() + 2 * plain, 0.0)
         return plain, self._least(first, second), cross
+
+    def _flip(self, group: int) -> None:
+        members = self._compared.get(group, np.array([self._place[group]]))
+        self._columns[members] *= -1
+        if group in self._sums:
+            plain, scaled = self._sums[group]
+            self._sums[group] = -plain, -scaled
 
     def _least(self, first: int, second: int) -> float:
         groups = [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._rule import EVIDENCE, EvidenceArray, Rule, merge_threshold
+from .._rule import EVIDENCE, EvidenceArray, Rule, imbalance_of, merge_threshold
 from .._statistics import IndexArray, Statistics
 from ..theory._arrays import FloatArray
 
@@ -100,6 +100,7 @@ class MergePath:
 
     varying: npt.NDArray[np.bool_]  # which features take part; constant ones do not
     merges: npt.NDArray[np.void]  # see ``MERGES``
+    weights: FloatArray | None = None  # of the features in means; None where all are the same
 
     @property
     def most_groups(self) -> int:
@@ -131,11 +132,25 @@ class MergePath:
         limit = np.where(made["f"] > made["height"], np.inf, tolerance)
         evidence["tolerance"] = limit
         evidence["threshold"] = np.nan
-        pairs = made[made["pairwise"]]
-        evidence["threshold"][made["pairwise"]] = merge_threshold(
-            limit[made["pairwise"]], 1 - pairs["correlation"], pairs["f"]
+        pairs = made["pairwise"]
+        evidence["threshold"][pairs] = merge_threshold(
+            limit[pairs],
+            1 - made["correlation"][pairs],
+            made["f"][pairs],
+            0.0 if self.weights is None else self._imbalance(self.weights, made)[pairs],
         )
         return partition_of(self.varying, evidence)
+
+    def _imbalance(self, weights: FloatArray, made: npt.NDArray[np.void]) -> FloatArray:
+        """How unevenly the two groups of each merge enter its mean."""
+        total, size = weights.copy(), np.ones(weights.size)
+        result = np.empty(made.size)
+        for step, merge in enumerate(made):
+            first, second = merge["first"], merge["second"]
+            result[step] = imbalance_of(total[first] / size[first], total[second] / size[second])
+            total[first] += total[second]
+            size[first] += size[second]
+        return result
 
     def adjacent(self) -> IndexArray:
         """Order the features such that the members of every group are adjacent."""

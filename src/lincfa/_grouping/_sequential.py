@@ -1,14 +1,20 @@
 """The paper's Algorithm 1: each candidate is compared with the first feature of the group."""
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .._rule import EVIDENCE, MARGIN, EvidenceArray, Rule
-from .._statistics import Comparison, IndexArray, NearbyCorrelations, Statistics
-from ..theory._arrays import FloatArray
+from .._rule import EVIDENCE, MARGIN, Decision, EvidenceArray, Rule
+from .._statistics import (
+    Comparison,
+    Correlations,
+    IndexArray,
+    NearbyCorrelations,
+    Statistics,
+)
 from ._constraint import Neighbours
 from ._partition import Partition, partition_of
 
@@ -17,6 +23,9 @@ _SCREEN_VALUES = 2**16
 
 _SMALLEST_BLOCK = 256
 _MOSTLY_SEEDS = 0.5
+
+_Figures: TypeAlias = tuple[float, float, float, float]
+"""The correlations of a pair, as of ``Correlations``."""
 
 _FEWEST_AHEAD = 8
 _EDGES_AHEAD = 8
@@ -60,15 +69,14 @@ def _decide_block(
     statistics: Statistics, rule: Rule, block: IndexArray
 ) -> tuple[IndexArray, EvidenceArray]:
     """Return the seeds among the features of a block, and what they merge within it."""
-    correlations = statistics.square(block)
-    r = statistics.target_correlation[block]
+    correlations = statistics.within(block)
     free = np.ones(block.size, dtype=np.bool_)
     seeds, merged = [], []
     strip = max(1, _SCREEN_VALUES // block.size)
     for top in range(0, block.size, strip):
-        rows = slice(top, top + strip)
+        rows, columns = slice(top, top + strip), slice(top, None)
         certain, doubtful = rule.certain_and_doubtful(
-            correlations[rows, top:], r[rows, None], r[top:]
+            correlations.part(rows, columns), rule.imbalance(block[rows, None], block[columns])
         )
         for seed in range(top, min(top + strip, block.size)):
             if not free[seed]:
@@ -80,15 +88,26 @@ def _decide_block(
             if unsure.size:
                 later = seed + 1 + unsure
                 first = np.full(later.size, block[seed])
-                pairs = statistics.pairs(first, block[later], correlations[seed, later])
-                joins[unsure] = rule.passes(pairs)
+                known = correlations.at(seed, later)
+                joins[unsure] = _decide(statistics, rule, first, block[later], known).merges
             joining = seed + 1 + np.flatnonzero(joins)
             free[joining] = False
             merged.append(joining)
     sizes = [joining.size for joining in merged]
     first, second = np.repeat(seeds, sizes), np.concatenate(merged)
-    pairs = statistics.pairs(block[first], block[second], correlations[first, second])
-    return block[seeds], rule.evidence(block[first], block[second], pairs)
+    known = correlations.at(first, second)
+    first, second = block[first], block[second]
+    return block[seeds], rule.evidence(
+        first, second, _decide(statistics, rule, first, second, known)
+    )
+
+
+def _decide(
+    statistics: Statistics, rule: Rule, first: IndexArray, second: IndexArray, known: Correlations
+) -> Decision:
+    """Judge pairs of features with known correlations, without losing digits."""
+    pairs = statistics.pairs(first, second, known)
+    return rule.decide(pairs, rule.imbalance(first, second))
 
 
 def _join_first_seed(
@@ -98,12 +117,13 @@ def _join_first_seed(
     record = [np.empty(0, dtype=EVIDENCE)]
     if candidates.size == 0:
         return record[0]
-    r = statistics.target_correlation
     seeds, comparisons = _comparisons(statistics, rule, seeds, candidates)
-    rows = statistics.rows(seeds, comparisons)
-    for (active, block), rho in zip(comparisons, rows, strict=True):
+    rows = statistics.between(seeds, comparisons)
+    for (active, block), correlations in zip(comparisons, rows, strict=True):
         some = seeds[active]
-        certain, doubtful = rule.certain_and_doubtful(rho, r[some, None], r[block])
+        certain, doubtful = rule.certain_and_doubtful(
+            correlations, rule.imbalance(some[:, None], block)
+        )
         in_order = np.argsort(some)
         possible = (certain | doubtful)[in_order]
         undecided = np.flatnonzero(possible.any(axis=0))
@@ -111,9 +131,10 @@ def _join_first_seed(
             earliest = possible[:, undecided].argmax(axis=0)
             row = in_order[earliest]
             first, second = some[row], block[undecided]
-            pairs = statistics.pairs(first, second, rho[row, undecided])
-            joins = certain[row, undecided] | rule.passes(pairs)
-            record.append(rule.evidence(first, second, pairs)[joins])
+            known = correlations.at(row, undecided)
+            decision = _decide(statistics, rule, first, second, known)
+            joins = certain[row, undecided] | decision.merges
+            record.append(rule.evidence(first, second, decision)[joins])
             # The few that were in doubt and do not join try their next seed.
             possible[earliest[~joins], undecided[~joins]] = False
             undecided = undecided[~joins]
@@ -130,7 +151,7 @@ def _comparisons(
     # of a block lie scattered in memory; if that costs more than it saves, blocks keep the order of
     # the columns and are compared with all seeds.
     width = max(_SMALLEST_BLOCK, _SCREEN_VALUES // seeds.size)
-    r, rounding = statistics.target_correlation, statistics.rounding
+    r, rounding = rule.comparable(statistics.target_correlation), statistics.rounding
     by_target = seeds[np.argsort(r[seeds], kind="stable")]
     # Columns that differ by rounding only merge whatever the rule says.
     rounded = MARGIN + 2 * (rounding[by_target] + rounding[candidates].max())
@@ -165,18 +186,19 @@ def group_sequential_connected(
     # that is a neighbour of a member joins if the pair (seed, feature) passes the rule, until no
     # neighbour passes.
     groups = _ConnectedGroups(statistics, rule, graph)
-    seeds, features, correlations = [], [], []
+    seeds, features, figures = [], [], []
     for seed in np.flatnonzero(statistics.varying).tolist():
         if groups.free[seed]:
-            members, rho = groups.grow(seed)
+            members, correlations = groups.grow(seed)
             seeds += [seed] * len(members)
             features += members
-            correlations += rho
+            figures += correlations
     order = np.argsort(features)
     second = np.array(features, dtype=np.intp)[order]
     first = np.array(seeds, dtype=np.intp)[order]
-    pairs = statistics.pairs(first, second, np.array(correlations, dtype=np.float64)[order])
-    return partition_of(statistics.varying, rule.evidence(first, second, pairs))
+    known = Correlations(*np.array(figures, dtype=np.float64).reshape(-1, 4)[order].T)
+    decision = _decide(statistics, rule, first, second, known)
+    return partition_of(statistics.varying, rule.evidence(first, second, decision))
 
 
 class _ConnectedGroups:
@@ -186,17 +208,17 @@ class _ConnectedGroups:
         self._statistics, self._rule, self._neighbours = statistics, rule, Neighbours(graph)
         self._correlations = NearbyCorrelations(statistics)
         self.free = statistics.varying.tolist()
-        self._r = statistics.target_correlation.tolist()
+        self._r = rule.comparable(statistics.target_correlation).tolist()
         # Columns that differ by rounding only merge whatever the rule says.
         rounding = MARGIN + 4 * float(statistics.rounding.max())
         largest = rule.largest_difference(statistics.target_correlation)
         self._largest_difference = (largest + rounding).tolist()
         self._first_ring = self._passing_neighbours(graph)
 
-    def _passing_neighbours(self, graph: sparse.csr_array) -> list[dict[int, float]] | None:
+    def _passing_neighbours(self, graph: sparse.csr_array) -> list[dict[int, _Figures]] | None:
         """Later neighbours that pass with a feature, of each; None where these are not cheap."""
         # All at once: most seeds take few features, or none, and would be tested with a handful.
-        varying, r = self._statistics.varying, self._statistics.target_correlation
+        varying, r = self._statistics.varying, np.array(self._r)
         first, second = sparse.triu(graph, 1).tocoo().coords
         order = np.lexsort((second, first))
         order = order[varying[first[order]] & varying[second[order]]]
@@ -207,21 +229,22 @@ class _ConnectedGroups:
         rho = self._statistics.along_edges(first, second)
         if rho is None:
             return None
-        joins = self._passes(first, second, rho)
-        rings: list[dict[int, float]] = [{} for _ in range(varying.size)]
-        passing = (values[joins].tolist() for values in (first, second, rho))
-        for seed, feature, correlation in zip(*passing, strict=True):
-            rings[seed][feature] = correlation
+        known = self._statistics.with_target(rho, first, second)
+        joins = self._passes(first, second, known)
+        rings: list[dict[int, _Figures]] = [{} for _ in range(varying.size)]
+        passing = first[joins].tolist(), second[joins].tolist(), _figures(known.at(joins))
+        for seed, feature, figures in zip(*passing, strict=True):
+            rings[seed][feature] = figures
         return rings
 
-    def grow(self, seed: int) -> tuple[list[int], list[float]]:
+    def grow(self, seed: int) -> tuple[list[int], list[_Figures]]:
         """Return the features that join a seed, and their correlations with it."""
         # A feature joins by its own correlation with the seed, whichever member it is a neighbour
         # of. So features are tested some steps ahead of the group, as many at once as it has
         # members, and the group is what can be reached through those that pass.
         self.free[seed] = False
         joined: list[int] = []
-        tested: dict[int, float | None] = {}  # the correlation of those that pass
+        tested: dict[int, _Figures | None] = {}  # the correlations of those that pass
         if self._first_ring is not None:
             # Whatever comes before the seed has its group.
             ring = self._first_ring[seed]
@@ -251,7 +274,7 @@ class _ConnectedGroups:
         return joined, [tested[feature] for feature in joined]  # type: ignore[misc]
 
     def _candidates(
-        self, seed: int, unknown: dict[int, None], tested: dict[int, float | None], size: int
+        self, seed: int, unknown: dict[int, None], tested: dict[int, _Figures | None], size: int
     ) -> list[int]:
         """Return features to test: those asked for, and what lies behind them."""
         # Those whose correlation with the target is too far off cannot pass, and need no test.
@@ -276,26 +299,36 @@ class _ConnectedGroups:
                     waiting.append(other)
         return candidates
 
-    def _test(self, seed: int, features: list[int]) -> dict[int, float | None]:
+    def _test(self, seed: int, features: list[int]) -> dict[int, _Figures | None]:
         """Correlations of the features that pass with the seed; None for those that do not."""
         if not features:
             return {}
         features = sorted(features)  # as they lie in memory
         candidates = np.array(features, dtype=np.intp)
-        rho = self._correlations.of(seed, candidates)
-        joins = self._passes(seed, candidates, rho)
-        values = [one if j else None for one, j in zip(rho.tolist(), joins.tolist(), strict=True)]
-        return dict(zip(features, values, strict=True))
+        known = self._correlations.of(seed, candidates)
+        joins = self._passes(seed, candidates, known)
+        tested: dict[int, _Figures | None] = dict.fromkeys(features)
+        if joins.any():
+            passing = zip(candidates[joins].tolist(), _figures(known.at(joins)), strict=True)
+            tested.update(passing)
+        return tested
 
     def _passes(
-        self, first: IndexArray | int, second: IndexArray, rho: FloatArray
+        self, first: IndexArray | int, second: IndexArray, known: Correlations
     ) -> npt.NDArray[np.bool_]:
         """Which pairs with these correlations merge; the first may be the same in all."""
-        r = self._statistics.target_correlation
-        joins, doubtful = self._rule.certain_and_doubtful(rho, r[first], r[second])
+        imbalance = self._rule.imbalance(first, second)
+        joins, doubtful = self._rule.certain_and_doubtful(known, imbalance)
         unsure = np.flatnonzero(doubtful)
         if unsure.size:
             partners = np.broadcast_to(first, second.shape)[unsure]
-            pairs = self._statistics.pairs(partners, second[unsure], rho[unsure])
-            joins[unsure] = self._rule.passes(pairs)
+            joins[unsure] = _decide(
+                self._statistics, self._rule, partners, second[unsure], known.at(unsure)
+            ).merges
         return joins
+
+
+def _figures(known: Correlations) -> list[_Figures]:
+    """List the correlations of pairs, pair by pair."""
+    values = known.rho, known.r_first, known.r_second, known.n_samples
+    return list(zip(*(np.asarray(value).tolist() for value in values), strict=True))

@@ -165,6 +165,8 @@ class Candidates:
     tolerances: Sequence[float]
     noise: Any
     constraint: Constraint
+    signed: bool
+    weights: FloatArray  # of the features in means
     units: str
 
 
@@ -357,7 +359,9 @@ def _score_combinations(
 def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping]:
     """Yield labels and number of groups of each way of merging, from the same statistics."""
     # Once: the noise may need a regression on all features.
-    first = Rule.of(statistics, noise=candidates.noise)
+    first = Rule.of(
+        statistics, noise=candidates.noise, signed=candidates.signed, weights=candidates.weights
+    )
     for strategy in candidates.strategies:
         for correlation in candidates.min_correlations:
             lowest = -1.0 if correlation is None else float(correlation)

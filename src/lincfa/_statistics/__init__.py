@@ -16,11 +16,12 @@ from ._protocol import NEARLY_COLLINEAR as NEARLY_COLLINEAR
 from ._protocol import NEARLY_EXPLAINED as NEARLY_EXPLAINED
 from ._protocol import RESOLUTION as RESOLUTION
 from ._protocol import Comparison as Comparison
+from ._protocol import Correlations as Correlations
 from ._protocol import Costs as Costs
+from ._protocol import GroupSums as GroupSums
 from ._protocol import IndexArray as IndexArray
 from ._protocol import PairCorrelations as PairCorrelations
 from ._protocol import Statistics as Statistics
-from ._protocol import Sums as Sums
 from ._protocol import most_features as most_features
 
 if TYPE_CHECKING:

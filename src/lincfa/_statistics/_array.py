@@ -16,10 +16,12 @@ from ._protocol import (
     ROUNDING,
     ColumnSum,
     Comparison,
+    Correlations,
     Costs,
     IndexArray,
     PairCorrelations,
     Statistics,
+    above_floor,
     complete_pairs,
     is_constant,
     raise_if_any,
@@ -155,27 +157,26 @@ class ArrayStatistics(Statistics):
     def sums(self) -> ColumnSum:
         degrees = self.n_samples - 1
 
-        def summed(features: IndexArray) -> FloatArray:
-            return np.asarray(self._standardized(features).sum(axis=1, keepdims=True))
+        def summed(features: IndexArray, factors: FloatArray) -> FloatArray:
+            return np.asarray(self._standardized(features) @ factors[:, None])
 
         def products(total: FloatArray, candidates: IndexArray) -> FloatArray:
             return np.asarray(self._products(self._weighted(total) / degrees, candidates)[0])
 
-        return ColumnSum(summed, products)
+        return ColumnSum(self, summed, products)
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
         scale = self.scale / factors
         return group_variances(self._X, labels, n_groups, self.mean, scale, self._weights)
 
-    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
-        def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
+    def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
+        def contrast(near: IndexArray, sign: int) -> Any:
             return self._in_parts(partial(self._contrast, sign), first[near], second[near])
 
-        def residual(near: IndexArray, *known: FloatArray) -> tuple[FloatArray, FloatArray]:
-            return self._in_parts(self._residual_shares, first[near], second[near], *known)
+        def residual(near: IndexArray, *gaps: FloatArray) -> Any:
+            return self._in_parts(self._residual_shares, first[near], second[near], *gaps)
 
-        r = self.target_correlation
-        return complete_pairs(rho, r[first], r[second], contrast, residual)
+        return complete_pairs(known, contrast, residual)
 
     def _standardized(self, features: IndexArray) -> FloatArray:
         columns = take_columns(self._X, slice(None), features)
@@ -208,11 +209,11 @@ class ArrayStatistics(Statistics):
 
     def _in_parts(
         self,
-        compute: Callable[..., tuple[FloatArray, FloatArray]],
+        compute: Callable[..., tuple[FloatArray, ...]],
         first: IndexArray,
         second: IndexArray,
         *known: FloatArray,
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> tuple[FloatArray, ...]:
         """Compute pairs from their columns, few enough at a time to bound the memory."""
         size = max(1, _REFINED_VALUES // self.n_rows)
         parts = []
@@ -227,8 +228,7 @@ class ArrayStatistics(Statistics):
                     *(value[part] for value in known),
                 )
             )
-        a, b = zip(*parts, strict=True)
-        return np.concatenate(a), np.concatenate(b)
+        return tuple(map(np.concatenate, zip(*parts, strict=True)))
 
     def _contrast(
         self, sign: int, first: FloatArray, second: FloatArray, rounding: FloatArray
@@ -250,24 +250,23 @@ class ArrayStatistics(Statistics):
         below_one: FloatArray,
         above_minus_one: FloatArray,
         total: FloatArray,
-    ) -> tuple[FloatArray, FloatArray]:
-        """Share of the difference and 1 − R², from what is left of the target column by column."""
-        # Both are 0 where they are no larger than the rounding of the data.
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Shares of difference and sum, and 1 − R², from what is left of the target itself."""
         degrees = self.n_samples - 1
 
         def weight(covariance: FloatArray, variance: FloatArray) -> FloatArray:
             known = variance > 0
             return np.where(known, covariance, 0.0) / np.where(known, 2 * variance, 1.0)
 
-        residual = self._target[:, None] - (first + second) * weight(total, above_minus_one)
+        of_sum = weight(total, above_minus_one)
+        residual = self._target[:, None] - (first + second) * of_sum
         contrast = first - second
         weighted = self._weighted(contrast)
         slope = weight(np.einsum("ij,ij->j", weighted, residual) / degrees, below_one)
         residual -= contrast * slope
-        share = 2 * below_one * slope**2
+        shares = 2 * below_one * slope**2, 2 * above_minus_one * of_sum**2
         unexplained = np.einsum("ij,ij->j", self._weighted(residual), residual) / degrees
-        floor = rounding**2
-        return np.where(share > floor, share, 0.0), np.where(unexplained > floor, unexplained, 0.0)
+        return above_floor(rounding**2, *shares, unexplained)
 
 
 def _costs(X: npt.NDArray[Any]) -> Costs:

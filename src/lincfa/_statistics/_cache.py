@@ -9,11 +9,12 @@ from ..theory._arrays import FloatArray
 from ._protocol import (
     ColumnSum,
     Comparison,
+    Correlations,
+    GroupSums,
     IndexArray,
     PairCorrelations,
     RowSums,
     Statistics,
-    Sums,
 )
 
 _LARGEST_SHARE = 0.25
@@ -53,10 +54,10 @@ class CachedStatistics(Statistics):
             yield self._matrix[np.ix_(seeds[active], candidates)]
 
     def sums(self) -> RowSums:
-        return RowSums(lambda members: self._matrix[members].sum(axis=0), self._matrix.shape[1])
+        return RowSums(self, lambda members, factors: factors @ self._matrix[members])
 
-    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
-        return self._source.pairs(first, second, rho)
+    def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
+        return self._source.pairs(first, second, known)
 
 
 class NearbyCorrelations:
@@ -86,26 +87,34 @@ class NearbyCorrelations:
         self._kept = np.full(slots, n_blocks, dtype=np.intp)
         self._next = 0
 
-    def of(self, seed: int, candidates: IndexArray) -> FloatArray:
+    def of(self, seed: int, candidates: IndexArray) -> Correlations:
         """Correlations of a feature with candidates in ascending order."""
-        if self._all is not None:
-            return np.asarray(self._all[candidates] @ self._all[seed])
         first = np.array([seed])
-        if not self._width or self._replaces_too_much(candidates):
-            (rows,) = self._source.rows(first, [(slice(0, 1), candidates)])
-            return np.asarray(rows[0])
-        return self._products(self._standardized(first)[0], candidates)
+        if self._all is not None:
+            rho = self._all[candidates] @ self._all[seed]
+        elif not self._width or self._replaces_too_much(candidates):
+            (row,) = self._source.between(first, [(slice(0, 1), candidates)])
+            return row.at(0)
+        else:
+            rho = self._products(self._standardized(first)[0], candidates)
+        return self._source.with_target(rho, seed, candidates)
 
-    def sums(self) -> Sums:
+    def sums(self) -> GroupSums:
         """Running sums for a group that is still empty."""
         if not self._width:
             return self._source.sums()
         every = self._all
         if every is not None:
             return ColumnSum(
-                lambda some: every[some].sum(axis=0), lambda total, some: every[some] @ total
+                self._source,
+                lambda some, factors: factors @ every[some],
+                lambda total, some: every[some] @ total,
             )
-        return ColumnSum(lambda some: self._standardized(some).sum(axis=0), self._products)
+        return ColumnSum(
+            self._source,
+            lambda some, factors: factors @ self._standardized(some),
+            self._products,
+        )
 
     def _replaces_too_much(self, candidates: IndexArray) -> bool:
         missing = candidates[self._place[candidates] < 0] // self._width

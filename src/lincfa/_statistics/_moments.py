@@ -170,10 +170,10 @@ class MomentStatistics(Statistics):
     def sums(self) -> RowSums:
         everything = np.arange(self.mean.size)
 
-        def summed(members: IndexArray) -> FloatArray:
-            return np.asarray(self._correlations(members, everything).sum(axis=0))
+        def summed(members: IndexArray, factors: FloatArray) -> FloatArray:
+            return np.asarray(factors @ self._correlations(members, everything))
 
-        return RowSums(summed, everything.size)
+        return RowSums(self, summed)
 
     def _correlations(
         self, first: IndexArray, second: IndexArray, mirror: bool | None = None

@@ -38,9 +38,10 @@ Contrast: TypeAlias = Callable[[IndexArray, int], tuple[FloatArray, FloatArray]]
 """1 ∓ ρ and r₁ ∓ r₂ of selected pairs, for the sign of ρ; both 0 where there is no contrast."""
 
 Residual: TypeAlias = Callable[
-    [IndexArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatArray]
+    [IndexArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatArray, FloatArray]
 ]
-"""Share of the difference and 1 − R² of selected pairs, given 1 − ρ, 1 + ρ and r₁ + r₂."""
+"""Shares of the difference and of the sum, and 1 − R², of selected pairs, given 1 − ρ, 1 + ρ and
+r₁ + r₂."""
 
 _STRIP = 512
 _GROUPED_ROWS = 256
@@ -110,54 +111,176 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class PairCorrelations:
-    """The correlations of pairs of features, in the form the rule needs."""
+class Correlations:
+    """Correlations of pairs with each other and with the target, on the samples they share.
+
+    The arrays are broadcast against each other: where no values are missing, a feature has one
+    correlation with the target whatever its partner, and there is one number of samples.
+    """
 
     rho: FloatArray
-    # 1 − ρ, precise also where the columns nearly coincide, and exactly 0 where they coincide up to
-    # the rounding of the data.
+    r_first: FloatArray
+    r_second: FloatArray
+    n_samples: FloatArray | float  # −inf for a pair that shares too few samples to be compared
+
+    def flipped(self) -> "Correlations":
+        """Return the correlations with the sign of the second feature flipped."""
+        return Correlations(-self.rho, self.r_first, -self.r_second, self.n_samples)
+
+    def at(self, *places: Any) -> "Correlations":
+        """Select pairs by their places."""
+        shape = self.rho.shape
+        return self._each(lambda values: np.broadcast_to(values, shape)[places])
+
+    def part(self, rows: slice, columns: slice) -> "Correlations":
+        """Select a part of a matrix of pairs, as views."""
+
+        def cut(values: Any) -> Any:
+            if np.ndim(values) < 2:
+                return values[columns] if np.ndim(values) else values
+            own = (
+                (rows if values.shape[0] > 1 else slice(None)),
+                (columns if values.shape[1] > 1 else slice(None)),
+            )
+            return values[own]
+
+        return self._each(cut)
+
+    def _each(self, function: Callable[[Any], Any]) -> "Correlations":
+        return Correlations(*(function(getattr(self, field.name)) for field in fields(self)))
+
+
+@dataclass(frozen=True)
+class PairCorrelations:
+    """Correlations of pairs of features in the form the rule needs, without losing digits."""
+
+    rho: FloatArray
+    # 1 ∓ ρ, precise also where the columns nearly coincide or are mirror images, and exactly 0
+    # where they are that up to the rounding of the data.
     below_one: FloatArray
-    # Share of the target's variance explained by the difference; 0 where there is no difference.
+    above_minus_one: FloatArray
+    # r₁ ∓ r₂, and the shares of the target's variance explained by the difference and by the sum;
+    # 0 where there is none.
+    difference: FloatArray
+    total: FloatArray
     share_difference: FloatArray
+    share_sum: FloatArray
     # Share that the regression on the pair leaves, 1 − R²; precise also where it is small.
     unexplained: FloatArray
+    n_samples: FloatArray | float
+
+    def flipped(self, where: npt.NDArray[np.bool_] | bool = True) -> "PairCorrelations":
+        """Flip the sign of the second feature of some pairs: sum and difference change places."""
+
+        def swap(one: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
+            return np.where(where, other, one), np.where(where, one, other)
+
+        below_one, above_minus_one = swap(self.below_one, self.above_minus_one)
+        difference, total = swap(self.difference, self.total)
+        share_difference, share_sum = swap(self.share_difference, self.share_sum)
+        return PairCorrelations(
+            np.where(where, -self.rho, self.rho),
+            *(below_one, above_minus_one, difference, total, share_difference, share_sum),
+            *(self.unexplained, self.n_samples),
+        )
 
 
-class RowSums:
-    """The sums of all features, kept up to date by the sum of the correlations of new members."""
+class GroupSums(ABC):
+    """Correlations of candidates with the sum of a group that grows.
 
-    def __init__(self, summed: Callable[[IndexArray], FloatArray], n_features: int) -> None:
-        self._summed, self._total = summed, np.zeros(n_features)
+    Each member enters the sum of standardised columns with a factor: its weight in the mean, with
+    its sign.
+    """
 
-    def add(self, features: IndexArray) -> None:
+    @abstractmethod
+    def add(self, features: IndexArray, factors: FloatArray) -> None:
         """Add features to the group."""
-        self._total += self._summed(features)
+
+    @abstractmethod
+    def of(self, candidates: IndexArray) -> FloatArray:
+        """For each candidate its product with the sum, and as many rows more.
+
+        The correlation of the sum and that of the candidate with the target, and the number of
+        samples: an array of shape (4, candidates).
+        """
+
+
+def add_member(sums: FloatArray, known: Correlations, factor: float, weight: float) -> None:
+    """Add a member to what :meth:`GroupSums.of` returned, given its correlations.
+
+    ``factor`` is that of the member, ``weight`` the sum of the weights including its own.
+    """
+    sums[0] += factor * known.rho
+    sums[1] += factor * known.r_first
+    # The others are means over the members, which change only where values are missing.
+    share = abs(factor) / weight
+    sums[2] += share * (known.r_second - sums[2])
+    if np.ndim(known.n_samples):
+        sums[3] += share * (known.n_samples - sums[3])
+
+
+class CompleteSums(GroupSums):
+    """Sums where no values are missing, so that only the products depend on the candidate."""
+
+    def __init__(self, features: Features) -> None:
+        self._features = features
+        self._r_sum = 0.0
+
+    def add(self, features: IndexArray, factors: FloatArray) -> None:
+        for r, factor in zip(
+            self._features.target_correlation[features].tolist(), factors.tolist(), strict=True
+        ):
+            self._r_sum += factor * r
 
     def of(self, candidates: IndexArray) -> FloatArray:
-        """Sum of the correlations of each candidate with the members of the group."""
+        result = np.empty((4, candidates.size))
+        result[0] = self.products(candidates)
+        result[1] = self._r_sum
+        result[2] = self._features.target_correlation[candidates]
+        result[3] = self._features.n_samples
+        return result
+
+    @abstractmethod
+    def products(self, candidates: IndexArray) -> FloatArray:
+        """Product of each candidate with the sum."""
+
+
+class RowSums(CompleteSums):
+    """The products with all features, kept up to date by the correlations of new members."""
+
+    def __init__(
+        self, features: Features, summed: Callable[[IndexArray, FloatArray], FloatArray]
+    ) -> None:
+        super().__init__(features)
+        self._summed, self._total = summed, np.zeros(features.mean.size)
+
+    def add(self, features: IndexArray, factors: FloatArray) -> None:
+        super().add(features, factors)
+        self._total += self._summed(features, factors)
+
+    def products(self, candidates: IndexArray) -> FloatArray:
         return self._total[candidates]
 
 
-class ColumnSum:
+class ColumnSum(CompleteSums):
     """The sum of the members' standardised columns, multiplied with candidates when asked."""
 
     def __init__(
         self,
-        summed: Callable[[IndexArray], FloatArray],
+        features: Features,
+        summed: Callable[[IndexArray, FloatArray], FloatArray],
         products: Callable[[FloatArray, IndexArray], FloatArray],
     ) -> None:
+        super().__init__(features)
         self._summed, self._products = summed, products
         self._total: FloatArray | float = 0.0
 
-    def add(self, features: IndexArray) -> None:
-        self._total = self._total + self._summed(features)
+    def add(self, features: IndexArray, factors: FloatArray) -> None:
+        super().add(features, factors)
+        self._total = self._total + self._summed(features, factors)
 
-    def of(self, candidates: IndexArray) -> FloatArray:
+    def products(self, candidates: IndexArray) -> FloatArray:
         return self._products(np.asarray(self._total), candidates)
-
-
-Sums: TypeAlias = RowSums | ColumnSum
-"""Correlations of candidates with the sum of a group that grows."""
 
 
 @dataclass(frozen=True)
@@ -183,33 +306,54 @@ class Statistics(Features, ABC):
         """Correlations of seeds with candidates: an array (seeds, candidates) per comparison."""
 
     @abstractmethod
-    def sums(self) -> Sums:
+    def sums(self) -> GroupSums:
         """Running sums for a group that is still empty."""
 
-    def pairs(self, first: IndexArray, second: IndexArray, rho: FloatArray) -> PairCorrelations:
+    @property
+    def complete(self) -> bool:
+        """Whether no values are missing."""
+        return True
+
+    def within(self, features: IndexArray) -> Correlations:
+        """All that F needs of the pairs of some features; only above the diagonal."""
+        return self.with_target(self.square(features), features[:, None], features)
+
+    def between(
+        self, seeds: IndexArray, comparisons: Iterable[Comparison]
+    ) -> Iterator[Correlations]:
+        """All that F needs of seeds with candidates: (seeds, candidates) per comparison."""
+        comparisons = list(comparisons)
+        rows = self.rows(seeds, comparisons)
+        for (active, candidates), rho in zip(comparisons, rows, strict=True):
+            yield self.with_target(rho, seeds[active, None], candidates)
+
+    def with_target(
+        self, rho: FloatArray, first: IndexArray | int, second: IndexArray
+    ) -> Correlations:
+        """Add the correlations with the target, where no values are missing."""
+        r = self.target_correlation
+        return Correlations(rho, np.asarray(r[first]), r[second], self.n_samples)
+
+    def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
         """Complete correlations of pairs of features, precise also where they nearly coincide."""
         # Here from nothing but correlations, to the resolution of sums.
-        r = self.target_correlation
         floor = (self.rounding[first] + self.rounding[second]) ** 2
+        r_first, r_second = known.r_first, known.r_second
 
         def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
-            gap = 1 - sign * rho[near]
-            covariance = r[first[near]] - sign * r[second[near]]
+            gap = 1 - sign * known.rho[near]
+            covariance = r_first[near] - sign * r_second[near]
             distinct = gap > floor[near]
             return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
 
         def residual(
             near: IndexArray, below_one: FloatArray, above_minus_one: FloatArray, total: FloatArray
-        ) -> tuple[FloatArray, FloatArray]:
-            difference = np.where(below_one > 0, r[first[near]] - r[second[near]], 0.0)
+        ) -> tuple[FloatArray, FloatArray, FloatArray]:
+            difference = np.where(below_one > 0, r_first[near] - r_second[near], 0.0)
             mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
-            unexplained = 1 - mean - share
-            return (
-                np.where(share > floor[near], share, 0.0),
-                np.where(unexplained > floor[near], unexplained, 0.0),
-            )
+            return above_floor(floor[near], share, mean, 1 - mean - share)
 
-        return complete_pairs(rho, r[first], r[second], contrast, residual)
+        return complete_pairs(known, contrast, residual)
 
     def along_edges(self, first: IndexArray, second: IndexArray) -> FloatArray | None:
         """Correlations of many pairs, in the order of the first; None where they are not cheap."""
@@ -226,6 +370,10 @@ class Statistics(Features, ABC):
             matrix[strip.stop :, strip] = matrix[strip, strip.stop :].T
         np.fill_diagonal(matrix, 1.0)
         return matrix
+
+    def all_pairs(self, features: IndexArray) -> Correlations:
+        """All that F needs of all pairs of some features, in full matrices."""
+        raise NotImplementedError  # only where values are missing
 
     def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
         """Full matrices of the correlations within each of many small groups."""
@@ -279,19 +427,13 @@ class Statistics(Features, ABC):
 # Pairs, without losing digits
 
 
-def complete_pairs(
-    rho: FloatArray,
-    r_first: FloatArray,
-    r_second: FloatArray,
-    contrast: Contrast,
-    residual: Residual,
-) -> PairCorrelations:
+def complete_pairs(known: Correlations, contrast: Contrast, residual: Residual) -> PairCorrelations:
     """Complete the correlations of pairs."""
     # Where subtracting rounded correlations would lose digits, ``contrast`` and ``residual`` are
     # asked for the precise values.
-    rho = rho.copy()
+    rho = known.rho.copy()
     below_one, above_minus_one = 1 - rho, 1 + rho
-    difference, total = r_first - r_second, r_first + r_second
+    difference, total = known.r_first - known.r_second, known.r_first + known.r_second
 
     # This also brings correlations back that rounding has taken past ±1.
     for sign, gap, opposite, covariance in (
@@ -304,14 +446,25 @@ def complete_pairs(
             opposite[near] = 2 - gap[near]
             rho[near] = sign * (1 - gap[near])
 
-    share_mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
-    unexplained = np.maximum(1 - share_mean - share, 0)
+    share_sum, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
+    unexplained = np.maximum(1 - share_sum - share, 0)
     near = np.flatnonzero(unexplained < NEARLY_EXPLAINED)
     if near.size:
-        share[near], unexplained[near] = residual(
+        share[near], share_sum[near], unexplained[near] = residual(
             near, below_one[near], above_minus_one[near], total[near]
         )
-    return PairCorrelations(rho, below_one, share, unexplained)
+    return PairCorrelations(
+        *(rho, below_one, above_minus_one, difference, total, share, share_sum, unexplained),
+        known.n_samples,
+    )
+
+
+def above_floor(
+    floor: FloatArray, *values: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Replace values that are no larger than the rounding of the data by 0."""
+    one, two, three = (np.where(value > floor, value, 0.0) for value in values)
+    return one, two, three
 
 
 def is_constant(

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._data._checks import check_in_memory, is_field
 from .._data._columns import Columns, columns_of
+from .._data._feature_weights import read_feature_weights
 from .._data._frames import take_columns_of
 from .._data._names import shown
 from .._data._training import read_in_memory
@@ -31,8 +32,11 @@ class PairExplanation:
         Whether the rule merges them.
     n_samples : float
         Number of samples; with weights, their sum.
+    sign : int
+        −1 where the two were compared with the sign of the second flipped. Then the correlation,
+        the threshold and F are those of the flipped features.
     correlation : float
-        Correlation of the two features, after the flip if there is one.
+        Correlation of the two features.
     target_correlations : tuple of float
         Correlation of each with the target.
     threshold : float
@@ -49,13 +53,12 @@ class PairExplanation:
         and their difference.
     variance_drop, bias_growth, gain : float
         The same in the square of the target's unit.
-    sign : int
-        −1 where the second feature was compared with its sign flipped, else 1.
     """
 
     names: tuple[str, str]
     merges: bool
     n_samples: float
+    sign: int
     correlation: float
     target_correlations: tuple[float, float]
     threshold: float
@@ -69,7 +72,6 @@ class PairExplanation:
     variance_drop: float
     bias_growth: float
     gain: float
-    sign: int = 1
 
     def __str__(self) -> str:
         """Explain the decision in words."""
@@ -159,6 +161,9 @@ def explain_pair(
     tolerance: float | Literal["unbiased"] = 1.0,
     noise: Literal["pair", "full"] | float = "pair",
     min_correlation: float | None = None,
+    signed: bool = False,
+    missing: Literal["error", "pairwise"] = "error",
+    feature_weights: Any = None,
     sample_weight: Any = None,
     sample_dim: Hashable | None = None,
 ) -> PairExplanation:
@@ -182,6 +187,12 @@ def explain_pair(
         As for :class:`LinCFA`.
     min_correlation : float, default=None
         As for :class:`LinCFA`.
+    signed : bool, default=False
+        As for :class:`LinCFA`.
+    missing : {"error", "pairwise"}, default="error"
+        As for :class:`LinCFA`.
+    feature_weights : array of shape (n_features,) or "area", default=None
+        As for :class:`LinCFA`.
     sample_weight : array of shape (n_samples,), default=None
         As for :meth:`LinCFA.fit`.
     sample_dim : hashable, default=None
@@ -199,7 +210,7 @@ def explain_pair(
     instead of two, 0.162 more because both get the same weight (F = 0.282; pairs merge at F ≤ 1).
     """
     check_tolerance(tolerance)
-    check_merging(noise, min_correlation)
+    check_merging(noise, min_correlation, signed=signed, missing=missing)
     check_sample_dim(sample_dim)
     check_in_memory(X)
     columns = None
@@ -212,8 +223,9 @@ def explain_pair(
     if places[0] == places[1]:
         raise ValueError(f"a and b are the same column, {a!r}; pass two different ones.")
     labels = [str(known.labels[place]) for place in places]
+    weights = read_feature_weights(feature_weights, known)
     if noise != "full":
-        X = take_columns_of(X, places)
+        X, weights = take_columns_of(X, places), weights[places]
     training = read_in_memory(X, y, sample_weight)
     if training.columns.names is None:  # messages name columns as they are in X
         names = known.names if noise == "full" else places if columns is None else labels
@@ -226,23 +238,22 @@ def explain_pair(
                 f"Column {label!r} is constant, up to the rounding of its type, and belongs to no "
                 "group."
             )
-    rule = Rule.of(statistics, tolerance, noise, min_correlation)
-    rho = statistics.square(np.concatenate([first, second]))[:1, 1]
-    pairs = statistics.pairs(first, second, rho)
-    (row,) = complete(rule.evidence(first, second, pairs), statistics.target_scale)
-    r = statistics.target_correlation
-    figures = {
-        name: float(row[name])
+    rule = Rule.of(statistics, tolerance, noise, min_correlation, signed=signed, weights=weights)
+    figures = statistics.within(np.concatenate([first, second])).at([0], [1])
+    pairs = statistics.pairs(first, second, figures)
+    decision = rule.decide(pairs, rule.imbalance(first, second))
+    (row,) = complete(rule.evidence(first, second, decision), statistics.target_scale)
+    recorded = {
+        name: row[name].item()
         for name in row.dtype.names
-        if name not in ("group", "feature", "partner", "sign")
+        if name not in ("group", "feature", "partner")
     }
     return PairExplanation(
         names=(labels[0], labels[1]),
-        merges=bool(rule.passes(pairs)[0]),
-        n_samples=statistics.n_samples,
-        target_correlations=(float(r[first[0]]), float(r[second[0]])),
+        merges=bool(decision.merges[0]),
+        n_samples=float(np.ravel(figures.n_samples)[0]),
+        target_correlations=(float(figures.r_first[0]), float(figures.r_second[0])),
         noise=noise if isinstance(noise, str) else float(noise),
         min_correlation=rule.min_correlation,
-        sign=int(row["sign"]),
-        **figures,
+        **recorded,
     )

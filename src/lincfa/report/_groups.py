@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .._data._names import shown
 from .._model._display import decimals, digits, distinguishable
 from .._rule import Rule, merge_threshold, tolerance_value
-from .._statistics import ArrayStatistics
+from .._statistics import ArrayStatistics, Correlations
 from ..theory._arrays import FloatArray
 from ._inputs import Observations, feature_names, signed_names, with_sign
 
@@ -228,6 +228,7 @@ def _nearest_groups(
     if reducer.strategy == "sequential":
         seeds = np.array([reducer.groups_[k][0] for k in chosen])
         values, labels, what = train.X[:, seeds], [names[i] for i in seeds], "group seeds"
+        weights = reducer.feature_weights_[seeds]
     else:
         # Means of standardized features, whatever the units of the reduced ones: these decided.
         standardized = copy(reducer)
@@ -235,6 +236,7 @@ def _nearest_groups(
         values = train.reduced(standardized)[:, chosen]
         labels = [str(name) for name in reducer.get_feature_names_out()[chosen]]
         what = "group means"
+        weights = np.array([reducer.feature_weights_[reducer.groups_[k]].mean() for k in chosen])
     note = f"Not merged: the pairs of {what} with the smallest F."
     if reducer.strategy == "centroid":
         note += (
@@ -255,18 +257,19 @@ def _nearest_groups(
     noise_source = statistics
     if reducer.noise == "full":  # the residual variance of the regression on all features
         noise_source = ArrayStatistics.of(train.training(reducer.labels_ >= 0))
-    rule = Rule.of(noise_source, tolerance, reducer.noise)
+    settings = (tolerance, reducer.noise, reducer.min_correlation)
+    rule = Rule.of(noise_source, *settings, signed=reducer.signed, weights=weights)
     first, second = np.nonzero(np.triu(allowed, 1))
-    rho = statistics.square(np.arange(len(labels)))[first, second]
-    r = statistics.target_correlation
-    f = rule.f_from_correlations(rho, r[first], r[second])
-    lowest = -1.0 if reducer.min_correlation is None else float(reducer.min_correlation)
-    signs = np.ones(f.size, dtype=np.int8)
-    if reducer.signed:  # the sign with the smaller F, of those whose correlation is allowed
-        mirrored = rule.f_from_correlations(-rho, r[first], -r[second])
-        plain, flipped = np.where([rho < lowest, -rho < lowest], np.inf, [f, mirrored])
-        signs[(flipped < plain) | ((flipped == plain) & (rho < 0))] = -1
-        f, rho = np.where(signs < 0, mirrored, f), signs * rho
+    known = statistics.within(np.arange(len(labels))).at(first, second)
+    imbalance = rule.imbalance(first, second)
+    signs = np.where(rule.flips(known, imbalance), -1, 1)
+    known = Correlations(signs * known.rho, known.r_first, signs * known.r_second, known.n_samples)
+    # F also of pairs that are not correlated enough.
+    lowest = rule.min_correlation
+    rho, f = (
+        known.rho,
+        replace(rule, signed=False, min_correlation=-1.0).f_of_means(known, imbalance),
+    )
     nearest = np.argsort(f, kind="stable")[:NEAR_SHOWN]
     required = merge_threshold(tolerance, 1 - rho[nearest], f[nearest])
     near = PairTable(

@@ -113,12 +113,15 @@ class Chunks(ChunkedTraining):
         mean: FloatArray,
         scale: FloatArray,
         *,
-        summed: bool = False,
+        factors: FloatArray | None = None,
     ) -> FloatArray:
-        """Sums of products of standardised features, or of their sum, with others."""
-        # Both are in ascending order.
+        """Sums of products of standardised features with others, in ascending order.
+
+        With factors those of their sum, each feature multiplied by its factor.
+        """
         others = self._columns(right, mean, scale)
-        own = self._columns(left, mean, scale)
+        summed = factors is not None
+        own = self._columns(left, mean, scale if factors is None else scale / factors)
         if len(self.widths) == 1:
             beside = [own[0][1]] * len(self.blocks)  # each chunk takes them itself
         else:
@@ -408,14 +411,15 @@ class ChunkStatistics(Statistics):
         """Sums of correlations with the members of a group; adding some takes one pass."""
         varying = np.flatnonzero(self.varying)
 
-        def summed(members: IndexArray) -> FloatArray:
-            result = np.zeros(self.mean.size)
+        def summed(members: IndexArray, factors: FloatArray) -> FloatArray:
+            result, every = np.zeros(self.mean.size), np.ones(self.mean.size)
+            every[members] = factors
             result[varying] = self._chunks.products(
-                np.sort(members), varying, self.mean, self.scale, summed=True
+                np.sort(members), varying, self.mean, self.scale, factors=every
             )[0] / (self.n_samples - 1)
             return result
 
-        return RowSums(summed, self.mean.size)
+        return RowSums(self, summed)
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
         step = self._chunks.batch(1)
