@@ -29,7 +29,11 @@ def refuse(X, y, message, error=ValueError):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (np.nan, r"Input X contains NaN in {} \(row 41\)\. Drop or impute missing values first\."),
+        (
+            np.nan,
+            r"Input X contains NaN in {} \(row 41\)\. Drop or impute missing values first; .*"
+            'accept them with missing="pairwise"',
+        ),
         (np.inf, r"Input X contains infinity in {} \(row 41\)\. Replace infinite values first\."),
         (-np.inf, r"Input X contains infinity in {} \(row 41\)"),
     ],

@@ -329,8 +329,8 @@ def test_targets_that_are_refused(name, route):
 def test_targets_that_are_not_finite(route, lazy, value, said):
     X, y = data()
     y[[33, 50]] = value
-    y = da.from_array(y, chunks=17) if lazy else y
-    assert_raises(rf"Input y contains {said} \(row 33\)", fit, odd_chunks(X), y, route=route)
+    y, where = (da.from_array(y, chunks=17), "row 33") if lazy else (y, "rows 33 and 50")
+    assert_raises(rf"Input y contains {said} \({where}\)", fit, odd_chunks(X), y, route=route)
 
 
 @pytest.mark.parametrize(("chunks", "lazy"), [((20, 28), False), (((0, 1, 29, 30), (7, 21)), True)])

@@ -179,3 +179,14 @@ def test_names_of_groups():
     groups = [np.array([0]), np.array([1, 2]), np.array([3, 4, 5, 6])]
     names = reduced_names(list("abcdefg"), groups).tolist()
     assert names == ["a", "mean(b, c)", "mean(d, e, … 4 features)"]
+
+
+def test_a_minus_sign_before_members_that_are_flipped():
+    groups = [np.array([0, 1]), np.array([2, 3, 4, 5]), np.array([6])]
+    names = ["a", "b", "c", "d, e", "f", "g", "\u2212b"]
+    signs = np.array([1, -1, 1, -1, -1, 1, 1])
+    expected = ["mean(a, \u2212b)", "mean(c, \u2212'd, e', … 4 features)", "\u2212b"]
+    assert reduced_names(names, groups, signs).tolist() == expected
+    same = [np.array([0, 1]), np.array([2, 3])]
+    found = reduced_names(["a", "b", "a", "\u2212b"], same, np.array([1, -1, 1, 1])).tolist()
+    assert found == ["mean(a, \u2212b)", "mean(a, \u2212b) #2"]

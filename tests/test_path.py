@@ -124,7 +124,7 @@ def test_cut_leaves_the_model_alone(strategy):
 def test_path_and_linkage(example, strategy):
     X, y = example
     path = LinCFA(strategy=strategy).fit(X, y).merge_path_
-    assert path.dtype.names[:6] == ("first", "second", "size", "correlation", "f", "height")
+    assert path.dtype.names[:5] == ("first", "second", "sign", "size", "correlation")
     assert path.size == X.shape[1] - 1
     assert path["size"][-1] == X.shape[1]
     assert (path["first"] < path["second"]).all()

@@ -19,6 +19,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 import lincfa
+from hand_made import some_signs, turned
 from lincfa import LinCFA, LinCFACV
 from lincfa._data._columns import Columns
 from lincfa._rule import EVIDENCE, complete
@@ -266,6 +267,9 @@ def test_structures_survive(tmp_path, structure, strategy):
 
 # Files written by earlier versions, from X and y of ``waves``.
 
+ADDED = {"signed": False, "missing": "error", "feature_weights": None}
+"""Parameters that version 4 added, as they were before."""
+
 
 def waves(n=24, D=8):
     """Waves of two lengths and a target, made without random numbers."""
@@ -274,11 +278,14 @@ def waves(n=24, D=8):
     return X, X[:, 0] - 0.5 * X[:, -1] + np.cos(7.0 * np.arange(n)) / 3
 
 
-@pytest.mark.parametrize("name", ["version-1-joint", "version-2-table", "version-2-field"])
+@pytest.mark.parametrize(
+    "name", ["version-1-joint", "version-2-table", "version-2-field", "version-3-regression"]
+)
 def test_files_of_earlier_versions_load(tmp_path, name):
     X, y = waves()
     file = DATA / f"saved-{name}.json"
     loaded = lincfa.load(file)
+    reducer = getattr(loaded, "reducer_", loaded)
     if "field" in name:  # the dataset of the fit, rebuilt from its description
         assert loaded.field_.names == list(loaded.feature_names_in_)
         assert [variable.name for variable in loaded.field_.variables] == ["t2m"]
@@ -286,21 +293,58 @@ def test_files_of_earlier_versions_load(tmp_path, name):
         dates = {c.name: c.values for c in loaded.field_.coordinates}["date"]
         assert np.isnat(dates).tolist() == [False, False, True, False] * 2
         X = np.delete(X, 4, axis=1)
-    model = clone(loaded).set_params(sample_dim=None)
+    model = clone(reducer).set_params(sample_dim=None)
     weights = np.linspace(0.5, 1.5, len(y)) if "version-1" in name else None
     assert_same_fit(loaded, model.fit(X, y, sample_weight=weights))
     assert loaded.n_connected_components_ == model.n_connected_components_
     loaded.save(tmp_path / "again.json")
     old, new = (json.loads(path.read_text()) for path in (file, tmp_path / "again.json"))
-    assert new["version"] == 3
-    assert new["model"].pop("regression") is None
-    if old["version"] == 2:
-        assert new["model"] == old["model"]
-        return
-    assert new["model"].pop("field") is None
-    assert new["model"].pop("structure") == {"connectivity": None, "blocks": None}
-    assert new["model"]["parameters"].pop("sample_dim") is None
+    assert new["version"] == 4
+    for branch in ("features", "evidence", "merge_path"):
+        if new["model"][branch] is not None:
+            assert set(new["model"][branch].pop("sign")) == {1}
+    assert set(new["model"]["features"].pop("weight")) == {1.0}
+    added = {name: new["model"]["parameters"].pop(name) for name in ADDED}
+    assert added == ADDED
+    assert loaded.get_params().items() >= ADDED.items()
+    if old["version"] < 3:
+        assert new["model"].pop("regression") is None
+    if old["version"] < 2:
+        assert new["model"].pop("field") is None
+        assert new["model"].pop("structure") == {"connectivity": None, "blocks": None}
+        assert new["model"]["parameters"].pop("sample_dim") is None
     assert new["model"] == old["model"]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_signs_and_weights_survive(tmp_path, strategy):
+    X, y = draw(3)
+    given = np.random.default_rng(0).uniform(0.1, 2, X.shape[1])
+    model = LinCFA(strategy=strategy, missing="pairwise", tolerance=3.0).fit(table(X), y)
+    turned(model, some_signs(model), given)
+    assert (model.signs_ < 0).any()
+    loaded = saved(model, tmp_path)
+    X = X * model.signs_
+    X[3:9, 4] = np.nan
+    assert_same_model(loaded, model, table(X))
+    assert loaded.signed is True
+    np.testing.assert_array_equal(loaded.feature_weights, given)
+    before = (tmp_path / "model.json").read_bytes()
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == before
+
+
+def test_signs_and_weights_of_a_model_that_predicts(tmp_path):
+    X, y = draw(3)
+    model = LinCFACV(strategies=["sequential"], tolerances=[3.0], feature_weights=[2.0] * 15)
+    model.fit(X, y)
+    turned(model.reducer_, some_signs(model))
+    model._adopt(model.reducer_)
+    loaded = saved(model, tmp_path)
+    assert bits(loaded.predict(X * model.signs_)) == bits(model.predict(X * model.signs_))
+    assert bits(loaded.coef_) == bits(model.coef_)
+    assert loaded.signed
+    np.testing.assert_array_equal(loaded.feature_weights, np.ones(15))  # equal weights are plain
 
 
 @pytest.mark.parametrize("kind", ["names", "wavelengths", "levels"])

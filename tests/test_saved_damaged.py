@@ -121,7 +121,7 @@ def test_any_byte_changed(file, place, byte):
 
 ENVELOPES = {
     "checksum": ([None, 3, "", [], True], "checksum"),
-    "version": ([0, 4, -1, "1", True, False, None, 1.5, [1], {}, 10**30], "version"),
+    "version": ([0, 5, -1, "1", True, False, None, 1.5, [1], {}, 10**30], "version"),
     "format": (
         ["lincfa-groups", "", "LINCFA-MODEL", None, 1, ["lincfa-model"]],
         "not a saved lincfa",
@@ -206,7 +206,7 @@ def test_nothing_that_executes_is_used(module):
 
 # Files whose checksum is right and whose content is not that of any model
 
-WHOLE = {"label", "feature", "partner", "first", "second", "size"}  # columns of integers
+WHOLE = {"label", "feature", "partner", "first", "second", "size", "sign"}  # columns of integers
 BRANCHES = ("parameters", "features", "groups", "evidence", "merge_path")
 
 
@@ -257,6 +257,7 @@ WRONG_PARAMETERS = {
     "noise": [None, True, 0, -1.0, "unbiased", "nan", 10**400],
     "min_correlation": [True, 1.5, -1.01, "0.5", "nan"],
     "units": [None, True, 1, "kelvin"],
+    "missing": [None, True, 1, "drop"],
 }
 
 
@@ -313,6 +314,17 @@ WRONG = [
     ("features label", [[0, 1, 0, 0, -1, 1, 0]], "model.groups does not have 2 rows"),
     ("features label", [[0, 1, 1, 0, -1, 2, 0]], "partner in another group"),
     ("features label", [[0, 1, -1, 0, -1, 2, 0]], NO_EVIDENCE),
+    ("features sign 2", [0, 2, 127], "sign contains .*, which is not 1 or -1"),
+    ("features sign 2", [-1], "sign is not relative to the first feature"),
+    ("features weight 2", [0.0, -1.0, *NAN], "weight contains .*, which is not a positive number"),
+    ("features weight 2", [2.0], "does not match the feature_weights None"),
+    ("parameters feature_weights", ["area"], "does not match the feature_weights 'area'"),
+    ("parameters feature_weights", ["", "mass", 1, True, [], {}], "feature_weights is "),
+    ("parameters signed", [None, 0, 1, "true", []], "signed is not true or false"),
+    ("evidence sign 0", [0, 3], "which is not 1 or -1"),
+    ("evidence sign 0", [-1], "signs that do not lead to model.features.sign"),
+    ("merge_path sign 0", [0], "which is not 1 or -1"),
+    ("merge_path sign 0", [-1], "leads to other signs"),
     ("features mean 3", NAN, "mean contains .*, which is not a finite number"),
     ("features scale 1", [0.0, -0.0, -2.5, *NAN], "scale contains .* not a standard deviation"),
     ("features target_correlation 3", [-1.1, *NAN], "which is not a correlation"),

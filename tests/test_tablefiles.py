@@ -139,6 +139,47 @@ def test_text_of_numbers_is_numbers(tmp_path):
     np.testing.assert_array_equal(features, [[3.5, 2], [np.inf, 3]])
 
 
+def test_codes_are_missing_in_numbers_of_any_type(tmp_path):
+    """A code is compared in the type of the column; columns are kept as they are."""
+    frame = pl.DataFrame(
+        {
+            "small": pl.Series([1, -9999, None], dtype=pl.Int16),
+            "unsigned": pl.Series([241, 99, 2], dtype=pl.UInt8),  # -9999 is 241 modulo 256
+            "single": pl.Series([1e20, 1.0, np.inf], dtype=pl.Float32),
+            "double": [1e20, np.nan, -9999.0],
+            "decimal": pl.Series([Decimal("1.5"), Decimal("-9999"), None]),
+            "whole": [9, 10, 99],  # 9.5 is none of them
+            "text": ["-9999", "b", None],
+        }
+    )
+    frame.write_parquet(tmp_path / "t.parquet")
+    codes = (-9999.0, 1e20, 99.0, 9.5, 1e300)
+    data = open_data(str(tmp_path / "t.parquet"), codes=codes)
+    names = frame.columns[:-1]
+    counts = data.count_values(names)
+    assert list(counts.missing.values()) == [2, 1, 1, 3, 2, 1]
+    assert counts.infinite == {"single": 2}
+    assert "double" not in counts.lowest
+    assert (counts.lowest["small"], counts.highest["whole"]) == (1, 10)
+    values = data.features(names, np.arange(3)).to_numpy()
+    expected = [[1, np.nan, np.nan], [241, np.nan, 2], [np.nan, 1, np.inf], [np.nan] * 3]
+    expected += [[1.5, np.nan, np.nan], [9, 10, np.nan]]
+    np.testing.assert_array_equal(values.T, expected)
+    assert data.with_values(names, np.array([1, 2])) == ["unsigned", "single", "whole"]
+    assert data.kept_frame(frame.columns, np.arange(3)).equals(frame)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "feather"])
+def test_a_reduced_feature_without_a_value_is_no_value(tmp_path, suffix):
+    data = open_data(saved(tmp_path, "a,y\n1,2\n3,4\n"))
+    path, _ = rewritten(tmp_path, data, ["y"], f"out.{suffix}", g=[np.nan, 1.5])
+    if suffix == "csv":
+        assert Path(path).read_text() == "y,g\n2,\n4,1.5\n"
+    else:
+        read = pl.read_parquet if suffix == "parquet" else pl.read_ipc
+        assert read(path)["g"].to_list() == [None, 1.5]
+
+
 def test_types_beyond_the_first_hundred_rows(tmp_path):
     late = {"int": ("1", "1.5"), "na": ("1", "NA"), "word": ("1", "x"), "flag": ("true", "2")}
     late |= {"big": ("1", "9" * 50), "empty": ("", "7")}

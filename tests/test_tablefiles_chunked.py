@@ -89,6 +89,11 @@ def test_missing_and_infinite_values_are_counted(folder):
     assert counts.infinite == {"a": 10}
     assert data.target("a").tolist() == [*range(9), *([0.0, np.inf, -np.inf] * 2)]
     assert data.complete_rows(["a", "i"]).tolist() == [True, False, False] * 5
+    assert data.with_values(["a", "i"], np.array([1, 2, 4, 14])) == ["a"]
+    coded = open_data(str(folder), in_chunks=True, codes=(8.0, 0.0, 6.0))
+    assert coded.with_values(["a", "i"], np.array([0, 8])) == []
+    assert coded.count_values(["a"]).missing == {"a": 5}
+    assert coded.kept_frame(["a"], np.arange(15)).equals(data.kept_frame(["a"], np.arange(15)))
 
 
 def test_row_groups_are_divided(tmp_path, monkeypatch):

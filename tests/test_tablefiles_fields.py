@@ -126,6 +126,14 @@ def test_missing_and_infinite_values(tmp_path):
         assert counts.infinite == {CELLS[3]: 2}
         assert data.complete_rows([CELLS[1], "y"]).tolist() == [True, True, True, False, False]
         assert data.complete_rows([CELLS[0]]).all()
+        assert data.with_values([CELLS[1], "y"], np.array([3])) == ["y"]
+        assert data.with_values([CELLS[1], "y"], np.array([4])) == [CELLS[1]]
+        code = float(bad["t2m"].values[0, 2, 0])
+        options = {"target": "y", "in_chunks": in_chunks, "codes": (code,)}
+        coded = open_data(data.source, **options)
+        assert coded.complete_rows([CELLS[0]]).tolist() == [True, True, False, True, True]
+        kept = coded.kept_dataset([CELLS[0]], np.arange(5), coded.format)["t2m"]
+        assert float(kept.values[0, 2, 0]) == code
 
 
 @pytest.mark.parametrize("suffix", [".nc", ".nc4", ".netcdf", ".zarr"])

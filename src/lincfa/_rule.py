@@ -438,6 +438,12 @@ def full_noise_ratio(statistics: Statistics) -> float:
     """Residual variance of the regression on all features, over the variance of the target."""
     # Directions in which the features do not vary count as no features: they neither explain nor
     # cost a degree of freedom.
+    if not statistics.complete:
+        raise ValueError(
+            "noise='full' estimates the noise by a regression on all features and needs complete "
+            "data, but X has missing values. Use noise='pair', or give the variance of the noise "
+            "as a number, where it is known."
+        )
     features = np.flatnonzero(statistics.varying)
     n = statistics.n_samples
     if n <= features.size + 1:

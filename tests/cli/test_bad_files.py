@@ -107,7 +107,12 @@ def test_a_target_of_dates(fails, folder):
 def test_every_row_misses_a_value(fails, save, columns):
     holes = columns | {"a1": ["", "1"] * 30, "a2": ["1", ""] * 30}
     message = fails("reduce", save(holes), "--target", "y", "--missing", "drop")
-    assert message.startswith("data.csv: every row has a missing value, most in columns 'a1', 'a2'")
+    told = (
+        "--missing drop would leave none of 60 rows; missing values in columns 'a1' (30), 'a2' (30)"
+    )
+    assert message == f"data.csv: {told}; --missing pairwise uses the values there are; " + (
+        "--drop COLUMN leaves out a column"
+    )
 
 
 def test_a_folder_is_no_csv(fails, folder):

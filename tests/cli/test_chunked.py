@@ -107,8 +107,8 @@ def test_missing_values(done, fails, folder, frame):
     holes(frame).write_parquet("whole.parquet")
     data = divide(holes(frame))
     message = fails("reduce", data, *OPTIONS)
-    told = "missing values in columns 'a1', 'b2', in 2 of 60 rows (first in row 4); use --missing"
-    assert message.startswith(f"data: {told} drop to leave out these rows or --drop COLUMN")
+    told = "missing values in columns 'a1' (1), 'b2' (1), in 2 of 60 rows (first in row 4)"
+    assert message.startswith(f"data: {told}; --missing drop leaves out these rows, --missing ")
     options = ("--missing", "drop", "--tolerance", 1)
     expected = in_memory(done, *options)
     result = json.loads(done("reduce", data, *OPTIONS, *options, "--json").out)

@@ -91,15 +91,42 @@ def test_explain_for_programs(done, data, frame, samples, options, parameters):
     assert told == pytest.approx(expected)
 
 
-def test_explain_without_rows_that_miss_a_value(done, fails, save, columns, frame, samples):
-    """As in a reduction, a value that any feature lacks counts."""
-    data = save(columns | {"b3": ["", *columns["b3"][1:]]})
-    options = ["explain", data, "--target", "y", "a1", "a2", "--test", 0]
-    assert "missing values in column 'b3'" in fails(*options)
-    result = done(*options, "--missing", "drop")
-    assert result.out == words(frame, samples.y, np.arange(1, 60))
-    result = done(*options, "--drop", "b3")
-    assert result.out == words(frame, samples.y, np.arange(60))
+def test_explain_needs_values_of_the_two_and_the_target(done, fails, save, columns, frame, samples):
+    holes = {
+        "a1": [*columns["a1"][:40], "", *columns["a1"][41:]],
+        "b3": ["", *columns["b3"][1:]],
+        "y": [columns["y"][0], "NA", *columns["y"][2:]],
+    }
+    options = ["explain", save(columns | holes), "--target", "y", "a1", "a2"]
+    present = np.delete(np.arange(60), 1)
+    result = done(*options, "--test", 0)
+    assert result.out == words(frame, samples.y, np.delete(present, 39))
+    assert result.err.splitlines() == [
+        "note: 1 of 60 rows has no target and is left out",
+        "note: 1 of 59 rows left out: 'a1' or 'a2' has no value there",
+    ]
+    # Those that reduce --missing pairwise learns from, where both are present.
+    train = np.sort(np.random.default_rng(4).permutation(present)[:41])
+    assert 40 in train
+    result = done(*options, "--seed", 4)
+    assert result.out == words(frame, samples.y, train[train != 40])
+    result = done(*options, "--test", 0, "--missing", "drop")
+    assert result.out == words(frame, samples.y, np.setdiff1d(present, [0, 40]))
+    assert "missing values in column 'a1' (1), in 1 of 60" in fails(*options, "--missing", "error")
+    message = fails(*options, "--noise", "full", "--drop", "id")
+    assert (
+        "missing values in columns 'a1' (1), 'b3' (1), in 2 of 60 rows (first in row 1)" in message
+    )
+    done(*options, "--noise", "full", "--drop", "id", "--missing", "drop")
+
+
+def test_two_features_that_are_hardly_ever_present_together(fails, save, columns):
+    holes = {"a1": ["", *columns["a1"][1:31], *[""] * 29], "a2": [*[""] * 28, *columns["a2"][28:]]}
+    message = fails("explain", save(columns | holes), "--target", "y", "a1", "a2", "--test", 0)
+    told = (
+        "'a1' and 'a2' both have a value in 3 of the 60 rows to learn from; at least 4 are needed"
+    )
+    assert message == f"data.csv: {told}"
 
 
 def test_explain_quietly(done, data):

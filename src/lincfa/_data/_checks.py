@@ -4,7 +4,7 @@ import numbers
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,10 @@ MIN_SAMPLES = 4
 
 FLOATS = (np.float64, np.float32)
 _BLOCK_BYTES = 2**24
+_LISTED_ROWS = 5
+IF_MISSING = (
+    'Drop or impute missing values first; LinCFA and LinCFACV accept them with missing="pairwise".'
+)
 
 
 def is_dask(values: Any) -> bool:
@@ -104,16 +108,21 @@ def check_in_memory(X: Any) -> None:
         raise TypeError("X is a lazy frame, which holds no data yet; call its collect() first.")
 
 
-def check_container(X: Any) -> None:
-    """Raise for what conversion to an array would lose, or report without naming the column."""
+def check_container(X: Any, missing: str = "error") -> Any:
+    """Raise for what conversion to an array would lose, or report without naming the column.
+
+    Returns X, with NaN where it is masked, if values may be missing.
+    """
     check_in_memory(X)
+    given = X
     if isinstance(X, list | tuple):
         X = np.asarray(X)
     if np.ma.is_masked(X):
+        if missing == "pairwise":
+            return np.ma.filled(X.astype(float_type([X.dtype])), np.nan)
         column = int(np.flatnonzero(np.ma.getmaskarray(X).any(axis=0))[0])
         raise ValueError(
-            f"Input X has masked values in {describe_columns(None, [column])}. "
-            "Drop or impute them first."
+            f"Input X has masked values in {describe_columns(None, [column])}. {IF_MISSING}"
         )
     if is_frame(X):
         names, dtypes = list(X.columns), list(X.dtypes)
@@ -122,6 +131,7 @@ def check_container(X: Any) -> None:
         check_numeric(names, dtypes, numeric)
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind not in "fiubc":
         _check_objects(X)
+    return given
 
 
 def check_named(names: list[Any]) -> None:
@@ -181,41 +191,56 @@ def _check_objects(X: npt.NDArray[Any]) -> None:
 def check_target(y: Any) -> None:
     if np.ma.is_masked(y):
         raise ValueError("The target y has masked values: drop or impute them first.")
+    nullable = is_pandas(y, "Series") and not isinstance(y.dtype, np.dtype)
+    if nullable and sys.modules["pandas"].api.types.is_numeric_dtype(y.dtype):
+        y = y.to_numpy(dtype=np.float64, na_value=np.nan)
     values = np.asarray(y)
     kind = values.dtype.kind
     if kind not in "fiubcO" or (kind == "O" and not _are_numbers(values.flat)):
         raise ValueError("The target y is not numeric.")
-    if kind == "f" and values.ndim == 1 and not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise not_finite_target(values[row], row)
+    if kind == "O" and values.ndim == 1:
+        values = values.astype(np.float64)
+    if values.dtype.kind == "f" and values.ndim == 1 and not np.isfinite(values).all():
+        wrong = np.isnan(values)
+        if not wrong.any():
+            wrong = np.isinf(values)
+        rows = np.flatnonzero(wrong).tolist()
+        raise not_finite_target(values[rows[0]], rows)
 
 
-def not_finite_target(value: float, row: int) -> ValueError:
+def not_finite_target(value: float, rows: Sequence[int]) -> ValueError:
     what = "NaN" if np.isnan(value) else "infinity"
-    return ValueError(f"Input y contains {what} (row {row}).")
+    shown = [str(row) for row in rows[:_LISTED_ROWS]]
+    *others, last = shown if len(rows) == len(shown) else [*shown, f"{len(rows) - len(shown)} more"]
+    where = f"rows {', '.join(others)} and {last}" if others else f"row {last}"
+    return ValueError(f"Input y contains {what} ({where}).")
 
 
 def not_finite_feature(value: float, column: str, row: int) -> ValueError:
     if np.isnan(value):
-        what, remedy = "NaN", "Drop or impute missing values first."
+        what, remedy = "NaN", IF_MISSING
     else:
         what, remedy = "infinity", "Replace infinite values first."
     return ValueError(f"Input X contains {what} in {column} (row {row}). {remedy}")
 
 
-def first_not_finite(X: npt.NDArray[Any]) -> tuple[int, int] | None:
-    """Return row and column of a value that is NaN or infinite, the first of its column."""
+def first_not_finite(X: npt.NDArray[Any], missing: str = "error") -> tuple[int, int] | None:
+    """Return row and column of a value that is NaN or infinite, the first of its column.
+
+    NaN does not count where values may be missing.
+    """
     step = max(1, _BLOCK_BYTES // max(1, X.shape[1] * X.itemsize))
     for start in range(0, X.shape[0], step):
-        finite = np.isfinite(X[start : start + step])
+        block = X[start : start + step]
+        finite = ~np.isinf(block) if missing == "pairwise" else np.isfinite(block)
         if not finite.all():
             column = int(np.flatnonzero(~finite.all(axis=0))[0])
             return start + int(np.flatnonzero(~finite[:, column])[0]), column
     return None
 
 
-def check_finite(X: npt.NDArray[Any], names: Names | None) -> None:
-    place = first_not_finite(X)
+def check_finite(X: npt.NDArray[Any], names: Names | None, missing: str = "error") -> None:
+    place = first_not_finite(X, missing)
     if place is not None:
         row, column = place
         raise not_finite_feature(X[place], describe_columns(names, [column]), row)
@@ -271,14 +296,14 @@ def check_total_weight(total: float) -> None:
         )
 
 
-def check_reduced(X: Any, reduced_names: Names) -> npt.NDArray[Any]:
+def check_reduced(X: Any, reduced_names: Names, missing: str = "error") -> npt.NDArray[Any]:
     """Check reduced features: one column per group, with the names of the groups if named."""
-    check_container(X)
+    X = check_container(X, missing)
     names = column_names(X)
     check_reduced_columns(names, None, reduced_names)
     values = check_array(X, dtype=FLOATS, ensure_all_finite=False)
     check_reduced_columns(None, values.shape[1], reduced_names)
-    check_finite(values, names)
+    check_finite(values, names, missing)
     return np.asarray(values)
 
 

@@ -44,18 +44,21 @@ class ChunkedTraining:
     precision: float
     columns: Columns
     samples: "Coordinate | None" = None  # of a field
+    missing: str = "error"  # or "pairwise", where values may be NaN
 
     def bad_value(self, what: str, value: float, row: int, column: int) -> ValueError:
         """Return the error for a value of ``"X"``, ``"y"`` or ``"sample_weight"``."""
         if what == "sample_weight":
             return bad_weight(value, row)
         if what == "y":
-            return not_finite_target(value, row)
+            return not_finite_target(value, [row])
         if self.columns.field is None:
             return not_finite_feature(value, self.columns.describe([column]), row)
         from ._read_field import not_finite_cells
 
-        return not_finite_cells(self.values, self.columns.field, self.samples, new=False)
+        return not_finite_cells(
+            self.values, self.columns.field, self.samples, self.missing, new=False
+        )
 
 
 def read_chunks(
@@ -66,6 +69,7 @@ def read_chunks(
     samples: "Coordinate | None",
     min_samples: int,
     estimator: str,
+    missing: str,
 ) -> ChunkedTraining:
     """Check X, y and weights without reading the data, except to count rows of unknown number."""
     array, opened = open_columns(X)
@@ -103,6 +107,7 @@ def read_chunks(
         precision=float(np.finfo(float_type([array.dtype])).eps),
         columns=opened if columns is None else columns,
         samples=samples,
+        missing=missing,
     )
 
 

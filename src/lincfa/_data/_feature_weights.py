@@ -1,20 +1,35 @@
 """The parameter ``feature_weights``: how much each feature counts in the mean of its group."""
 
-from typing import Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ._checks import real_numbers
+from ._checks import is_dataset, is_field, real_numbers
 from ._columns import Columns
 from ._connectivity import present_labels
+
+if TYPE_CHECKING:  # a fit on a table loads nothing of fields
+    from ._field import Field, Variable
+
+AREA = "area"
+
+_SMALLEST_AREA = 1e-3
+"""Cosine of the latitude that counts for cells at a pole, which have some area: that of a cap of a
+grid of about half a degree, relative to a cell at the equator."""
 
 
 def read_feature_weights(weights: Any, columns: Columns) -> npt.NDArray[np.float64]:
     """Return the weight of each feature; ones where all are the same."""
     if weights is None:
         return np.ones(columns.size)
-    values = real_numbers(present_labels(columns.field, weights), "feature_weights")
+    if isinstance(weights, str):
+        values = _areas(weights, columns)
+    elif columns.field is not None and is_field(weights) and not is_dataset(weights):
+        values = _on_grid(weights, columns.field)
+    else:
+        values = real_numbers(present_labels(columns.field, weights), "feature_weights")
     if values.shape != (columns.size,):
         raise ValueError(
             f"feature_weights must have one weight per feature, {columns.size}, got an array of "
@@ -27,3 +42,75 @@ def read_feature_weights(weights: Any, columns: Columns) -> npt.NDArray[np.float
             f"{columns.describe([int(wrong[0])])} is {values[wrong[0]]:g}."
         )
     return np.ones(columns.size) if (values == values[0]).all() else values
+
+
+def _areas(word: str, columns: Columns) -> npt.NDArray[np.float64]:
+    """Return the cosine of the latitude of each cell."""
+    if word != AREA:
+        raise ValueError(
+            f'feature_weights must be None, "{AREA}" or one weight per feature, got {word!r}.'
+        )
+    if columns.field is None:
+        raise ValueError(
+            f'feature_weights="{AREA}" needs an xarray field with latitudes. For a table pass one '
+            "weight per column."
+        )
+    field = columns.field
+    degrees = np.concatenate([_latitudes(field, variable) for variable in field.variables])
+    wrong = np.flatnonzero(~(np.abs(degrees) <= 90 * (1 + 1e-6)))
+    if wrong.size:
+        raise ValueError(
+            f'feature_weights="{AREA}" needs latitudes from -90 to 90 degrees, but that of '
+            f"{columns.describe([int(wrong[0])])} is {degrees[wrong[0]]:g}."
+        )
+    return np.asarray(np.maximum(np.cos(np.deg2rad(degrees)), _SMALLEST_AREA))
+
+
+def _latitudes(field: "Field", variable: "Variable") -> npt.NDArray[np.float64]:
+    """Return the latitude of each cell of a variable; 0 for one that has a single cell."""
+    from ._field import latitudes_of
+
+    found = latitudes_of(field, variable)
+    if found is not None:
+        values = found.values.astype(np.float64)
+        if str(found.attrs.get("units", "")).lower().startswith("rad"):
+            values = np.rad2deg(values)
+        return _on_cells(found.dims, values, field, variable)
+    if not variable.shape:  # groups do not cross variables
+        return np.zeros(int(variable.present.sum()))
+    what = f"the variable {variable.name!r}" if field.is_dataset else "the field"
+    raise ValueError(
+        f'feature_weights="{AREA}" needs latitudes, but {what} has no coordinate with '
+        'standard_name "latitude", units "degrees_north" or a name such as "lat" or "latitude" '
+        "along the dimensions of its cells. Add one, or pass one weight per cell."
+    )
+
+
+def _on_grid(weights: Any, field: "Field") -> npt.NDArray[np.float64]:
+    """Return the weights of cells, given along some or all of their dimensions."""
+    values = real_numbers(weights.values, "feature_weights")
+    parts = []
+    for variable in field.variables:
+        sizes = dict(zip(field.cell_dims(variable), variable.shape, strict=True))
+        for dim, size in weights.sizes.items():
+            if sizes.get(dim) != size:
+                raise ValueError(
+                    f"feature_weights have {size} values along {dim!r}, but the cells have "
+                    f"{sizes.get(dim, 'no such dimension')}."
+                )
+        parts.append(_on_cells(weights.dims, values, field, variable))
+    return np.concatenate(parts)
+
+
+def _on_cells(
+    dims: tuple[Hashable, ...],
+    values: npt.NDArray[np.float64],
+    field: "Field",
+    variable: "Variable",
+) -> npt.NDArray[np.float64]:
+    """Spread values along some dimensions of a variable over its cells that are present."""
+    own = field.cell_dims(variable)
+    order = sorted(range(len(dims)), key=lambda place: own.index(dims[place]))
+    shape = [size if dim in dims else 1 for dim, size in zip(own, variable.shape, strict=True)]
+    spread = np.broadcast_to(values.transpose(order).reshape(shape), variable.shape)
+    return np.asarray(spread.ravel()[variable.present])

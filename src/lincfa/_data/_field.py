@@ -143,8 +143,20 @@ def goes_around(longitudes: npt.NDArray[np.float64]) -> bool:
 
 
 def _is_longitude(coordinate: Coordinate) -> bool:
+    return _is_axis(coordinate, "lon")
+
+
+def _is_axis(coordinate: Coordinate, axis: str) -> bool:
     numbers = coordinate.values.dtype.kind in "iuf"
-    return numbers and axis_of(coordinate.name, coordinate.attrs) == "lon"
+    return numbers and axis_of(coordinate.name, coordinate.attrs) == axis
+
+
+def latitudes_of(field: Field, variable: Variable) -> Coordinate | None:
+    """Return the latitudes of the cells of a variable, along some or all of their dimensions."""
+    dims = field.cell_dims(variable)
+    found = [c for c in field.coordinates if _is_axis(c, "lat") and set(c.dims) <= set(dims)]
+    # On a curvilinear grid those of two dimensions are meant, whatever the axes are called.
+    return max(found, key=lambda coordinate: len(coordinate.dims), default=None)
 
 
 def _label(variable: Variable) -> str:

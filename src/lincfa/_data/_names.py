@@ -10,6 +10,7 @@ import numpy.typing as npt
 Names: TypeAlias = Sequence[Any] | npt.NDArray[np.object_]
 
 _LISTED_IN_FULL = 3  # a longer group shows its first two members and its size
+_MINUS = "\N{MINUS SIGN}"
 _LONGEST = 40  # characters of a member's name within the name of a group
 
 
@@ -51,8 +52,17 @@ def default_names(n_features: int) -> list[str]:
     return [f"x{i}" for i in range(n_features)]
 
 
-def reduced_names(names: Names, groups: Sequence[npt.NDArray[np.intp]]) -> npt.NDArray[np.object_]:
-    """Name each reduced feature: its own name for a single feature, else ``mean(a, b, c)``."""
+def with_sign(name: str, sign: int) -> str:
+    """Put a minus sign before the name of a feature that is flipped."""
+    return name if sign > 0 else f"{_MINUS}{name}"
+
+
+def reduced_names(
+    names: Names,
+    groups: Sequence[npt.NDArray[np.intp]],
+    signs: Sequence[int] | npt.NDArray[np.int8] | None = None,
+) -> npt.NDArray[np.object_]:
+    """Name each reduced feature: its own name for a single feature, else ``mean(a, −b, c)``."""
     # All are different: a single feature keeps its name, and a group whose name is taken gets a
     # number behind it. Within the name of a group, long names are cut in the middle, and names that
     # could be misread (with commas, spaces at the ends, line breaks) are put in quotes.
@@ -61,7 +71,8 @@ def reduced_names(names: Names, groups: Sequence[npt.NDArray[np.intp]]) -> npt.N
     singles_first = sorted(range(len(groups)), key=lambda number: len(groups[number]) > 1)
     for number in singles_first:
         group = groups[number]
-        plain = name = _group_name([str(names[i]) for i in group[:_LISTED_IN_FULL]], len(group))
+        first = [(str(names[i]), 1 if signs is None else signs[i]) for i in group[:_LISTED_IN_FULL]]
+        plain = name = _group_name(first, len(group))
         if plain in taken:
             # Starting from the last number given keeps many equal names from costing a square.
             for k in count(taken[plain] + 1):
@@ -74,10 +85,10 @@ def reduced_names(names: Names, groups: Sequence[npt.NDArray[np.intp]]) -> npt.N
     return result
 
 
-def _group_name(first: Sequence[str], size: int) -> str:
+def _group_name(first: Sequence[tuple[str, int]], size: int) -> str:
     if size == 1:
-        return first[0]
-    shown = [_member_name(name) for name in first]
+        return first[0][0]
+    shown = [with_sign(_member_name(name), sign) for name, sign in first]
     if size <= _LISTED_IN_FULL:
         return f"mean({', '.join(shown)})"
     return f"mean({', '.join(shown[:2])}, … {size} features)"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._checks import computed, float_type, is_dask, is_dataset, is_field, is_pandas
+from ._checks import IF_MISSING, computed, float_type, is_dask, is_dataset, is_field, is_pandas
 from ._columns import Columns
 from ._field import Coordinate, Field, Variable, describe_field, listed_dims, texts, variables_of
 
@@ -372,11 +372,13 @@ def differing(
 
 
 def not_finite_cells(
-    values: Any, field: Field, samples: Coordinate | None, *, new: bool
+    values: Any, field: Field, samples: Coordinate | None, allowed: str, *, new: bool
 ) -> ValueError:
-    """Return the error for a table of cells that contains NaN or infinity."""
-    counts = computed(np.isnan(values).sum(axis=0))
-    missing = bool(counts.any())
+    """Return the error for a table of cells with infinity, or NaN where it is not allowed."""
+    missing = False
+    if allowed != "pairwise":
+        counts = computed(np.isnan(values).sum(axis=0))
+        missing = bool(counts.any())
     if not missing:
         counts = computed(np.isinf(values).sum(axis=0))
     wrong = np.flatnonzero(counts)
@@ -393,7 +395,8 @@ def not_finite_cells(
                 f"All cells are missing at {rows.size} sample{'s' if rows.size > 1 else ''}, first "
                 f"{sample(rows[0])}: drop such samples first."
             )
-    row = int(np.flatnonzero(~np.isfinite(computed(values[:, wrong[0]])))[0])
+    column = computed(values[:, wrong[0]])
+    row = int(np.flatnonzero(np.isnan(column) if missing else np.isinf(column))[0])
     several, first, verb = "A cell of the field", "", "is"
     if wrong.size > 1:
         several, first, verb = f"{wrong.size} cells of the field", "first ", "are"
@@ -402,12 +405,11 @@ def not_finite_cells(
         return ValueError(f"{several} {verb} infinite: {first}. Replace infinite values first.")
     if new:
         return ValueError(
-            f"{several} {verb} missing but had values in the fit: {first}. Drop or impute missing "
-            "values first."
+            f"{several} {verb} missing but had values in the fit: {first}. {IF_MISSING}"
         )
     return ValueError(
-        f"{several} {verb} missing at some samples but not at all of them: {first}. Drop or impute "
-        "missing values first; only cells that are missing at every sample are left out."
+        f"{several} {verb} missing at some samples but not at all of them: {first}. Only cells "
+        f"that are missing at every sample are left out. {IF_MISSING}"
     )
 
 

@@ -45,10 +45,19 @@ class FeatureTable:
     values: Any
     columns: Columns
     samples: "Coordinate | None" = None  # of a field
+    missing: str = "error"  # or "pairwise", where values may be NaN
+
+    @property
+    def gaps(self) -> bool:
+        """Whether values may be missing."""
+        return self.missing == "pairwise"
 
     def check_finite(self, *, new: bool = True) -> None:
-        """Raise for NaN or infinity; ``new`` samples follow a fit, where all cells had values."""
-        place = first_not_finite(self.values)
+        """Raise for infinity, and for NaN unless values may be missing.
+
+        ``new`` samples follow a fit, where all cells had values.
+        """
+        place = first_not_finite(self.values, self.missing)
         if place is None:
             return
         row, column = place
@@ -56,7 +65,7 @@ class FeatureTable:
             raise not_finite_feature(self.values[place], self.columns.describe([column]), row)
         from ._read_field import not_finite_cells
 
-        raise not_finite_cells(self.values, self.columns.field, self.samples, new=new)
+        raise not_finite_cells(self.values, self.columns.field, self.samples, self.missing, new=new)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,7 +89,11 @@ class Training(FeatureTable):
             rows = rows[weights[rows] > 0]
             weights = weights[rows]
         return Training(
-            values=self.values[rows], columns=self.columns, y=self.y[rows], weights=weights
+            values=self.values[rows],
+            columns=self.columns,
+            missing=self.missing,
+            y=self.y[rows],
+            weights=weights,
         )
 
     def counted(self) -> "Training":
@@ -111,8 +124,12 @@ def read_training(
     known: Columns | None = None,
     min_samples: int | None = None,
     estimator: str = "LinCFA",
+    missing: str = "error",
 ) -> "Training | ChunkedTraining":
-    """Open X, y and weights for a fit; ``known`` are the columns of earlier chunks."""
+    """Open X, y and weights for a fit; ``known`` are the columns of earlier chunks.
+
+    With ``missing="pairwise"`` values of X may be missing, and are NaN in what is returned.
+    """
     columns, samples = None, None
     if is_field(X) and (known is None or _is_known_field(X, known)):
         from ._read_field import open_field
@@ -123,8 +140,8 @@ def read_training(
     if is_dask(X):
         from ._dask import read_chunks
 
-        return read_chunks(X, y, sample_weight, columns, samples, min_samples, estimator)
-    check_container(X)
+        return read_chunks(X, y, sample_weight, columns, samples, min_samples, estimator, missing)
+    X = check_container(X, missing)
     check_target(y)
     names = column_names(X)
     values, y = check_X_y(
@@ -140,6 +157,7 @@ def read_training(
         values=values,
         columns=Columns(values.shape[1], names) if columns is None else columns,
         samples=samples,
+        missing=missing,
         y=y.astype(np.float64, copy=False),
         weights=check_weights(sample_weight, len(y)),
     )
@@ -153,7 +171,7 @@ def read_in_memory(X: Any, y: Any, sample_weight: Any = None, **options: Any) ->
     return training
 
 
-def read_new(X: Any, known: Columns, estimator: Any) -> FeatureTable:
+def read_new(X: Any, known: Columns, estimator: Any, missing: str = "error") -> FeatureTable:
     """Open new samples for an estimator, whose columns or cells must be those of its fit."""
     if is_field(X) and _is_known_field(X, known):
         from ._read_field import read_known_field
@@ -162,7 +180,7 @@ def read_new(X: Any, known: Columns, estimator: Any) -> FeatureTable:
         values, samples = read_known_field(X, known.field)
         if not is_dask(values):
             values = check_array(values, dtype=FLOATS, ensure_all_finite=False, input_name="X")
-        return FeatureTable(values=values, columns=known, samples=samples)
+        return FeatureTable(values=values, columns=known, samples=samples, missing=missing)
     if is_dask(X):
         from ._dask import open_columns
 
@@ -170,11 +188,11 @@ def read_new(X: Any, known: Columns, estimator: Any) -> FeatureTable:
         # What scikit-learn compares: a frame or an array of this width without the rows.
         X = np.empty((1, columns.size)) if columns.names is None else X._meta
     else:
-        check_container(X)
+        X = check_container(X, missing)
         values = check_array(X, dtype=FLOATS, ensure_all_finite=False, input_name="X")
         columns = Columns(values.shape[1], column_names(X), known.field)
     check_columns(estimator, known, X, columns.names)
-    return FeatureTable(values=values, columns=columns)
+    return FeatureTable(values=values, columns=columns, missing=missing)
 
 
 def match_samples(table: FeatureTable, X: Any, values: Any, what: str) -> Any:

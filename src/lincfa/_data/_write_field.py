@@ -11,7 +11,7 @@ from ._field import GROUP, Field, Variable
 from ._names import Names
 
 _OF_UNITS = ("standard_name", "valid_min", "valid_max", "valid_range", "actual_range")
-"""Attributes that hold for values in the original units only."""
+"""Attributes that hold for values in the original units and with their own sign only."""
 
 
 def xarray() -> Any:
@@ -69,6 +69,7 @@ def reduced_array(
     names: Names,
     groups: Sequence[npt.NDArray[np.intp]],
     units: str,
+    flipped: bool,
 ) -> Any:
     """Make an array (samples, groups) of reduced features, with the coordinates of the samples."""
     own = {
@@ -93,7 +94,7 @@ def reduced_array(
         dims=(field.sample_dim, GROUP),
         coords=coords.assign_coords(own).coords,
         name="reduced",
-        attrs=reduced_attributes(field, units),
+        attrs=reduced_attributes(field, units, flipped),
     )
 
 
@@ -121,18 +122,18 @@ def _array(values: Any, dims: tuple[Hashable, ...], coords: Any, attrs: Mapping[
     )
 
 
-def reduced_attributes(field: Field, units: str) -> dict[Any, Any]:
-    """Return the attributes that all variables share, as far as they hold for means."""
+def reduced_attributes(field: Field, units: str, flipped: bool) -> dict[Any, Any]:
+    """Return the attributes that all variables share, as far as they hold for (±) means."""
     first, *others = [variable.attrs for variable in field.variables]
     agreed = {
         key: value
         for key, value in first.items()
         if all(key in attrs and np.array_equal(attrs[key], value) for attrs in others)
     }
-    if units == "original":
+    if units == "original" and not flipped:
         return agreed
     kept = {key: value for key, value in agreed.items() if key not in _OF_UNITS}
-    return {**kept, "units": "1"}
+    return kept if units == "original" else {**kept, "units": "1"}
 
 
 def map_values(field: Field, values: Any, name: Hashable) -> Any:

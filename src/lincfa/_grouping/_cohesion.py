@@ -88,6 +88,9 @@ def _compare_in_full(
     matrix: FloatArray, r: FloatArray, factors: FloatArray
 ) -> tuple[float, float, float, bool]:
     """Cohesion of one group from the correlations of all its pairs."""
+    if np.isnan(matrix).any():  # of pairs that share no samples nothing is known
+        known = matrix[~np.isnan(matrix) & ~np.eye(r.size, dtype=np.bool_)]
+        matrix = np.where(np.isnan(matrix), known.mean() if known.size else 0.0, matrix)
     weights = factors / factors.max()
     lowest = max(float(matrix.min()), -1.0)
     mean = (float(matrix.sum()) - r.size) / (r.size * (r.size - 1))

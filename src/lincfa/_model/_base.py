@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._data._checks import check_reduced, is_dask, is_field, real_numbers
 from .._data._columns import Columns, keep_columns
 from .._data._frames import frame_of
-from .._data._names import reduced_names
+from .._data._names import reduced_names, with_sign
 from .._data._training import FeatureTable, read_new
 from .._statistics._means import group_means, spread_means
 from ..theory._arrays import FloatArray
@@ -36,6 +36,9 @@ class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     mean_: FloatArray
     scale_: FloatArray
+    signs_: npt.NDArray[np.int8]
+    feature_weights_: FloatArray
+    missing: Literal["error", "pairwise"]
     units: Literal["standardized", "original"]
 
     def transform(self, X: Any) -> Any:
@@ -44,7 +47,7 @@ class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read_new(self, X: Any) -> FeatureTable:
         self._check_is_fitted()
-        return read_new(X, self._columns, self)
+        return read_new(X, self._columns, self, self.missing)
 
     def _reduce(self, table: FeatureTable, X: Any = None) -> Any:
         """Average each group: an array, or lazily that of dask, or a dataframe if X is one."""
@@ -60,14 +63,27 @@ class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             table.values,
             self.labels_,
             self.n_groups_,
+            factors=self._factors,
             mean=mean,
             scale=scale,
             check=table.check_finite,
+            gaps=table.gaps,
         )
 
     @property
     def _standardization(self) -> tuple[FloatArray | None, FloatArray | None]:
         return (self.mean_, self.scale_) if self.units == "standardized" else (None, None)
+
+    @property
+    def _factors(self) -> FloatArray:
+        """Weight of each feature in the mean of its group, negative where it is flipped."""
+        return self.signs_ * self.feature_weights_
+
+    def _group_weights(self) -> FloatArray:
+        """Sum of the weights of each group's features."""
+        grouped = self.labels_ >= 0
+        weights = self.feature_weights_[grouped]
+        return np.asarray(np.bincount(self.labels_[grouped], weights=weights), dtype=np.float64)
 
     def _check_is_fitted(self) -> None:
         check_is_fitted(self, "labels_")
@@ -82,6 +98,10 @@ class AnyContainer:
 
     def transform(self: Any, X: Any) -> Any:
         """Average each group of features.
+
+        A mean is weighted by ``feature_weights_``, and features whose ``signs_`` are −1 enter it
+        with their sign flipped. With ``missing="pairwise"`` it is that of the features present in
+        the sample, and NaN where there are none.
 
         Parameters
         ----------
@@ -108,7 +128,8 @@ class AnyContainer:
         from .._data._write_field import reduced_array
 
         names = self.get_feature_names_out()
-        return reduced_array(self.field_, X, values, names, self.groups_, self.units)
+        flipped = bool((self.signs_ < 0).any())
+        return reduced_array(self.field_, X, values, names, self.groups_, self.units, flipped)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to data, then transform it.
@@ -167,7 +188,9 @@ class GroupModel(AnyContainer, GroupMeans):
 
         With standardised units a feature is its own mean plus its own scale times its group's
         value; with original units its own mean plus the distance of the group's value from the mean
-        of the group. A constant feature is its mean. :meth:`transform` of the result gives X back.
+        of the group. For a feature whose sign is flipped, minus instead of plus. A constant feature
+        is its mean. :meth:`transform` of the result gives X back. With ``missing="pairwise"``
+        reduced features may be NaN, and then all features of the group are.
 
         Parameters
         ----------
@@ -188,8 +211,8 @@ class GroupModel(AnyContainer, GroupMeans):
         if is_dask(X):
             from ._lazy import expand_lazily
 
-            return expand_lazily(X, names, self._columns.labels, *line)
-        return spread_means(check_reduced(X, names), *line)
+            return expand_lazily(X, names, self._columns.labels, self.missing, *line)
+        return spread_means(check_reduced(X, names, self.missing), *line)
 
     def _expand_field(self, X: Any) -> Any:
         from .._data._write_field import check_reduced_field, put_samples
@@ -198,7 +221,7 @@ class GroupModel(AnyContainer, GroupMeans):
         values = check_reduced_field(X, len(names))
         lazy = is_dask(values)
         if not lazy:
-            values = check_reduced(values, names)
+            values = check_reduced(values, names, self.missing)
         scale, center = self._line()
 
         def expand(variable: "Variable", columns: slice) -> Any:
@@ -211,16 +234,21 @@ class GroupModel(AnyContainer, GroupMeans):
                 return spread_means(values, *line)
             from ._lazy import expand_lazily
 
-            return expand_lazily(values, names, (), *line)
+            return expand_lazily(values, names, (), self.missing, *line)
 
         return put_samples(self.field_, expand, X)
 
     def _line(self) -> tuple[FloatArray, FloatArray]:
-        """Scale of each feature against its group's value, and center of each group's value."""
+        """Slope of each feature against its group's value, and center of each group's value."""
         if self.units == "standardized":
-            return self.scale_, np.zeros(self.n_groups_)
-        center = [self.mean_[group].mean() for group in self.groups_]
-        return np.ones(self.n_features_in_), np.array(center)
+            return self.signs_ * self.scale_, np.zeros(self.n_groups_)
+        grouped = self.labels_ >= 0
+        sums = np.bincount(self.labels_[grouped], weights=(self._factors * self.mean_)[grouped])
+        return self.signs_.astype(np.float64), sums / self._group_weights()
+
+    def _without_gaps(self, reduced: Any) -> Any:
+        """Replace NaN in reduced features, lazy or not, by what they are at the features' means."""
+        return np.where(np.isnan(reduced), self._line()[1], reduced)
 
     def expand_coefficients(
         self, coef: Any, intercept: Any = 0.0
@@ -228,8 +256,9 @@ class GroupModel(AnyContainer, GroupMeans):
         """Spread the coefficients of a linear model on the reduced features back to all features.
 
         The model ``X @ coef + intercept`` on the original features, in their own units, predicts
-        what the given one predicts on ``transform(X)``, up to rounding. The weight of a group is
-        shared equally by its members; a constant feature gets 0.
+        what the given one predicts on ``transform(X)``, up to rounding. The coefficient of a group
+        is shared by its members, in equal parts or by ``feature_weights_``, with their ``signs_``;
+        a constant feature gets 0.
 
         Parameters
         ----------
@@ -257,10 +286,10 @@ class GroupModel(AnyContainer, GroupMeans):
             )
         if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
             raise ValueError("coef and intercept must be finite.")
-        sizes = np.array([len(group) for group in self.groups_])
         grouped = np.flatnonzero(self.labels_ >= 0)
         expanded = np.zeros((*coef.shape[:-1], self.n_features_in_))
-        expanded[..., grouped] = (coef / sizes)[..., self.labels_[grouped]]
+        shared = (coef / self._group_weights())[..., self.labels_[grouped]]
+        expanded[..., grouped] = shared * self._factors[grouped]
         if self.units == "standardized":
             expanded /= self.scale_
             intercept = intercept - expanded @ self.mean_
@@ -273,7 +302,8 @@ class GroupModel(AnyContainer, GroupMeans):
 
         A feature alone in its group keeps its name, a group is called ``mean(a, b, c)``, or
         ``mean(a, b, … 17 features)`` when it has more than three members;
-        :meth:`groups_by_name` lists all of them.
+        :meth:`groups_by_name` lists all of them. Features whose sign is flipped have a minus sign
+        (U+2212): ``mean(a, −b)``.
 
         Parameters
         ----------
@@ -293,14 +323,17 @@ class GroupModel(AnyContainer, GroupMeans):
                     "input_features should have length equal to number of features "
                     f"({self.n_features_in_}), got {len(names)}"
                 )
-        return reduced_names(names, self.groups_)
+        return reduced_names(names, self.groups_, self.signs_)
 
     def groups_by_name(self) -> dict[str, list[str]]:
-        """Members of each group by the name of its reduced feature."""
+        """Members of each group by the name of its reduced feature.
+
+        Those whose sign is flipped have a minus sign (U+2212) before their name.
+        """
         self._check_is_fitted()
         names = self._columns.labels
         return {
-            name: [str(names[i]) for i in group]
+            name: [with_sign(str(names[i]), self.signs_[i]) for i in group]
             for name, group in zip(self.get_feature_names_out(), self.groups_, strict=True)
         }
 
@@ -501,6 +534,7 @@ class GroupModel(AnyContainer, GroupMeans):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.missing == "pairwise"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -23,6 +23,7 @@ from scipy import sparse
 from .._data._checks import MIN_SAMPLES
 from .._data._columns import Columns
 from .._data._connectivity import WORDS, labels_of, present_labels, read_structure
+from .._data._feature_weights import AREA
 from .._data._names import display_names
 from .._grouping import MERGES, PATHS, MergePath
 from .._grouping._cohesion import COHESION
@@ -33,7 +34,7 @@ from ._files import write_atomically
 if TYPE_CHECKING:
     from .._data._field import Coordinate, Field, Variable
 
-FORMAT, VERSION = "lincfa-model", 3
+FORMAT, VERSION = "lincfa-model", 4
 _ROUNDING = 1e-9
 _MAX = float(np.finfo(np.float64).max)
 
@@ -77,6 +78,7 @@ SHARE = Range("a finite number of at least 0", 0, _MAX)
 SCALE = Range("a standard deviation", 1e-305, 1e305)
 CORRELATION = Range("a correlation", -1 - _ROUNDING, 1 + _ROUNDING)
 CORRELATION_OR_NAN = CORRELATION._replace(or_nan=True)
+SIGN = Range("1 or -1", -1, 1)
 LABEL = Range("the number of a group, or -1", -1)
 SAMPLES = Range(f"at least {MIN_SAMPLES} samples", MIN_SAMPLES * (1 - _ROUNDING), _MAX)
 
@@ -101,6 +103,8 @@ def _column(attribute: str, allowed: Range, dtype: Any = np.float64) -> Entry:
     def read(content: Any, where: str, n_features: int) -> npt.NDArray[Any]:
         array = _read_array(content, dtype)
         inside = (array >= allowed.low) & (array <= allowed.high)
+        if allowed is SIGN:
+            inside &= array != 0
         for value in array[~(inside | allowed.or_nan & np.isnan(array))][:1]:
             raise DocumentError(f"{where} contains {value}, which is not {allowed.noun}.")
         return array
@@ -176,6 +180,16 @@ def _write_parameter(value: Any) -> Any:
         return str(value)
     number = float(value)
     return int(value) if number.is_integer() and not isinstance(value, float) else number
+
+
+def _write_weights(weights: Any) -> str:
+    """Return the name of weights, or that they were given: they are those of the features."""
+    return str(weights) if isinstance(weights, str) else _GIVEN
+
+
+def _read_weights(content: Any, where: str, n_features: int) -> Any:
+    _require(content in (AREA, _GIVEN), f"{where} is {content!r}.")
+    return content
 
 
 def _write_connectivity(connectivity: Any) -> Any:
@@ -342,10 +356,20 @@ def _names(attribute: str) -> Entry:
     return Entry(attribute, "a list of names", _write_names, _read_names, True)
 
 
-_PARAMETERS = ("strategy", "tolerance", "n_groups", "noise", "min_correlation", "units")
+_PARAMETERS = (
+    *("strategy", "tolerance", "n_groups", "noise", "min_correlation"),
+    *("missing", "units", "sample_dim"),
+)
+_GIVEN = "given"
 
 ENTRIES: dict[str, Any] = {
-    "parameters": {name: _parameter(name) for name in (*_PARAMETERS, "sample_dim")},
+    "parameters": {
+        **{name: _parameter(name) for name in _PARAMETERS},
+        "signed": Entry("signed", "true or false", bool, lambda content, *at: content),
+        "feature_weights": Entry(
+            "feature_weights", "the name of weights", _write_weights, _read_weights, True
+        ),
+    },
     "structure": {
         "connectivity": Entry(
             "connectivity", "pairs of features", _write_connectivity, _read_connectivity, True
@@ -365,6 +389,8 @@ ENTRIES: dict[str, Any] = {
         "mean": _column("mean_", FINITE),
         "scale": _column("scale_", SCALE),
         "target_correlation": _column("target_correlation_", CORRELATION),
+        "sign": _column("signs_", SIGN, np.int8),
+        "weight": _column("feature_weights_", POSITIVE),
     },
     "groups": _table(
         "cohesion_",
@@ -377,6 +403,7 @@ ENTRIES: dict[str, Any] = {
         "evidence_",
         EVIDENCE,
         omit="group",
+        sign=SIGN,
         correlation=CORRELATION,
         f=NOT_NEGATIVE,
         tolerance=NOT_NEGATIVE,
@@ -384,7 +411,7 @@ ENTRIES: dict[str, Any] = {
         bias_growth_share=SHARE,
     ),
     "merge_path": _table(
-        "merge_path_", MERGES, correlation=CORRELATION, height=NOT_NEGATIVE
+        "merge_path_", MERGES, sign=SIGN, correlation=CORRELATION, height=NOT_NEGATIVE
     )._replace(optional=True),
     "regression": Entry(
         "regression", "weights of the groups", _write_regression, _read_regression, True
@@ -470,8 +497,26 @@ def read_model(document: Any) -> dict[str, Any]:
     _require(intact, "the checksum does not match: the file was damaged or edited.")
     _require(isinstance(content, dict), "model is not an object.")
     _require("features" in content, "model lacks 'features'.")
+    if version < 4:
+        content = _without_signs(content)
     features = _read(ENTRIES["features"], content["features"], "model.features", 0, version)
     return _complete(_read(ENTRIES, content, "model", features["labels_"].size, version))
+
+
+def _without_signs(content: dict[str, Any]) -> dict[str, Any]:
+    """Add what files had not before there were signs, weights and missing values."""
+    parts = {name: part for name, part in content.items() if isinstance(part, dict)}
+    for name, column, like, value in (
+        ("features", "sign", "label", 1),
+        ("features", "weight", "label", 1.0),
+        ("evidence", "sign", "feature", 1),
+        ("merge_path", "sign", "first", 1),
+    ):
+        others = parts.get(name, {}).get(like)
+        if isinstance(others, list):
+            parts[name] = {column: [value] * len(others), **parts[name]}
+    before = {"missing": "error", "signed": False}
+    return content | parts | {"parameters": before | parts.get("parameters", {})}
 
 
 def _read(
@@ -524,9 +569,19 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     field, other_names = values.pop("field"), values.pop("column_names")
     groups = _groups(labels)
     n_features, n_groups = labels.size, len(groups)
-    for name in ("mean_", "scale_", "target_correlation_"):
+    signs, weights = values["signs_"], values["feature_weights_"]
+    for name in ("mean_", "scale_", "target_correlation_", "signs_", "feature_weights_"):
         fits = values[name].size == n_features
         _require(fits, "the columns of model.features differ in length.")
+    alone = labels < 0
+    alone[[group[0] for group in groups]] = True
+    fits = (signs[alone] == 1).all() and (values["signed"] or (signs == 1).all())
+    _require(fits, "model.features.sign is not relative to the first feature of each group.")
+    named = values["feature_weights"]
+    fits = (named is not None or (weights == 1).all()) and (named != AREA or field is not None)
+    _require(fits, f"model.features.weight does not match the feature_weights {named!r}.")
+    if named == _GIVEN:
+        values["feature_weights"] = weights.copy()
     fits = values["cohesion_"].size == n_groups
     _require(fits, f"model.groups does not have {n_groups} rows.")
     regression = values["regression"]
@@ -543,12 +598,12 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     constraint = Constraint(*structure)
     allowed = constraint.allows(labels)
     _require(allowed, "model.features.label has a group that model.structure does not allow.")
-    _check_evidence(values["evidence_"], labels, groups)
+    _check_evidence(values["evidence_"], labels, signs, groups)
     merges, strategy = values["merge_path_"], values["strategy"]
     fits = (merges is not None) == (strategy in PATHS)
     _require(fits, f"model.merge_path does not match the strategy {strategy!r}.")
     if merges is not None:
-        _check_path(merges, labels, n_groups)
+        _check_path(merges, labels, signs, n_groups)
         fits = values["n_groups"] in (None, n_groups)
         _require(fits, "model.parameters.n_groups differs from the number of groups.")
     values |= {
@@ -575,7 +630,9 @@ def _groups(labels: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
     return np.split(order, np.cumsum(np.bincount(labels[grouped]))[:-1])
 
 
-def _check_evidence(evidence: Any, labels: Any, groups: list[npt.NDArray[np.intp]]) -> None:
+def _check_evidence(
+    evidence: Any, labels: Any, signs: Any, groups: list[npt.NDArray[np.intp]]
+) -> None:
     feature, partner = evidence["feature"], evidence["partner"]
     merged = np.sort(np.concatenate([group[1:] for group in groups]))
     covered = np.array_equal(np.sort(feature), merged)
@@ -585,12 +642,14 @@ def _check_evidence(evidence: Any, labels: Any, groups: list[npt.NDArray[np.intp
     evidence["group"] = labels[feature]
     same = (labels[partner] == evidence["group"]).all()
     _require(same, "model.evidence has a partner in another group.")
+    same = (evidence["sign"] * signs[partner] == signs[feature]).all()
+    _require(same, "model.evidence has signs that do not lead to model.features.sign.")
     _require((np.diff(evidence["group"]) >= 0).all(), "model.evidence is not sorted by group.")
     merging = (evidence["f"] * (1 - _ROUNDING) <= evidence["tolerance"]).all()
     _require(merging, "model.evidence has an F above its tolerance.")
 
 
-def _check_path(merges: Any, labels: npt.NDArray[np.intp], n_groups: int) -> None:
+def _check_path(merges: Any, labels: npt.NDArray[np.intp], signs: Any, n_groups: int) -> None:
     sizes = dict.fromkeys(np.flatnonzero(labels >= 0).tolist(), 1)
     for first, second, size in merges[["first", "second", "size"]].tolist():
         exist = first in sizes and second in sizes and first < second
@@ -601,5 +660,8 @@ def _check_path(merges: Any, labels: npt.NDArray[np.intp], n_groups: int) -> Non
     _require((height[1:] >= height[:-1]).all(), "model.merge_path has a height that decreases.")
     with np.errstate(all="ignore"):  # merges beyond the groups may have any numbers
         path = MergePath(labels >= 0, merges)
-        same = len(sizes) <= n_groups and np.array_equal(path.partition(n_groups).labels, labels)
+        cut = path.partition(n_groups) if len(sizes) <= n_groups else None
+    same = cut is not None and np.array_equal(cut.labels, labels)
     _require(same, "model.merge_path leads to other groups.")
+    same = cut is not None and np.array_equal(cut.signs, signs)
+    _require(same, "model.merge_path leads to other signs.")

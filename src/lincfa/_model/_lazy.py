@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._data._checks import check_finite, check_reduced_columns, float_type
+from .._data._checks import check_finite, check_reduced_columns, first_not_finite, float_type
 from .._data._dask import frame_values, is_dask_frame, lazy_array, partition_values
 from .._data._names import Names
 from .._data._training import FeatureTable
 from .._statistics import IndexArray
 from .._statistics._dask._chunks import LARGEST_BATCH, add_in_tree
-from .._statistics._dask._kernels import group_sums
-from .._statistics._means import spread_means
+from .._statistics._means import partial_sums, spread_means
 from ..theory._arrays import FloatArray
 
 _UNKNOWN_LENGTH = 2**12
@@ -26,15 +25,17 @@ def average_lazily(model: Any, X: Any, table: FeatureTable) -> Any:
     array, labels, (mean, scale) = table.values, model.labels_, model._standardization
     names = model.get_feature_names_out()
     dtype = float_type([array.dtype])
-    sizes = np.bincount(labels[labels >= 0], minlength=len(names))
+    factors, weights = model._factors, model._group_weights()
     specs, left = [], 0
     for width in array.chunks[1]:
         own = slice(left, left + width)
         left = own.stop
-        standard = (None, None) if mean is None or scale is None else (mean[own], scale[own])
+        standard = {}
+        if mean is not None and scale is not None:
+            standard = {"mean": mean[own], "scale": scale[own]}
         known = table.columns.names
         named = range(own.start, own.stop) if known is None else known[own]
-        specs.append(((labels[own], *standard), sizes, named))
+        specs.append((labels[own], factors[own], standard, weights, named, table.missing))
     if is_dask_frame(X):
         return _map_frame(X, _averages, specs[0], names, dtype)
     if len(specs) == 1:
@@ -44,9 +45,9 @@ def average_lazily(model: Any, X: Any, table: FeatureTable) -> Any:
 
     # What the column chunks contribute is added up in tasks of their own: sums of arrays would be
     # fused with all that they are sums of, and a whole row of chunks would have to be in memory.
-    task, given = delayed(_averages), [_once(spec) for spec in specs]
+    task, divide, given = delayed(_sums), delayed(_divided), [_once(spec) for spec in specs]
     rows = [
-        [add_in_tree([task(*pair) for pair in zip(row, given, strict=True)])]
+        [divide(add_in_tree([task(*pair) for pair in zip(row, given, strict=True)]), weights)]
         for row in array.to_delayed()
     ]
     chunks = (array.chunks[0], (len(names),))
@@ -57,13 +58,14 @@ def expand_lazily(
     X: Any,
     reduced_names: Names,
     names: Names,
+    missing: str,
     labels: IndexArray,
     mean: FloatArray,
     scale: FloatArray,
     center: FloatArray,
 ) -> Any:
     """Approximate the features by the means of their groups, as the same kind of collection."""
-    spec = (labels, mean, scale, center)
+    spec = (missing, labels, mean, scale, center)
     if is_dask_frame(X):
         check_reduced_columns(list(X.columns), len(X.columns), reduced_names)
         return _map_frame(X, _expanded, spec, names, float_type([frame_values(X).dtype]))
@@ -77,7 +79,7 @@ def expand_lazily(
     from dask import delayed
 
     task = delayed(_expanded)
-    given = [_once((labels[part], mean[part], scale[part], center)) for part in parts]
+    given = [_once((missing, labels[part], mean[part], scale[part], center)) for part in parts]
     rows = [[task(row[0], some) for some in given] for row in array.to_delayed()]
     widths = tuple(part.stop - part.start for part in parts)
     return _assemble(rows, (array.chunks[0], widths), dtype)
@@ -151,21 +153,40 @@ def _once(value: Any) -> Any:
 
 
 def _averages(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
-    """Return what the columns of a chunk contribute to the mean of each group."""
-    labelled, sizes, names = spec
+    """Average the groups of a chunk that has all columns."""
+    return _divided(_sums(chunk, spec), spec[3])
+
+
+def _sums(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
+    """Return what the columns of a chunk contribute to each group, as of partial_sums."""
+    labels, factors, standard, weights, names, missing = spec
     try:
-        sums = group_sums(chunk, labelled, sizes.size, lambda: check_finite(chunk, names))
+        return partial_sums(
+            chunk,
+            labels,
+            weights.size,
+            factors,
+            gaps=missing == "pairwise",
+            check=lambda: check_finite(chunk, names, missing),
+            **standard,
+        )
     except ValueError as error:
         raise ValueError(f"In a chunk of {chunk.shape[0]} rows: {error}") from None
-    sums /= sizes
-    return sums
+
+
+def _divided(sums: FloatArray, weights: FloatArray) -> FloatArray:
+    """Divide sums by the weights of the groups, or by those present where they are given too."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums[0] / (sums[1] if len(sums) > 1 else weights))
 
 
 def _expanded(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:
+    missing, *line = spec
     values = chunk.astype(float_type([chunk.dtype]), copy=False)
-    if not np.isfinite(values).all():
-        raise ValueError("The reduced features contain NaN or infinity.")
-    return spread_means(values, *spec)
+    if first_not_finite(values, missing) is not None:
+        what = "infinity" if missing == "pairwise" else "NaN or infinity"
+        raise ValueError(f"The reduced features contain {what}.")
+    return spread_means(values, *line)
 
 
 def _predictions(chunk: npt.NDArray[Any], estimator: Any) -> FloatArray:

@@ -8,6 +8,7 @@ from ._array import refuse_constant_target as refuse_constant_target
 from ._array import standardize_target as standardize_target
 from ._cache import CachedStatistics as CachedStatistics
 from ._cache import NearbyCorrelations as NearbyCorrelations
+from ._gaps import CachedGapStatistics, GapStatistics
 from ._moments import Moments as Moments
 from ._moments import MomentStatistics as MomentStatistics
 from ._moments import check_range as check_range
@@ -26,6 +27,13 @@ from ._protocol import most_features as most_features
 
 if TYPE_CHECKING:
     from .._data._dask import ChunkedTraining
+
+
+def cached(statistics: Statistics) -> Statistics:
+    """Compute all correlations once, to serve many groupings of the same data."""
+    if isinstance(statistics, GapStatistics):
+        return CachedGapStatistics.of(statistics)
+    return CachedStatistics.of(statistics)
 
 
 def statistics_of(

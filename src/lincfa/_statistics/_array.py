@@ -1,16 +1,18 @@
 """Statistics of an array in memory or memory-mapped, read in tiles and never copied whole."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isqrt
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from .._data._training import Training
 from ..theory._arrays import FloatArray
+from ._gaps import N_SUMS, GapStatistics, correlations_of, shared_sums
 from ._means import group_variances
 from ._protocol import (
     ROUNDING,
@@ -18,6 +20,7 @@ from ._protocol import (
     Comparison,
     Correlations,
     Costs,
+    GroupSums,
     IndexArray,
     PairCorrelations,
     Statistics,
@@ -55,6 +58,9 @@ _TINY_VARIANCE = 1e-280
 _LARGEST_UNIT = 1e304
 """Beyond this, and below its inverse, sums of products would leave the range of float64."""
 _DELICATE_VALUES = 2**19
+_GAP_VALUES = 2**20
+_FLAT = 1e-12
+"""Variance of the standardised target below which it does not vary on some samples."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +82,10 @@ class ArrayStatistics(Statistics):
         """Compute means, scales and correlations with the target in one pass over X."""
         X, weights = training.values, training.weights
         target, target_scale = standardize_target(training.y, weights)
-        mean, scale, varying, correlation = column_moments(training, target)
+        mean, scale, varying, correlation, gaps = column_moments(training, target)
         precision = float(np.finfo(X.dtype).eps)
-        return cls(
+        kind = ArrayGapStatistics if gaps else cls
+        return kind(
             n_samples=X.shape[0] if weights is None else float(weights.sum()),
             mean=mean,
             scale=scale,
@@ -86,7 +93,7 @@ class ArrayStatistics(Statistics):
             target_correlation=correlation,
             target_scale=target_scale,
             rounding=ROUNDING * precision * (1 + np.abs(mean) / scale),
-            costs=_costs(X),
+            costs=_costs_of_gaps(X) if gaps else _costs(X),
             _X=X,
             _target=target,
             _raw=(np.abs(mean) <= _MODERATE_MEAN * scale)
@@ -154,7 +161,7 @@ class ArrayStatistics(Statistics):
             padded = columns[:, active.start : active.start + filled]
             yield self._products(padded, candidates)[:width]
 
-    def sums(self) -> ColumnSum:
+    def sums(self) -> GroupSums:
         degrees = self.n_samples - 1
 
         def summed(features: IndexArray, factors: FloatArray) -> FloatArray:
@@ -219,47 +226,53 @@ class ArrayStatistics(Statistics):
         parts = []
         for start in range(0, first.size, size):
             part = slice(start, start + size)
-            seeds, position = np.unique(first[part], return_inverse=True)
             parts.append(
                 compute(
-                    self._standardized(seeds)[:, position],
-                    self._standardized(second[part]),
+                    self._columns_of_pairs(first[part], second[part]),
                     self.rounding[first[part]] + self.rounding[second[part]],
                     *(value[part] for value in known),
                 )
             )
         return tuple(map(np.concatenate, zip(*parts, strict=True)))
 
+    def _columns_of_pairs(self, first: IndexArray, second: IndexArray) -> "_PairColumns":
+        """Columns of pairs and the target, standardised."""
+        seeds, position = np.unique(first, return_inverse=True)
+        return _PairColumns(
+            self._standardized(seeds)[:, position],
+            self._standardized(second),
+            self._target[:, None],
+            self.n_samples - 1,
+        )
+
     def _contrast(
-        self, sign: int, first: FloatArray, second: FloatArray, rounding: FloatArray
+        self, sign: int, columns: "_PairColumns", rounding: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """1 ∓ ρ and r₁ ∓ r₂ from the difference (sign 1) or sum (sign −1) of the columns."""
-        degrees = self.n_samples - 1
-        contrast = first - sign * second
+        contrast = columns.first - sign * columns.second
         weighted = self._weighted(contrast)
-        gap = np.einsum("ij,ij->j", weighted, contrast) / (2 * degrees)
-        covariance = weighted.T @ self._target / degrees
+        gap = np.einsum("ij,ij->j", weighted, contrast) / (2 * columns.degrees)
+        covariance = columns.with_target(weighted)
         distinct = gap > rounding**2
         return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
 
     def _residual_shares(
         self,
-        first: FloatArray,
-        second: FloatArray,
+        columns: "_PairColumns",
         rounding: FloatArray,
         below_one: FloatArray,
         above_minus_one: FloatArray,
         total: FloatArray,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Shares of difference and sum, and 1 − R², from what is left of the target itself."""
-        degrees = self.n_samples - 1
+        first, second, degrees = columns.first, columns.second, columns.degrees
 
         def weight(covariance: FloatArray, variance: FloatArray) -> FloatArray:
             known = variance > 0
             return np.where(known, covariance, 0.0) / np.where(known, 2 * variance, 1.0)
 
         of_sum = weight(total, above_minus_one)
-        residual = self._target[:, None] - (first + second) * of_sum
+        residual = columns.target - (first + second) * of_sum
         contrast = first - second
         weighted = self._weighted(contrast)
         slope = weight(np.einsum("ij,ij->j", weighted, residual) / degrees, below_one)
@@ -267,6 +280,92 @@ class ArrayStatistics(Statistics):
         shares = 2 * below_one * slope**2, 2 * above_minus_one * of_sum**2
         unexplained = np.einsum("ij,ij->j", self._weighted(residual), residual) / degrees
         return above_floor(rounding**2, *shares, unexplained)
+
+
+@dataclass(frozen=True)
+class _PairColumns:
+    """Columns of pairs of features and their target, standardised on the samples they share.
+
+    A sample that a pair does not share has zeros.
+    """
+
+    first: FloatArray
+    second: FloatArray
+    target: FloatArray  # of each pair, or one for all
+    degrees: FloatArray | float
+
+    def with_target(self, columns: FloatArray) -> FloatArray:
+        """Covariances of columns with the target."""
+        if self.target.shape[1] == 1:
+            return np.asarray(columns.T @ self.target[:, 0] / self.degrees)
+        return np.asarray(np.einsum("ij,ij->j", columns, self.target) / self.degrees)
+
+
+@dataclass(frozen=True)
+class ArrayGapStatistics(GapStatistics, ArrayStatistics):
+    """Statistics of an array with missing values."""
+
+    def known(self, first: IndexArray, second: IndexArray) -> Correlations:
+        result = np.zeros((N_SUMS, first.size, second.size))
+        target = self._target_and_weights()
+        for rows in row_slices(self.n_rows, N_SUMS * first.size, _GAP_VALUES):
+            seeds = self._scaled(rows, first)
+            for left in range(0, second.size, _COPIED_WIDTH):
+                part = slice(left, left + _COPIED_WIDTH)
+                candidates = self._scaled(rows, second[part])
+                result[:, :, part] += shared_sums(seeds, candidates, target[rows])
+        return correlations_of(result)
+
+    def _target_and_weights(self) -> FloatArray:
+        weights = np.ones(self.n_rows) if self._weights is None else self._weights
+        return np.column_stack([self._target, weights])
+
+    def _scaled(self, rows: slice, features: IndexArray) -> FloatArray:
+        columns = take_columns(self._X, rows, features, self.mean)
+        columns /= self.scale[features]
+        return columns
+
+    def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
+        return ArrayStatistics.pairs(self, first, second, known)
+
+    def _columns_of_pairs(self, first: IndexArray, second: IndexArray) -> _PairColumns:
+        columns = [take_columns(self._X, slice(None), some, self.mean) for some in (first, second)]
+        shared = ~(np.isnan(columns[0]) | np.isnan(columns[1]))
+        counts = shared * self._target_and_weights()[:, 1:]
+        target = np.where(shared, self._target[:, None], np.nan)
+        standard = [present_moments(values, counts, 0.0)[0] for values in (*columns, target)]
+        return _PairColumns(standard[0], standard[1], standard[2], counts.sum(axis=0) - 1)
+
+    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
+        """Variance of each group's sum, from the products of members that are present together."""
+        grouped = np.flatnonzero(labels >= 0)
+        place = (np.arange(grouped.size), labels[grouped])
+        shape = (grouped.size, n_groups)
+        own = factors[grouped]
+        sign, size = (sparse.csr_array((v, place), shape=shape) for v in (own, np.abs(own)))
+        square = sparse.csr_array((own**2, place), shape=shape)
+        products, counts = np.zeros((2, n_groups))
+        weights = self._target_and_weights()[:, 1]
+        for rows in row_slices(self.n_rows, grouped.size, _GAP_VALUES):
+            values = self._scaled(rows, grouped)
+            there = (~np.isnan(values)).astype(np.float64)
+            np.nan_to_num(values, copy=False)
+            products += weights[rows] @ ((values @ sign) ** 2 - values**2 @ square)
+            counts += weights[rows] @ ((there @ size) ** 2 - there @ square)
+        squares: FloatArray = np.asarray(square.sum(axis=0)).ravel()
+        pairs = np.asarray(size.sum(axis=0)).ravel() ** 2 - squares
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.nan_to_num(products / (counts - pairs))
+        return np.asarray(squares + pairs * np.clip(mean, -1, 1))
+
+
+def _costs_of_gaps(X: npt.NDArray[Any]) -> Costs:
+    """What correlations of columns with missing values cost."""
+    costs = _costs(X)
+    # Six columns are made of each seed; and columns cannot be added up or kept.
+    return replace(
+        costs, max_seeds=max(_FEWEST_SEEDS, costs.max_seeds // 6), scattered=np.inf, columns=0
+    )
 
 
 def _costs(X: npt.NDArray[Any]) -> Costs:
@@ -323,8 +422,11 @@ def refuse_constant_target(value: float) -> NoReturn:
 
 def column_moments(
     training: Training, target: FloatArray
-) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_], FloatArray]:
-    """Means, scales, which columns vary, and correlations with the target, in one pass."""
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_], FloatArray, bool]:
+    """Means, scales, which columns vary, and correlations with the target, in one pass.
+
+    Also whether values are missing; of such columns the moments are those of the values present.
+    """
     # Sums are taken of the distance to a shift, the mean of a few rows: then they keep their digits
     # also where the mean is much larger than the scale. The few columns that this does not suit
     # (the shift is far off, the unit extreme, the values constant or not finite) are done once
@@ -363,18 +465,63 @@ def column_moments(
         )
     varying = np.ones(D, dtype=np.bool_)
     delicate = np.flatnonzero(~sound)
-    if not np.isfinite(squares[delicate]).all():
+    gaps = not np.isfinite(squares[delicate]).all()
+    if gaps:
         training.check_finite()
+        gaps = bool(np.isnan(squares[delicate]).any())
     step = max(1, _DELICATE_VALUES // rows_of_x)
     for start in range(0, delicate.size, step):
         part = delicate[start : start + step]
         values = take_columns(X, slice(None), part)
-        standard, mean[part], scale[part], varying[part] = standardize(values, precision, weights)
-        correlation[part] = standard.T @ weighted_target / degrees
+        if not gaps:
+            standard, *moments = standardize(values, precision, weights)
+            correlation[part] = standard.T @ weighted_target / degrees
+        else:
+            present = ~np.isnan(values) * counts[:, None]
+            standard, *moments = present_moments(values, present, precision)
+            correlation[part] = correlations_with(standard, present, target)
+        mean[part], scale[part], varying[part] = moments
     too_large = ~(np.abs(mean) + scale < _LARGEST_UNIT)
     raise_if_any("large", too_large, "float64", training.columns)
     raise_if_any("small", scale < 1 / _LARGEST_UNIT, "float64", training.columns)
-    return mean, scale, varying, correlation
+    return mean, scale, varying, correlation, gaps
+
+
+def present_moments(
+    values: FloatArray, counts: FloatArray, precision: float
+) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+    """Standardise columns with missing values as :func:`standardize` does; these become 0.
+
+    ``counts`` are the weights of the values, 0 where they are missing.
+    """
+    there = counts > 0
+    n = counts.sum(axis=0)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        columns = np.where(there, values, 0.0)
+        mean = np.nan_to_num((columns * counts).sum(axis=0) / n)
+        columns = np.where(there, columns - mean, 0.0)
+        correction = np.nan_to_num((columns * counts).sum(axis=0) / n)
+        columns = np.where(there, columns - correction, 0.0)
+        mean += correction
+        peak = np.abs(columns).max(axis=0)
+        varying = ~is_constant(peak, mean, precision) & (n > 1)
+        peak[~varying] = 1.0
+        columns /= peak
+        columns[:, ~varying] = 0.0
+        relative = np.sqrt(np.einsum("ij,ij,ij->j", counts, columns, columns) / (n - 1))
+        relative[~varying] = 1.0
+        columns /= relative
+    return columns, mean, peak * relative, varying
+
+
+def correlations_with(columns: FloatArray, counts: FloatArray, target: FloatArray) -> FloatArray:
+    """Correlations of standardised columns with the target, on the samples they have."""
+    n = counts.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = target**2 @ counts - (target @ counts) ** 2 / n
+        product = np.einsum("ij,ij,i->j", counts, columns, target)
+        correlation = product / np.sqrt((n - 1) * variance)
+    return np.where(variance > _FLAT * n, correlation, 0.0)
 
 
 def standardize(

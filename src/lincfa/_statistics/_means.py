@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ from ._protocol import IndexArray
 from ._tiles import row_slices, runs_along_rows
 
 _ROW_VALUES, _COLUMN_VALUES, _COPIED_VALUES = 2**18, 2**22, 2**18
+_PRESENT_VALUES = 2**20
 _MOST_COPIES = 8
 _SHARE_FOR_SUMS = 64
 _WORTH_THREADS = 2**20
@@ -27,9 +29,11 @@ def group_means(
     labels: IndexArray,
     n_groups: int,
     *,
+    factors: FloatArray | None = None,
     mean: FloatArray | None = None,
     scale: FloatArray | None = None,
     check: Callable[[], None] | None = None,
+    gaps: bool = False,
     dtype: npt.DTypeLike | None = None,
 ) -> npt.NDArray[Any]:
     """Average the columns of each group, standardised by ``mean`` and ``scale`` if given.
@@ -37,13 +41,22 @@ def group_means(
     One pass over X in blocks, in the direction of its memory; sums are in float64, the result has
     the dtype of X by default. Columns with label −1 are left out.
 
-    If a mean is not finite, ``check`` is called, to raise and name the value.
+    ``factors`` are the weights of the columns, negative for those whose sign is to be flipped; a
+    mean is the sum of factors times columns over the sum of weights. Without them all are 1.
+
+    If a mean is not finite, ``check`` is called, to raise and name the value. With ``gaps`` the
+    means that are not finite are then those of the columns present in the row, without NaN; where
+    there are none, they are NaN.
     """
     # Columns without a group are added up too, in a last column, so that bad values in them show.
     grouped = labels >= 0
     labels = np.where(grouped, labels, n_groups)
     sizes = np.bincount(labels, minlength=n_groups)
-    factor = 1.0 / sizes[labels]
+    if factors is None:
+        factors = np.ones(labels.size)
+    share = np.abs(factors)
+    share = share / np.bincount(labels, weights=share)[labels]
+    factor = np.copysign(share, factors)
     # Subtracting means costs a step over all values. Where they are moderate, it can be done on
     # the sums instead; that loses no more digits than the values themselves have lost.
     offset: FloatArray | None = None
@@ -57,11 +70,74 @@ def group_means(
     add_up = _along_rows if runs_along_rows(X) else _along_columns
     result = add_up(X, labels, sizes, offset, factor)
     result -= rest
+    if (check is not None or gaps) and not np.isfinite(result).all():
+        if check is not None:
+            check()
+        if gaps:
+            rows = np.flatnonzero(~np.isfinite(result[:, :n_groups]).all(axis=1))
+            _average_present(X, rows, labels, sizes, mean, factor, share, result)
     with np.errstate(over="ignore"):
         result = result.astype(X.dtype if dtype is None else dtype, copy=False)
-    if check is not None and not np.isfinite(result).all():
-        check()
     return result[:, :n_groups]
+
+
+def _average_present(
+    X: npt.NDArray[Any],
+    rows: IndexArray,
+    labels: IndexArray,
+    sizes: IndexArray,
+    mean: FloatArray | None,
+    factor: FloatArray,
+    share: FloatArray,
+    result: FloatArray,
+) -> None:
+    """Replace means that are not finite, in these rows, by those of the columns present."""
+    for part in row_slices(rows.size, X.shape[1], _PRESENT_VALUES):
+        some = rows[part]
+        values = X[some].astype(np.float64, order="C", copy=False)
+        if mean is not None:
+            values -= mean
+        present = ~np.isnan(values)
+        values[~present] = 0.0
+        sums = _along_rows(values, labels, sizes, None, factor)
+        with np.errstate(invalid="ignore"):
+            sums /= _along_rows(present, labels, sizes, None, share)
+        result[some] = np.where(np.isfinite(result[some]), result[some], sums)
+
+
+def partial_sums(
+    X: npt.NDArray[Any],
+    labels: IndexArray,
+    n_groups: int,
+    factors: FloatArray,
+    *,
+    gaps: bool = False,
+    **options: Any,
+) -> FloatArray:
+    """Return what some of the columns add to the sums of groups, and to the weights present.
+
+    Of shape (1, n, n_groups), or (2, n, n_groups) with ``gaps``: the weights are the second. What
+    several sets of columns add up to has to be divided by the weights of the groups.
+    """
+    result = np.zeros((1 + gaps, X.shape[0], n_groups))
+    if not X.shape[0]:
+        return result
+    # Some of the columns may lack groups.
+    own, place = np.unique(labels[labels >= 0], return_inverse=True)
+    labels = labels.copy()
+    labels[labels >= 0] = place
+    weights = np.abs(factors)
+    averaged = partial(
+        group_means, X, labels, own.size, factors=factors, dtype=np.float64, **options
+    )
+    means, present = averaged(), np.bincount(place, weights[labels >= 0], own.size)
+    if gaps and np.isnan(means).any():
+        shares = group_means(~np.isnan(X), labels, own.size, factors=weights, dtype=np.float64)
+        means = np.where(shares > 0, averaged(gaps=True), 0.0)
+        present = shares * present
+    result[0][:, own] = means * present
+    result[1:, :, own] = present
+    return result
 
 
 def spread_means(

@@ -216,7 +216,10 @@ def add_member(sums: FloatArray, known: Correlations, factor: float, weight: flo
     share = abs(factor) / weight
     sums[2] += share * (known.r_second - sums[2])
     if np.ndim(known.n_samples):
-        sums[3] += share * (known.n_samples - sums[3])
+        never = np.isneginf(sums[3]) | np.isneginf(known.n_samples)
+        with np.errstate(invalid="ignore"):
+            n_samples = sums[3] + share * (known.n_samples - sums[3])
+        sums[3] = np.where(never, -np.inf, n_samples)
 
 
 class CompleteSums(GroupSums):

@@ -20,7 +20,14 @@ def add(commands: Any) -> None:
         "  lincfa apply groups.json new.parquet --output reduced.parquet --missing drop",
     )
     parser.add_argument("groups", help="model, as lincfa reduce writes it")
-    arguments.add_data(parser, target=False)
+    arguments.add_data(
+        parser,
+        missing="missing values in features: stop with an error, drop the rows that have any, or "
+        "average the members that are present (pairwise: the default for models that were learned "
+        "so, and only for these)",
+        default_missing=None,
+        target=False,
+    )
     arguments.add_dask(parser)
     arguments.add_output(parser)
     arguments.add_verbosity(parser)
@@ -31,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         options.refuse("the model comes first, then the data")
     arguments.check_options(options)
     from ._dask import computing
-    from ._select import complete_rows, naming, require_features, select_columns
+    from ._select import naming, require_features, select_columns, usable_rows
     from ._write import output_paths, replacing, write_reduced
 
     terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
@@ -39,6 +46,12 @@ def run(options: argparse.Namespace) -> int:
     from .. import load
 
     model = load(options.groups)
+    missing = options.missing or model.missing
+    if missing == "pairwise" != model.missing:
+        raise ValueError(
+            f"{options.groups} was not learned with --missing pairwise, and takes no missing "
+            "values; use --missing drop"
+        )
     with replacing([path]) as parts, computing(arguments.scheduler_of(options), terminal) as step:
         with step(f"reading {options.data}"):
             data = arguments.open_options(options, model=model)
@@ -47,7 +60,12 @@ def run(options: argparse.Namespace) -> int:
             dropped = set(select_columns(data, options.drop))
             for name in sorted(dropped.intersection(features)):
                 raise ValueError(f"column {name!r} is a feature of the model and cannot be dropped")
-            rows = complete_rows(data, features, options.missing, terminal, advice="")
+            advice = "a model learned with --missing pairwise takes them"
+            if model.missing == "pairwise":
+                advice = "--missing pairwise averages what is present"
+            rows = usable_rows(
+                data, features, missing, terminal, fewest=1, advice=(advice,)
+            ).reduced
         with step("averaging"), naming(data.source):
             reduced = data.transform(model, features, rows)
         averaged = {name for name, k in zip(features, model.labels_, strict=True) if k >= 0}

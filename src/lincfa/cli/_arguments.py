@@ -1,6 +1,7 @@
 """Options that several commands share, the values they take, and the data they name."""
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import isfinite
@@ -14,6 +15,11 @@ STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, without the list of all options."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # As in Python from 3.14 on, so that -1e30 is a value and not an option.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help)\n")
@@ -43,7 +49,13 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
+def add_data(
+    parser: argparse.ArgumentParser,
+    *,
+    missing: str,
+    default_missing: str | None = "error",
+    target: bool = True,
+) -> None:
     parser.add_argument(
         "data",
         help="table with one row per sample, or field: .csv, .tsv or .txt (also .gz, .bz2, .xz, "
@@ -61,9 +73,18 @@ def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
     )
     parser.add_argument(
         "--missing",
-        choices=("error", "drop"),
-        default="error",
-        help="rows with missing values: stop with an error (default), or leave out these rows",
+        choices=("error", "drop", "pairwise"),
+        metavar="{error,drop,pairwise}" if "pairwise" in missing else "{error,drop}",
+        default=default_missing,
+        help=missing,
+    )
+    parser.add_argument(
+        "--missing-code",
+        action="append",
+        default=[],
+        type=_number("a number", isfinite),
+        metavar="CODE",
+        help="a number that means missing, such as -9999, in features and target; may be repeated",
     )
     parser.add_argument(
         "--separator",
@@ -145,6 +166,7 @@ def open_options(
         model=model,
         in_chunks=where is not None,
         scheduler="://" in (where or ""),
+        codes=options.missing_code,
     )
 
 
@@ -192,6 +214,11 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
         type=_number("a correlation, from -1 to 1", lambda value: -1 <= value <= 1),
         metavar="R",
         help="never merge features that are correlated by less (default: the rule alone)",
+    )
+    parser.add_argument(
+        "--signed",
+        action="store_true",
+        help="merge also features that measure the same with opposite sign, one of them flipped",
     )
 
 

@@ -34,7 +34,10 @@ def add(commands: Any) -> None:
         examples="  lincfa compare data.csv --target y\n"
         "  lincfa compare series.parquet --target y --split time --folds 10",
     )
-    arguments.add_data(parser)
+    arguments.add_data(
+        parser,
+        missing="rows with missing values in features: stop with an error (default), or drop them",
+    )
     parser.add_argument(
         "--method",
         action="append",
@@ -76,8 +79,13 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ._select import assign_roles, complete_rows, naming, require_variation
+    from ._select import assign_roles, naming, note_codes, require_variation, usable_rows
 
+    if options.missing == "pairwise":
+        options.refuse(
+            "--missing pairwise is for lincfa reduce; the methods compared need complete rows, "
+            "such as --missing drop leaves"
+        )
     if options.folds < 2:
         options.refuse("--folds must be at least 2")
     for name in options.method or ():
@@ -89,7 +97,8 @@ def run(options: argparse.Namespace) -> int:
     with terminal.busy(f"reading {options.data}"):
         data = arguments.open_options(options, target=target)
     features, _ = assign_roles(data, target, options.drop, [], terminal, fate="left out")
-    rows = complete_rows(data, [target, *features], options.missing, terminal)
+    note_codes(data, [target, *features], terminal)
+    rows = usable_rows(data, features, options.missing, terminal, target=target, fewest=1).known
     y = data.target(target)[rows]
     if rows.size > 1:
         require_variation(data, target, y)

@@ -17,11 +17,18 @@ def add(commands: Any) -> None:
         help="explain why two features merge, or why they do not",
         description="Compares the linear regression on two features with that on their mean, and\n"
         "explains what the mean costs and what it saves; on the rows that lincfa reduce\n"
-        "learns from, if --test, --split, --seed, --drop and --missing are the same.",
+        "learns from, if --test, --split, --seed, --drop and --missing are the same, and\n"
+        "in which both features are present.",
         examples="  lincfa explain data.csv --target y A B\n"
         "  lincfa explain data.parquet --target y A B --tolerance unbiased --json",
     )
-    arguments.add_data(parser)
+    arguments.add_data(
+        parser,
+        missing="rows without a value of the two features are left out (pairwise, the default); "
+        "drop leaves out rows that lack any feature, as reduce --missing drop does; error stops if "
+        "one of the two lacks a value",
+        default_missing="pairwise",
+    )
     parser.add_argument("a", metavar="A", help="a feature")
     parser.add_argument("b", metavar="B", help="another feature")
     arguments.add_merging(parser, search=False)
@@ -43,19 +50,23 @@ def run(options: argparse.Namespace) -> int:
     data.require_numeric(pair)
     for name in sorted({*select.select_columns(data, options.drop)} & {*pair}):
         raise ValueError(f"column {name!r} is to be explained and cannot be dropped")
-    # Which rows are complete depends on all features; so does the noise "full".
+    # The noise "full" depends on all features; so do the rows that are left with "drop".
     is_full = options.noise == "full"
     features, _ = select.assign_roles(
         data, options.target, options.drop, [], terminal if is_full else None, fate="left out"
     )
+    needs_all = is_full or options.missing == "drop"
     chosen = set(features)
     gridded = [each for each in data.variables if not chosen.isdisjoint(each.columns)]
     owners = {next((v.name for v in gridded if name in v.columns), name) for name in pair}
     if gridded and len(owners) > 1:
         terminal.note("the two belong to different variables, which lincfa reduce never merges")
-    used = list(dict.fromkeys([options.target, *features, *pair]))
-    complete = select.complete_rows(data, used, options.missing, terminal)
+    used = list(dict.fromkeys([*(features if needs_all else ()), *pair]))
+    missing = "error" if is_full and options.missing == "pairwise" else options.missing
+    complete = select.usable_rows(data, used, missing, terminal, target=options.target).known
     rows = select.split_rows(data, complete, options, terminal).train
+    if missing == "pairwise":
+        rows = select.rows_of_pair(data, pair, rows, terminal)
     y = data.target(options.target)[rows]
     select.require_variation(data, options.target, y)
     from .. import explain_pair

@@ -28,6 +28,7 @@ _EXAMPLES = """\
   lincfa reduce field.nc --target rain --strategy agglomerative --n-groups 12 --units original
   lincfa reduce field.nc --target rain --connectivity grid --split time
   lincfa reduce prices.parquet --target return --split time --keep date
+  lincfa reduce stations.csv --target y --missing pairwise --missing-code -9999
   lincfa reduce folder --target y --dask processes --output reduced
   zcat data.csv.gz | lincfa reduce - --target y --output - --no-report --force > reduced.csv"""
 
@@ -48,7 +49,13 @@ def add(commands: Any) -> None:
         "are not numeric, and the target, are kept unchanged.",
         examples=_EXAMPLES,
     )
-    arguments.add_data(parser)
+    arguments.add_data(
+        parser,
+        missing="missing values in features: stop with an error (default), drop the rows that have "
+        "any, or use what there is (pairwise): two features are compared in the rows where both "
+        "are present, and groups are averaged over the members that are. Rows without a target "
+        "are never learned from",
+    )
     arguments.add_dask(parser)
     parser.add_argument(
         "--keep",
@@ -103,8 +110,9 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     _check_options(options)
     from .._data._checks import ManyGroupsWarning
+    from . import _select as select
     from ._dask import computing
-    from ._select import assign_roles, complete_rows, naming, require_variation, split_rows
+    from ._select import naming
     from ._write import naming_file, output_paths, replacing, write_reduced
 
     terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
@@ -120,13 +128,24 @@ def run(options: argparse.Namespace) -> int:
             data = arguments.open_options(options, target=target)
             if data.sample_dim == "time" and options.split == "random":
                 terminal.note("rows are held out at random; --split time holds out the last ones")
-            features, kept = assign_roles(data, target, options.drop, options.keep, terminal)
+            features, kept = select.assign_roles(data, target, options.drop, options.keep, terminal)
+            select.note_codes(data, [target, *features], terminal)
+            rows = select.usable_rows(
+                data,
+                features,
+                options.missing,
+                terminal,
+                target=target,
+                reduces=True,
+                advice=(select.PAIRWISE, select.DROP_COLUMN),
+            )
+            split = select.split_rows(data, rows.known, options, terminal)
+            y = data.target(target)
+            select.require_variation(data, target, y[split.train], "every row to learn from")
+            features, without = select.with_values(data, features, split.train, terminal)
+            kept += without
             with naming(data.source):
                 common = _parameters(options, data, features)
-            rows = complete_rows(data, [target, *features], options.missing, terminal)
-            split = split_rows(data, rows, options, terminal)
-            y = data.target(target)
-            require_variation(data, target, y[split.train], "every row to learn from")
             X = data.features(features, split.train)
             choice = _choice(options, data.in_chunks, split.train.size, len(features))
         merging = step(f"merging {len(features)} features")
@@ -140,7 +159,7 @@ def run(options: argparse.Namespace) -> int:
             data.source,
             data.n_rows,
             features,
-            rows.size,
+            rows.known.size,
             split,
             y,
             options,
@@ -152,13 +171,16 @@ def run(options: argparse.Namespace) -> int:
         scored = _can_be_scored(y[split.test], target, terminal)
         with step("scoring"):
             if data.in_chunks:
-                reduced = data.transform(outcome.reducer, features, rows)
-                scores, findings = outcome.score_reduced(reduced, rows, scored)
+                reduced = data.transform(outcome.reducer, features, rows.reduced)
+                scores, findings = outcome.score_reduced(reduced, rows.reduced, scored)
             else:
-                X_test = data.features(features, split.test)
+                X_test, X_unknown = (
+                    data.features(features, part) for part in (split.test, rows.unknown)
+                )
                 data = data.only(keep)  # its memory is needed for the scores
                 scores, findings = outcome.score(X, X_test if scored else None)
-                reduced = _in_order(outcome.reducer, (X, X_test), split)
+                parts_of_X = ((split.train, X), (split.test, X_test), (rows.unknown, X_unknown))
+                reduced = _in_order(outcome.reducer, parts_of_X)
         with step("writing"):
             outcome.reducer.save(parts[paths["--groups"]])
             if findings is not None:
@@ -169,7 +191,7 @@ def run(options: argparse.Namespace) -> int:
                     text = report_text(findings, report)
                     part.write_text(text, encoding="utf-8", newline="\n")
             output = paths["--output"]
-            arrays = (data, keep, rows, reduced, outcome.reducer)
+            arrays = (data, keep, rows.reduced, reduced, outcome.reducer)
             numbers = {target, *outcome.constant}
             write_reduced(parts.get(output), output, *arrays, terminal, as_numbers=numbers)
     written = {option.removeprefix("--"): path for option, path in paths.items()}
@@ -216,6 +238,8 @@ def _parameters(
             )
     return {
         "noise": options.noise,
+        "signed": options.signed,
+        "missing": "pairwise" if options.missing == "pairwise" else "error",
         "connectivity": options.connectivity,
         "units": options.units,
         "sample_dim": data.sample_dim if gridded else None,
@@ -310,20 +334,21 @@ def _can_be_scored(y: "npt.NDArray[np.float64]", target: str, terminal: Terminal
     return bool(y.size and y.min() < y.max())
 
 
-def _in_order(reducer: Any, halves: Sequence[Any], split: "RowSplit") -> Any:
-    """Reduce the rows learned from and those held out, and put them into their old order."""
-    if not split.test.size:
-        return reducer.transform(halves[0])
-    parts = [reducer.transform(half) for half in halves]
+def _in_order(reducer: Any, parts: "Sequence[tuple[npt.NDArray[np.intp], Any]]") -> Any:
+    """Reduce some rows and others, and put them into their old order."""
+    rows, features = zip(*(part for part in parts if part[0].size), strict=True)
+    reduced = [reducer.transform(each) for each in features]
+    if len(reduced) == 1:
+        return reduced[0]
     import numpy as np
 
-    order = np.argsort(np.concatenate([split.train, split.test]))
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)[order]
+    order = np.argsort(np.concatenate(rows))
+    if isinstance(reduced[0], np.ndarray):
+        return np.concatenate(reduced)[order]
     import xarray as xr
 
     same: Any = {"coords": "minimal", "compat": "override", "combine_attrs": "override"}
-    joined = xr.concat(parts, dim=reducer.field_.sample_dim, **same)
+    joined = xr.concat(reduced, dim=reducer.field_.sample_dim, **same)
     return joined.isel({reducer.field_.sample_dim: order})
 
 

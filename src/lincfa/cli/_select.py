@@ -22,7 +22,17 @@ _INDEX = r"|Unnamed: \d+|__index_level_\d+__"  # names under which pandas writes
 _USUAL_SHARE = 0.3
 _FEWEST_TO_SHARE = 20
 _FEWEST = 4
-_ADVICE = " or --drop COLUMN to leave out a column"
+PAIRWISE = "--missing pairwise uses the values there are"
+DROP_COLUMN = "--drop COLUMN leaves out a column"
+
+# Numbers that often stand for a missing value, of either sign, besides all that are very large.
+_NINES = [float("9" * digits) for digits in range(2, 11)]
+_FRACTIONS = [99.9, 999.9, 9999.9, 99.99, 999.99, 9999.99]
+_INTEGERS = [2**bits - less for bits in (15, 31) for less in (0, 1)]
+_CODES = np.array([*_NINES, *_FRACTIONS, *_INTEGERS, 7777, 8888], dtype=np.float32)
+_LARGE = 1e15
+_FEWEST_CODES, _SHARE_OF_CODES = 3, 0.01
+_FAR = 5  # times the range of the other values
 
 
 @contextmanager
@@ -143,31 +153,171 @@ def _note(
         terminal.note(f"{what}: {listed}" + (f" ({more})" if more else ""))
 
 
-def complete_rows(
-    data: DataFile, names: Sequence[str], missing: str, terminal: Terminal, advice: str = _ADVICE
-) -> Indices:
-    """Return the rows that have a value in each of some columns."""
-    # Raises if there are infinite values, or missing ones unless such rows are to be dropped.
-    counts = data.count_values(names)
+@dataclass(frozen=True)
+class UsableRows:
+    """Rows whose features can be averaged, and those of them that have a target; in order."""
+
+    reduced: Indices
+    known: Indices
+
+    @property
+    def unknown(self) -> Indices:
+        return np.setdiff1d(self.reduced, self.known, assume_unique=True)
+
+
+def usable_rows(
+    data: DataFile,
+    features: Sequence[str],
+    missing: str,
+    terminal: Terminal,
+    *,
+    target: str | None = None,
+    reduces: bool = False,
+    fewest: int = _FEWEST,
+    advice: Sequence[str] = (DROP_COLUMN,),
+) -> UsableRows:
+    """Return the rows that have a value in each feature; with ``missing="pairwise"`` all rows."""
+    # Raises if there are infinite values; if a row with a target lacks a feature, unless such rows
+    # are to be dropped; and if fewer than ``fewest`` stay. Rows without a target are noted.
+    counts = data.count_values([*([] if target is None else [target]), *features])
     for name, row in counts.infinite.items():
         raise ValueError(f"{data.source}: column {name!r} contains infinity (row {row + 1})")
-    lacking = [name for name in names if counts.missing[name]]
-    if not lacking:
-        return np.arange(data.n_rows)
-    complete = data.complete_rows(lacking)
-    lacking.sort(key=lambda name: -counts.missing[name])
-    where = describe_columns(lacking, range(len(lacking)), limit=5)
-    lost = int((~complete).sum())
-    rows = f"{lost} of {data.n_rows} {'row' if data.n_rows == 1 else 'rows'}"
-    if missing == "error":
-        raise ValueError(
-            f"{data.source}: missing values in {where}, in {rows} (first in row "
-            f"{int(np.argmin(complete)) + 1}); use --missing drop to leave out these rows{advice}"
+    known = complete = np.ones(data.n_rows, dtype=np.bool_)
+    if target is not None and counts.missing[target]:
+        known = ~np.isnan(data.target(target))
+        if not known.any():
+            raise ValueError(f"{data.source}: the target {target!r} has no value in any row")
+    lacking = [name for name in features if counts.missing[name]]
+    if lacking and missing != "pairwise":
+        complete = data.complete_rows(lacking)
+    if not known.all():
+        _note_unknown(known, complete, terminal, reduces=reduces)
+    lost = known & ~complete
+    if lost.any():
+        what, where = _missing_values(data), _columns_by_count(lacking, counts.missing)
+        rows = f"{lost.sum()} of {_rows(data.n_rows)}"
+        if missing == "error":
+            remedies = ["--missing drop leaves out these rows", *advice, "or impute them first"]
+            raise ValueError(
+                f"{data.source}: {what} in {where}, in {rows} (first in row "
+                f"{np.argmax(lost) + 1}); {', '.join(remedies)}"
+            )
+        stay = int((known & complete).sum())
+        if stay < fewest:
+            raise ValueError(
+                f"{data.source}: --missing drop would leave {stay or 'none'} of "
+                f"{_rows(int(known.sum()))}; {what} in {where}"
+                + "".join(f"; {remedy}" for remedy in advice)
+            )
+        terminal.note(f"{rows} left out because of {what} in {where}")
+    return UsableRows(np.flatnonzero(complete), np.flatnonzero(known & complete))
+
+
+def _note_unknown(
+    known: npt.NDArray[np.bool_],
+    complete: npt.NDArray[np.bool_],
+    terminal: Terminal,
+    *,
+    reduces: bool,
+) -> None:
+    """Note how many rows have no target, and what happens to them."""
+    count, n_reduced = int((~known).sum()), int((~known & complete).sum())
+    one = count == 1
+    note = f"{count} of {_rows(known.size)} {'has' if one else 'have'} no target"
+    if not reduces or not n_reduced:
+        note += f" and {'is' if one else 'are'} left out"
+    elif n_reduced < count:
+        are = "is" if n_reduced == 1 else "are"
+        note += f": nothing is learned from them, and {n_reduced} with all features {are} reduced"
+    else:
+        note += f": {'it is' if one else 'they are'} reduced, but not learned from"
+    terminal.note(note)
+
+
+def _rows(count: int) -> str:
+    return f"{count} {'row' if count == 1 else 'rows'}"
+
+
+def _missing_values(data: DataFile) -> str:
+    codes = ", ".join(map(_number, data.codes))
+    return f"missing values (also {codes})" if codes else "missing values"
+
+
+def _columns_by_count(names: Sequence[str], counts: Mapping[str, int], limit: int = 5) -> str:
+    """Name the columns with most missing values, and how many these are."""
+    ordered = sorted(names, key=lambda name: -counts[name])
+    shown = ", ".join(f"{name!r} ({counts[name]})" for name in ordered[:limit])
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"{'column' if len(names) == 1 else 'columns'} {shown}{more}"
+
+
+def with_values(
+    data: DataFile, features: list[str], rows: Indices, terminal: Terminal
+) -> tuple[list[str], list[str]]:
+    """Divide features into those that have a value in the rows to learn from, and others."""
+    present = set(data.with_values(features, rows))
+    without = [name for name in features if name not in present]
+    _note(terminal, "without any value in the rows to learn from, kept unchanged", without)
+    if not present:
+        raise ValueError(f"{data.source}: no feature has a value in the rows to learn from")
+    return [name for name in features if name in present], without
+
+
+def note_codes(data: DataFile, names: Sequence[str], terminal: Terminal) -> None:
+    """Note values that look like codes for missing ones: repeated, and far from all others."""
+    counts = data.count_values(names)
+    known = [name for name in names if name in counts.lowest]
+    ends = np.array([(counts.lowest[name], counts.highest[name]) for name in known]).reshape(-1, 2)
+    codes = np.where(_looks_like_code(ends), ends, np.nan)
+    suspects = {known[k]: codes[k] for k in np.flatnonzero(~np.isnan(codes).all(axis=1))}
+    found: dict[float, list[str]] = {}
+    for name, others in (data.other_values(suspects) if suspects else {}).items():
+        n_values = data.n_rows - counts.missing[name]
+        low, high = suspects[name]
+        if others.low == others.high != 0:
+            continue  # two or three values that stand for kinds, most likely
+        # NaN, and so not near, in a column that is a code throughout.
+        far = _FAR * (others.high - others.low)
+        for code, count, gap in (
+            (low, others.at_low, others.low - low),
+            (high, others.at_high, high - others.high),
+        ):
+            if count >= max(_FEWEST_CODES, _SHARE_OF_CODES * n_values) and not gap <= far:
+                found.setdefault(float(code), []).append(name)
+    for code, columns in sorted(found.items(), key=lambda item: -len(item[1]))[:_COMMENTS]:
+        where = describe_columns(list(dict.fromkeys(columns)), range(len(set(columns))), limit=5)
+        text = _number(code)
+        terminal.note(
+            f"{text} in {where} looks like a code for missing values; --missing-code {text} "
+            "counts it as missing"
         )
-    if lost == data.n_rows:
-        raise ValueError(f"{data.source}: every row has a missing value, most in {where}")
-    terminal.note(f"{rows} left out because of missing values in {where}")
-    return np.flatnonzero(complete)
+
+
+def _looks_like_code(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    sizes = np.abs(values)
+    near = np.minimum(sizes, _LARGE).astype(np.float32)  # 999.9 may be in single precision
+    return (np.isfinite(values) & (sizes >= _LARGE)) | np.isin(near, _CODES)
+
+
+def _number(value: float) -> str:
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
+def rows_of_pair(data: DataFile, pair: Sequence[str], rows: Indices, terminal: Terminal) -> Indices:
+    """Return those of the rows to learn from that have values of two features."""
+    chosen = rows[data.complete_rows(pair)[rows]]
+    if chosen.size == rows.size:
+        return rows
+    a, b = pair
+    if chosen.size < _FEWEST:
+        raise ValueError(
+            f"{data.source}: {a!r} and {b!r} both have a value in {chosen.size} of the "
+            f"{_rows(rows.size)} to learn from; at least {_FEWEST} are needed"
+        )
+    lost = rows.size - chosen.size
+    terminal.note(f"{lost} of {_rows(rows.size)} left out: {a!r} or {b!r} has no value there")
+    return chosen
 
 
 @dataclass(frozen=True)

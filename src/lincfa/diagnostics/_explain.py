@@ -226,7 +226,7 @@ def explain_pair(
     weights = read_feature_weights(feature_weights, known)
     if noise != "full":
         X, weights = take_columns_of(X, places), weights[places]
-    training = read_in_memory(X, y, sample_weight)
+    training = read_in_memory(X, y, sample_weight, missing=missing)
     if training.columns.names is None:  # messages name columns as they are in X
         names = known.names if noise == "full" else places if columns is None else labels
         training = replace(training, columns=Columns(training.columns.size, names))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .._data._names import shown
 from .._model._display import decimals, digits, distinguishable
 from .._rule import Rule, merge_threshold, tolerance_value
-from .._statistics import ArrayStatistics, Correlations
+from .._statistics import ArrayStatistics
 from ..theory._arrays import FloatArray
 from ._inputs import Observations, feature_names, signed_names, with_sign
 
@@ -236,7 +236,8 @@ def _nearest_groups(
         values = train.reduced(standardized)[:, chosen]
         labels = [str(name) for name in reducer.get_feature_names_out()[chosen]]
         what = "group means"
-        weights = np.array([reducer.feature_weights_[reducer.groups_[k]].mean() for k in chosen])
+        members = (reducer.groups_[k] for k in chosen)
+        weights = np.array([reducer.feature_weights_[group].mean() for group in members])
     note = f"Not merged: the pairs of {what} with the smallest F."
     if reducer.strategy == "centroid":
         note += (
@@ -257,21 +258,18 @@ def _nearest_groups(
     noise_source = statistics
     if reducer.noise == "full":  # the residual variance of the regression on all features
         noise_source = ArrayStatistics.of(train.training(reducer.labels_ >= 0))
-    settings = (tolerance, reducer.noise, reducer.min_correlation)
-    rule = Rule.of(noise_source, *settings, signed=reducer.signed, weights=weights)
+    rule = Rule.of(noise_source, tolerance, reducer.noise, weights=weights)
     first, second = np.nonzero(np.triu(allowed, 1))
     known = statistics.within(np.arange(len(labels))).at(first, second)
+    lowest = -1.0 if reducer.min_correlation is None else float(reducer.min_correlation)
     imbalance = rule.imbalance(first, second)
-    signs = np.where(rule.flips(known, imbalance), -1, 1)
-    known = Correlations(signs * known.rho, known.r_first, signs * known.r_second, known.n_samples)
-    # F also of pairs that are not correlated enough.
-    lowest = rule.min_correlation
-    rho, f = (
-        known.rho,
-        replace(rule, signed=False, min_correlation=-1.0).f_of_means(known, imbalance),
-    )
+    flips = replace(rule, min_correlation=lowest, signed=reducer.signed).flips(known, imbalance)
+    signs = np.where(flips, -1, 1)
+    oriented = replace(known, rho=signs * known.rho, r_second=signs * known.r_second)
+    rho, f = oriented.rho, rule.f_of_means(oriented, imbalance)
     nearest = np.argsort(f, kind="stable")[:NEAR_SHOWN]
-    required = merge_threshold(tolerance, 1 - rho[nearest], f[nearest])
+    uneven = rule.imbalance(first[nearest], second[nearest])
+    required = merge_threshold(tolerance, 1 - rho[nearest], f[nearest], uneven)
     near = PairTable(
         tuple(labels[i] for i in first[nearest]),
         tuple(with_sign(labels[second[i]], signs[i]) for i in nearest),

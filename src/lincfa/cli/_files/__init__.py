@@ -1,5 +1,6 @@
 """Data in files: tables and fields, read by polars and xarray, or in chunks by dask."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from ._fields import FieldFile, open_field
@@ -20,10 +21,12 @@ def open_data(
     model: Any = None,
     in_chunks: bool = False,
     scheduler: bool = False,
+    codes: Sequence[float] = (),
 ) -> DataFile:
     """Read a file, or CSV from standard input (``-``), or open it to be read in chunks, by dask."""
     # For NetCDF and Zarr the samples are along the dimension named, or that of the target, or of
-    # the variables of a fitted model. A scheduler elsewhere takes another package.
+    # the variables of a fitted model. A scheduler elsewhere takes another package. Codes are
+    # numbers that mean missing.
     format = format_of(path)
     require_packages(format, dask=in_chunks, scheduler=scheduler)
     if format.is_folder and not in_chunks:
@@ -34,12 +37,18 @@ def open_data(
     data: DataFile
     if format.is_grid:
         data = open_field(
-            path, format, in_chunks=in_chunks, samples=samples, target=target, model=model
+            path,
+            format,
+            in_chunks=in_chunks,
+            samples=samples,
+            target=target,
+            model=model,
+            codes=tuple(codes),
         )
     elif in_chunks:
-        data = ParquetChunks.open(path, format)
+        data = ParquetChunks.open(path, format, tuple(codes))
     else:
-        data = TableFile.read(path, format, separator, target)
+        data = TableFile.read(path, format, separator, target, tuple(codes))
     if not data.names:
         raise ValueError(f"{data.source} has no columns.")
     if not data.n_rows:

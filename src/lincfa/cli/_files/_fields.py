@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,7 +13,15 @@ import numpy.typing as npt
 
 from ..._data._compute import compute
 from ._formats import Format, damaged
-from ._tables import CHUNK_BYTES, FileColumns, Indices, TableFile, ValueCounts, beside
+from ._tables import (
+    CHUNK_BYTES,
+    FileColumns,
+    Indices,
+    OtherValues,
+    TableFile,
+    ValueCounts,
+    beside,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,6 +53,10 @@ class GriddedVariable:
         chosen = np.array([name in names for name in self.columns], dtype=np.bool_)
         return xr.DataArray(chosen.reshape(self.shape), dims=self.dims)
 
+    def by_column(self, array: xr.DataArray) -> dict[str, Any]:
+        values = array.transpose(*self.dims).values.ravel().tolist()
+        return dict(zip(self.columns, values, strict=True))
+
 
 @dataclass(frozen=True)
 class FieldFile(FileColumns):
@@ -59,6 +71,7 @@ class FieldFile(FileColumns):
     data: xr.Dataset
     in_chunks: bool
     sample_dim: str  # type: ignore[misc]
+    codes: tuple[float, ...] = ()
 
     comments: ClassVar[dict[str, str]] = {}
 
@@ -76,7 +89,23 @@ class FieldFile(FileColumns):
         plain = [n for n in names if n in data.variables and data[n].dims == (dim,)]
         known = [n for n in plain if data[n].dtype.kind in _NUMBERS + _TEXT + "bmM"]
         frame = pl.DataFrame([_column(name, data[name].values) for name in known])
-        return TableFile(self.source, self.format, frame)
+        return TableFile(self.source, self.format, frame, codes=self.codes)
+
+    @cached_property
+    def values(self) -> xr.Dataset:
+        """The data in which codes are missing values."""
+        if not self.codes:
+            return self.data
+        return self.data.map(self._without_codes, keep_attrs=True)
+
+    def _without_codes(self, array: xr.DataArray) -> xr.DataArray:
+        if not _is_numeric(array) or self.sample_dim not in array.dims:
+            return array
+        codes = np.array(self.codes)
+        if array.dtype.kind == "f":
+            codes = codes[np.abs(codes) <= np.finfo(array.dtype).max].astype(array.dtype)
+        found = array.isin(codes)
+        return array.where(~found) if self.in_chunks or found.any() else array
 
     @cached_property
     def variables(self) -> list[GriddedVariable]:  # type: ignore[override]
@@ -123,22 +152,60 @@ class FieldFile(FileColumns):
 
     @cached_property
     def _counts(self) -> ValueCounts:
-        """Missing and infinite values of all columns: one pass over the data."""
-        counts, first = map(dict[str, int], self.table._counts)
+        """Counts and extremes of all columns: one pass over the data."""
+        counts = ValueCounts(*(dict[str, Any](each) for each in self.table._counts))
+        first = counts.infinite
         if not self.variables:
-            return ValueCounts(counts, first)
-        data: Any = self.data[[each.name for each in self.variables]]
+            return counts
+        data: Any = self.values[[each.name for each in self.variables]]
         dim = self.sample_dim
-        missing, infinite = self._compute([data.isnull().sum(dim), np.isinf(data).any(dim)])
+        results = [data.isnull().sum(dim), np.isinf(data).any(dim), data.min(dim), data.max(dim)]
+        missing, infinite, low, high = self._compute(results)
         for each in self.variables:
-            values = missing[each.name].transpose(*each.dims).values.ravel().tolist()
-            counts |= zip(each.columns, values, strict=True)
+            for figures, known in (
+                (missing, counts.missing),
+                (low, counts.lowest),
+                (high, counts.highest),
+            ):
+                known.update(each.by_column(figures[each.name]))
             flags = infinite[each.name].transpose(*each.dims).values
             for place in zip(*np.nonzero(flags), strict=True):
                 cell = data[each.name].isel(dict(zip(each.dims, place, strict=True)))
                 name = each.columns[int(np.ravel_multi_index(place, each.shape))]
                 first[name] = int(np.argmax(np.isinf(cell.values)))
-        return ValueCounts(counts, first)
+        return counts
+
+    def other_values(self, pairs: Mapping[str, npt.NDArray[np.float64]]) -> dict[str, OtherValues]:
+        import xarray as xr
+
+        plain = self._plain([*pairs])
+        result = super().other_values({name: pairs[name] for name in plain}) if plain else {}
+        dim, nothing = self.sample_dim, np.full(2, np.nan)
+        chosen, figures = [each for each, _ in self._chosen(pairs)], []
+        for each in chosen:
+            array = self.values[each.name]
+            ends = np.array([pairs.get(name, nothing) for name in each.columns]).T
+            low, high = (
+                array == xr.DataArray(end.reshape(each.shape), dims=each.dims) for end in ends
+            )
+            others = array.where(~(low | high))
+            figures.append([low.sum(dim), high.sum(dim), others.min(dim), others.max(dim)])
+        for each, computed in zip(chosen, self._compute(figures), strict=True):
+            columns = [each.by_column(figure) for figure in computed]
+            for name in each.columns:
+                if name in pairs:
+                    result[name] = OtherValues(*(column[name] for column in columns))
+        return result
+
+    def _have_values(self, names: Sequence[str], rows: Indices) -> npt.NDArray[np.bool_]:
+        plain = self._plain(names)
+        found = dict(zip(plain, self.table._have_values(plain, rows), strict=True)) if plain else {}
+        chosen = [each for each, _ in self._chosen(names)]
+        present = [self._rows(self.values[each.name], rows).notnull() for each in chosen]
+        flags = self._compute([each.any(self.sample_dim) for each in present])
+        for each, here in zip(chosen, flags, strict=True):
+            found |= each.by_column(here)
+        return np.array([found[name] for name in names])
 
     def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
         return self.table._each(function, names)
@@ -154,7 +221,7 @@ class FieldFile(FileColumns):
 
     def complete_rows(self, names: Sequence[str]) -> npt.NDArray[np.bool_]:
         lacking = [
-            (self.data[each.name].isnull() & mask).any(each.dims)
+            (self.values[each.name].isnull() & mask).any(each.dims)
             for each, mask in self._chosen(names)
         ]
         plain = self._plain(names)
@@ -176,7 +243,7 @@ class FieldFile(FileColumns):
         plain, chosen = self._plain(names), list(self._chosen(names))
         if not chosen:
             return self.table.features(names, rows)
-        data = self._rows(self.data[[*plain, *(each.name for each, _ in chosen)]], rows)
+        data = self._rows(self.values[[*plain, *(each.name for each, _ in chosen)]], rows)
         for each, mask in chosen:
             if (~mask & ~each.mask(set(self.empty))).any():
                 data[each.name] = data[each.name].where(mask)
@@ -213,7 +280,7 @@ class FieldFile(FileColumns):
         field = model._columns.field
         if field is None:
             return model.transform(self.flat_features(names, rows))
-        data = self._rows(self.data[[variable.name for variable in field.variables]], rows)
+        data = self._rows(self.values[[variable.name for variable in field.variables]], rows)
         data = data.rename({self.sample_dim: field.sample_dim})
         reduced = model.transform(data if field.is_dataset else data[field.variables[0].name])
         return reduced.rename({field.sample_dim: self.sample_dim})
@@ -285,6 +352,7 @@ def open_field(
     samples: str | None,
     target: str | None = None,
     model: Any = None,
+    codes: tuple[float, ...] = (),
 ) -> FieldFile:
     """Open a data set along the dimension of its target, or of the variables of a fitted model."""
     import xarray as xr
@@ -306,9 +374,9 @@ def open_field(
         else:
             data, dim = _as_fitted(data, path, samples, model)
         if in_chunks:
-            return FieldFile(path, format, _in_chunks(data, dim), True, dim)
+            return FieldFile(path, format, _in_chunks(data, dim), True, dim, codes)
         try:
-            return FieldFile(path, format, data.load(), False, dim)
+            return FieldFile(path, format, data.load(), False, dim, codes)
         except (OSError, RuntimeError, KeyError):
             raise damaged(path, format) from None
 

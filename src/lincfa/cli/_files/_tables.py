@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from secrets import token_hex
@@ -26,10 +26,21 @@ CHUNK_BYTES = 2**26  # size of a chunk, about; a row group of a Parquet file is 
 
 
 class ValueCounts(NamedTuple):
-    """Missing values by numeric column, and the first row with infinity, counted from 0."""
+    """What is known of the values of each numeric column."""
 
-    missing: dict[str, int]
-    infinite: dict[str, int]
+    missing: dict[str, int]  # how many
+    infinite: dict[str, int]  # the first row with infinity, counted from 0
+    lowest: dict[str, float]  # of columns with a value
+    highest: dict[str, float]
+
+
+class OtherValues(NamedTuple):
+    """How many values of a column are one of two, and the range of all others."""
+
+    at_low: int
+    at_high: int
+    low: float  # NaN, as the next, if there are no others
+    high: float
 
 
 class FileColumns:
@@ -38,6 +49,7 @@ class FileColumns:
     source: str
     schema: dict[str, Any]
     n_rows: int
+    codes: tuple[float, ...]  # values that mean missing in numeric columns, but where they are kept
 
     variables: ClassVar[list[Any]] = []
     coordinates: ClassVar[frozenset[str]] = frozenset()
@@ -45,6 +57,12 @@ class FileColumns:
 
     def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
         raise NotImplementedError
+
+    def _each_without_codes(
+        self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]
+    ) -> list[Any]:
+        codes = self.codes
+        return self._each(lambda frame: function(without_codes(frame, codes)), names)
 
     @property
     def names(self) -> list[str]:
@@ -55,17 +73,20 @@ class FileColumns:
 
     @cached_property
     def _counts(self) -> ValueCounts:
-        """Missing and infinite values of all numeric columns: one pass over the data."""
+        """Counts and extremes of all numeric columns: one pass over the data."""
         names = [name for name in self.names if self._is_number(name)]
-        missing, start = dict.fromkeys(names, 0), 0
-        infinite: dict[str, int] = {}
-        for n_rows, counts in self._each(_count_values, names):
+        result, start = ValueCounts(dict.fromkeys(names, 0), {}, {}, {}), 0
+        for n_rows, counts in self._each_without_codes(_count_values, names):
             for name, count in counts.missing.items():
-                missing[name] += count
+                result.missing[name] += count
             for name, row in counts.infinite.items():
-                infinite.setdefault(name, start + row)
+                result.infinite.setdefault(name, start + row)
+            for name, value in counts.lowest.items():
+                result.lowest[name] = min(value, result.lowest.get(name, value))
+            for name, value in counts.highest.items():
+                result.highest[name] = max(value, result.highest.get(name, value))
             start += n_rows
-        return ValueCounts(missing, infinite)
+        return result
 
     @cached_property
     def numeric(self) -> list[str]:
@@ -96,8 +117,21 @@ class FileColumns:
     def count_values(self, names: Sequence[str]) -> ValueCounts:
         self.require_numeric(names)
         missing = {name: self._counts.missing.get(name, self.n_rows) for name in names}
-        first = self._counts.infinite
-        return ValueCounts(missing, {name: first[name] for name in names if name in first})
+        return ValueCounts(missing, *(_of(names, each) for each in self._counts[1:]))
+
+    def other_values(self, pairs: Mapping[str, npt.NDArray[np.float64]]) -> dict[str, OtherValues]:
+        """Set two values of some columns, their lowest and highest or NaN, apart from the rest."""
+        pairs = dict(pairs)
+        parts = self._each_without_codes(lambda frame: _other_values(frame, pairs), list(pairs))
+        return {
+            name: OtherValues(
+                sum(part[name].at_low for part in parts),
+                sum(part[name].at_high for part in parts),
+                float(np.fmin.reduce([part[name].low for part in parts])),
+                float(np.fmax.reduce([part[name].high for part in parts])),
+            )
+            for name in pairs
+        }
 
     def only(self, names: Collection[str]) -> Self:
         """Release the memory of all columns but some."""
@@ -105,20 +139,41 @@ class FileColumns:
 
     def complete_rows(self, names: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return which rows have a value in each of some columns."""
-        return np.concatenate(self._each(_complete_rows, names))
+        return np.concatenate(self._each_without_codes(_complete_rows, names))
 
     def target(self, name: str) -> npt.NDArray[np.float64]:
         """Return a column as numbers, NaN where a value is missing."""
         self.require_numeric([name])
         if not self._is_number(name):
             return np.full(self.n_rows, np.nan)
-        return np.concatenate(self._each(_to_array, [name]))[:, 0].astype(np.float64)
+        values = self._each_without_codes(_to_array, [name])
+        return np.concatenate(values)[:, 0].astype(np.float64)
 
     def features(self, names: Sequence[str], rows: Indices) -> Any:
         raise NotImplementedError
 
     def flat_features(self, names: Sequence[str], rows: Indices) -> Any:
         return self.features(names, rows)
+
+    def with_values(self, names: Sequence[str], rows: Indices) -> list[str]:
+        """Return those of some features that have a value in some rows."""
+        # Only where more values are missing than there are other rows may all of these be.
+        gaps = self._counts.missing
+        doubtful = [name for name in names if gaps[name] >= rows.size]
+        if not doubtful:
+            return list(names)
+        present = self._have_values(doubtful, rows)
+        empty = {name for name, here in zip(doubtful, present, strict=True) if not here}
+        return [name for name in names if name not in empty]
+
+    def _have_values(self, names: Sequence[str], rows: Indices) -> npt.NDArray[np.bool_]:
+        chosen = np.zeros(self.n_rows, dtype=np.bool_)
+        chosen[rows] = True
+        start, result = 0, np.zeros(len(names), dtype=np.bool_)
+        for values in self._each_without_codes(_is_present, names):
+            result |= values[chosen[start : start + len(values)]].any(axis=0)
+            start += len(values)
+        return result
 
     def columns_of(self, model: Any) -> list[str]:
         return [str(name) for name in model._columns.labels]
@@ -136,24 +191,31 @@ class TableFile(FileColumns):
     frame: pl.DataFrame
     csv: CsvFile | None = None
     comments: dict[str, str] = field(default_factory=dict)  # on text that is mostly numbers
+    codes: tuple[float, ...] = ()
 
     in_chunks: ClassVar[bool] = False
 
     @classmethod
     def read(
-        cls, path: str, format: Format, separator: str | None, target: str | None = None
+        cls,
+        path: str,
+        format: Format,
+        separator: str | None,
+        target: str | None = None,
+        codes: tuple[float, ...] = (),
     ) -> TableFile:
         """Read a CSV, Parquet or Feather file, or CSV from standard input (``-``)."""
         # Text that holds only numbers is converted; outside of CSV only if it is the target.
         if format.kind != "csv":
             frame = _read_columnar(path, format)
             text = [frame.get_column(target)] if target in frame.columns else []
-            return cls(path, format, frame.with_columns(_numbers_of(text)[0]))
+            return cls(path, format, frame.with_columns(_numbers_of(text)[0]), codes=codes)
         csv = CsvFile.open(path, format, separator)
         frame = csv.read()
         numbers, comments = _numbers_of(frame.iter_columns())
         frame = frame.with_columns(numbers)
-        return cls(csv.source, replace(format, separator=csv.separator), frame, csv, comments)
+        format = replace(format, separator=csv.separator)
+        return cls(csv.source, format, frame, csv, comments, codes)
 
     @cached_property
     def schema(self) -> dict[str, Any]:  # type: ignore[override]
@@ -183,7 +245,7 @@ class TableFile(FileColumns):
         """Return rows of numeric columns, in memory that a fit does not copy."""
         import polars as pl
 
-        array = _to_array(self.frame.select(names), rows)
+        array = _to_array(without_codes(self.frame.select(names), self.codes), rows)
         # The orientation is given because polars would mistake the columns of a square for rows.
         return pl.DataFrame(array, schema=list(names), orient="row")
 
@@ -260,15 +322,52 @@ def _has_value(column: pl.Series) -> bool:
     return column.null_count() < len(column)
 
 
+def without_codes(frame: pl.DataFrame, codes: Sequence[float]) -> pl.DataFrame:
+    """Return a table without the values of numeric columns that mean missing."""
+    changed = []
+    for column in frame.iter_columns() if codes else ():
+        own = _codes_as(column.dtype, codes)
+        if len(own):
+            found = column.is_in(own).fill_null(False)
+            if found.any():
+                changed.append(column.set(found, None))
+    return frame.with_columns(changed) if changed else frame
+
+
+def _codes_as(dtype: Any, codes: Sequence[float]) -> pl.Series:
+    """Return codes in the type of a column: 1e20 as it is in single precision."""
+    import polars as pl
+
+    held = [code for code in codes if not dtype.is_integer() or code.is_integer()]
+    if not dtype.is_numeric() or not held:
+        return pl.Series([], dtype=pl.Float64)
+    values = pl.Series(held, dtype=pl.Float64).cast(dtype, strict=False).drop_nulls()
+    return values.filter(values.is_finite()) if dtype.is_float() else values
+
+
+def _other_values(
+    frame: pl.DataFrame, pairs: Mapping[str, npt.NDArray[np.float64]]
+) -> dict[str, OtherValues]:
+    result = {}
+    for column in frame.iter_columns():
+        values = _to_array(column.to_frame())[:, 0].astype(np.float64)
+        low, high = (values == value for value in pairs[column.name])
+        others = values[~(low | high | np.isnan(values))]
+        between = (others.min(), others.max()) if others.size else (np.nan, np.nan)
+        result[column.name] = OtherValues(int(low.sum()), int(high.sum()), *map(float, between))
+    return result
+
+
 def _count_values(frame: pl.DataFrame) -> tuple[int, ValueCounts]:
-    """Return the number of rows, and the missing and infinite values of the columns."""
+    """Return the number of rows, and what is known of the values of the columns."""
     import polars as pl
     import polars.selectors as cs
 
     floats = frame.select(cs.float())
     missing = frame.null_count().row(0, named=True) if frame.width else {}
+    lowest, highest = (_numbers(each) for each in (frame.min(), frame.max()))
     if not floats.width:
-        return frame.height, ValueCounts(missing, {})
+        return frame.height, ValueCounts(missing, {}, lowest, highest)
     for name, count in floats.select(pl.all().is_nan().sum()).row(0, named=True).items():
         missing[name] += count
     flags = floats.select(pl.all().is_infinite().any()).row(0, named=True)
@@ -277,7 +376,23 @@ def _count_values(frame: pl.DataFrame) -> tuple[int, ValueCounts]:
         for name in floats.columns
         if flags[name]
     }
-    return frame.height, ValueCounts({n: count for n, count in missing.items() if count}, first)
+    missing = {name: count for name, count in missing.items() if count}
+    return frame.height, ValueCounts(missing, first, lowest, highest)
+
+
+def _of(names: Sequence[str], figures: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: figures[name] for name in names if name in figures}
+
+
+def _numbers(frame: pl.DataFrame) -> dict[str, float]:
+    """Return the values in the first row of a table, where there are any."""
+    row = frame.row(0, named=True) if frame.height else {}
+    return {name: float(v) for name, v in row.items() if v is not None and v == v}
+
+
+def _is_present(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
+    present: npt.NDArray[np.bool_] = ~np.isnan(_to_array(frame))
+    return present
 
 
 def _complete_rows(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
@@ -301,7 +416,8 @@ def _to_array(
     )
     for place, column in enumerate(frame.iter_columns()):
         if column.null_count() or not isinstance(column.dtype, pl.Float64 | pl.Float32):
-            column = column.cast(pl.Float64)
+            # A column without any value may be text, with words for missing values.
+            column = column.cast(pl.Float64, strict=column.dtype.is_numeric())
         values = column.to_numpy()
         result[:, place] = values if rows is None else values[rows]
     return result
@@ -319,12 +435,13 @@ class ParquetChunks(FileColumns):
     format: Format
     schema: dict[str, Any]
     chunks: list[Chunk]
+    codes: tuple[float, ...] = ()
 
     in_chunks: ClassVar[bool] = True
     comments: ClassVar[dict[str, str]] = {}
 
     @classmethod
-    def open(cls, path: str, format: Format) -> ParquetChunks:
+    def open(cls, path: str, format: Format, codes: tuple[float, ...] = ()) -> ParquetChunks:
         """Open a Parquet file or a folder of them, with subfolders such as ``year=2020``."""
         files = parquet_files(path) if format.is_folder else [path]
         root = path if format.is_folder else os.path.dirname(path) or "."
@@ -334,7 +451,8 @@ class ParquetChunks(FileColumns):
             for file, label in zip(files, labels, strict=True)
             for start, n_rows in _row_group_runs(file, format)
         ]
-        return cls(path, format, _common_schema(files, format) | _label_schema(labels), chunks)
+        schema = _common_schema(files, format) | _label_schema(labels)
+        return cls(path, format, schema, chunks, codes)
 
     @cached_property
     def n_rows(self) -> int:  # type: ignore[override]
@@ -363,7 +481,7 @@ class ParquetChunks(FileColumns):
         import dask.dataframe as dd
         import polars as pl
 
-        make = _MakeFrame(self._types(names))
+        make = _MakeFrame(self._types(names), self.codes)
         empty = _to_pandas(pl.DataFrame(schema=make.types))
         return dd.from_map(make, self.chunks, self._split(rows), meta=empty)
 
@@ -492,6 +610,7 @@ class _MakeFrame:
     """Makes a pandas data frame of a chunk; a task of dask."""
 
     types: dict[str, Any]
+    codes: tuple[float, ...] = ()
     token: str = field(default_factory=token_hex)
 
     def __dask_tokenize__(self) -> str:
@@ -503,7 +622,8 @@ class _MakeFrame:
     ) -> pd.DataFrame:
         # dask asks for some columns only where these are all that it needs.
         names = [*self.types] if columns is None else columns
-        return _to_pandas(chunk.read({name: self.types[name] for name in names}, rows))
+        frame = chunk.read({name: self.types[name] for name in names}, rows)
+        return _to_pandas(without_codes(frame, self.codes))
 
 
 def _to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
@@ -525,10 +645,10 @@ def _write_part(
 
 
 def beside(frame: pl.DataFrame, reduced: npt.NDArray[Any], names: Sequence[str]) -> pl.DataFrame:
-    """Return a table with the reduced features as its last columns."""
+    """Return a table with the reduced features as its last columns; NaN is no value."""
     import polars as pl
 
-    columns = map(np.ascontiguousarray, reduced.T)
-    features = [pl.Series(name, values) for name, values in zip(names, columns, strict=True)]
+    columns = zip(names, map(np.ascontiguousarray, reduced.T), strict=True)
+    features = [pl.Series(name, values, nan_to_null=True) for name, values in columns]
     # A frame made of columns would invent a name for one that has none.
     return frame.hstack(features) if frame.width else pl.DataFrame(features)

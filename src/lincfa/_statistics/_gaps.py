@@ -1,0 +1,174 @@
+"""Statistics of features with missing values: each pair on the samples that it shares.
+
+Everything follows from ten sums over the samples in which both features of a pair are present: the
+number of samples, and the sums, squares and products of the two features and the target. They add
+up over rows, so that they can be computed in memory, accumulated, or gathered from chunks; with the
+features centred and scaled first, no digits are lost.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._data._checks import MIN_SAMPLES
+from ..theory._arrays import FloatArray
+from ._protocol import (
+    Comparison,
+    Correlations,
+    GroupSums,
+    IndexArray,
+    PairCorrelations,
+    Statistics,
+    add_member,
+)
+
+N_SUMS = 10
+"""n, Σx₁, Σx₂, Σx₁², Σx₂², Σx₁x₂, Σtx₁, Σtx₂, Σt, Σt², of target t, in this order."""
+
+_VARIES = 1e-12
+"""Share of its squares above which a column varies on some samples: below is their rounding."""
+
+_MEMBERS = 64
+"""Members of a group whose correlations with candidates are computed together."""
+
+
+def shared_sums(first: FloatArray, second: FloatArray, target: FloatArray) -> FloatArray:
+    """Sums over the shared samples of all pairs of columns, of shape (10, first, second).
+
+    Missing values are NaN. ``target`` has two columns: the target, and the weights of the rows.
+    """
+    t, weights = target.T[:, :, None]
+    size = first.shape[1]
+    there = ~np.isnan(first)
+    Z, M = np.where(there, first, 0.0) * weights, there * weights
+    left = np.hstack([Z, M, t * M, Z * np.nan_to_num(first), t * Z, t * t * M])
+    there = ~np.isnan(second)
+    other = np.where(there, second, 0.0)
+    result = np.empty((N_SUMS, size, second.shape[1]))
+    with_values = (left[:, : 3 * size].T @ other).reshape(3, size, -1)
+    result[[5, 2, 7]] = with_values
+    with_presence = (left.T @ there.astype(np.float64)).reshape(6, size, -1)
+    result[[1, 0, 8, 3, 6, 9]] = with_presence
+    other *= other
+    result[4] = left[:, size : 2 * size].T @ other
+    return result
+
+
+def mirrored(sums: FloatArray) -> FloatArray:
+    """Return the sums of the same pairs with first and second exchanged."""
+    return sums[[0, 2, 1, 4, 3, 5, 7, 6, 8, 9]].transpose(0, 2, 1)
+
+
+def correlations_of(sums: FloatArray) -> Correlations:
+    """Correlations of pairs from their sums; those of pairs that cannot be judged are 0."""
+    n, a, b, aa, bb, ab, ta, tb, t, tt = sums
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variances = [square - total**2 / n for square, total in ((aa, a), (bb, b), (tt, t))]
+        known = n >= MIN_SAMPLES * (1 - 1e-9)
+        for variance, square in zip(variances, (aa, bb, tt), strict=True):
+            known &= variance > _VARIES * square
+        root_a, root_b, root_t = map(np.sqrt, variances)
+        rho = (ab - a * b / n) / (root_a * root_b)
+        r_first = (ta - t * a / n) / (root_a * root_t)
+        r_second = (tb - t * b / n) / (root_b * root_t)
+    rho, r_first, r_second = (
+        np.clip(np.where(known, r, 0.0), -1, 1) for r in (rho, r_first, r_second)
+    )
+    return Correlations(rho, r_first, r_second, np.where(known, n, -np.inf))
+
+
+@dataclass(frozen=True)
+class GapStatistics(Statistics):
+    """Correlations of pairs on the samples they share, whatever they are computed from."""
+
+    @abstractmethod
+    def known(self, first: IndexArray, second: IndexArray) -> Correlations:
+        """All that F needs of all pairs of two sets of features."""
+
+    @property
+    def complete(self) -> bool:
+        return False
+
+    def within(self, features: IndexArray) -> Correlations:
+        return self.known(features, features)
+
+    def between(
+        self, seeds: IndexArray, comparisons: Iterable[Comparison]
+    ) -> Iterator[Correlations]:
+        for active, candidates in comparisons:
+            yield self.known(seeds[active], candidates)
+
+    def all_pairs(self, features: IndexArray) -> Correlations:
+        return self.known(features, features)
+
+    def square(self, features: IndexArray) -> FloatArray:
+        return _correlations(self.known(features, features))
+
+    def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
+        return map(_correlations, self.between(seeds, comparisons))
+
+    def sums(self) -> "GapGroupSums":
+        return GapGroupSums(self)
+
+
+def _correlations(known: Correlations) -> FloatArray:
+    """Correlations, NaN for pairs that share too few samples."""
+    return np.where(np.isneginf(known.n_samples), np.nan, known.rho)
+
+
+class GapGroupSums(GroupSums):
+    """Sums over the members of a group, brought up to date for candidates when they are asked."""
+
+    def __init__(self, statistics: GapStatistics) -> None:
+        size = statistics.varying.size
+        self._statistics = statistics
+        self._members: list[int] = []
+        self._factors: list[float] = []
+        self._sums, self._counted = np.zeros((4, size)), np.zeros(size, dtype=np.intp)
+
+    def add(self, features: IndexArray, factors: FloatArray) -> None:
+        self._members += features.tolist()
+        self._factors += factors.tolist()
+
+    def of(self, candidates: IndexArray) -> FloatArray:
+        for start in np.unique(self._counted[candidates]).tolist():
+            behind = candidates[self._counted[candidates] == start]
+            sums = self._sums[:, behind]
+            weight = float(np.abs(self._factors[:start]).sum())
+            for first in range(start, len(self._members), _MEMBERS):
+                some = slice(first, first + _MEMBERS)
+                known = self._statistics.known(np.array(self._members[some]), behind)
+                for place, factor in enumerate(self._factors[some]):
+                    weight += abs(factor)
+                    add_member(sums, known.at(place), factor, weight)
+            self._sums[:, behind] = sums
+        self._counted[candidates] = len(self._members)
+        return self._sums[:, candidates]
+
+
+@dataclass(frozen=True)
+class CachedGapStatistics(GapStatistics):
+    """Statistics with all correlations computed once, to serve many groupings of the same data."""
+
+    _source: Statistics
+    _known: Correlations
+
+    @classmethod
+    def of(cls, source: GapStatistics) -> "CachedGapStatistics":
+        """Compute the correlations of all features; those of constant ones have no meaning."""
+        every = np.arange(source.varying.size)
+        costs = replace(source.costs, scattered=0.0, candidates=128, columns=0)
+        return cls(
+            **source.moments(), costs=costs, _source=source, _known=source.known(every, every)
+        )
+
+    def known(self, first: IndexArray, second: IndexArray) -> Correlations:
+        return self._known.at(*np.ix_(first, second))
+
+    def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
+        return self._source.pairs(first, second, known)
+
+    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
+        return self._source.group_variances(labels, n_groups, factors)

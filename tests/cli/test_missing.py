@@ -1,0 +1,267 @@
+"""Missing values: codes for them, rows without a target, and values that look like codes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lincfa import LinCFA, load
+from lincfa.cli._files import _fields
+
+pl = pytest.importorskip("polars")
+
+CODE = -9999.0
+WAYS = ["csv", "csv.gz", "parquet", "feather", "folder", "dask", "nc", "zarr", "chunks"]
+ALL = ["--target", "y", "--test", 0, "--tolerance", 1, "--no-report"]
+
+
+@pytest.fixture
+def place(folder, samples, monkeypatch):
+    """Writes features and target in a format; gives how a command names them."""
+
+    def write(way, X, y):
+        if way in ("folder", "dask", "chunks"):
+            pytest.importorskip("dask.dataframe")
+        if way in ("nc", "zarr", "chunks"):
+            return write_field(way, X, y)
+        frame = pl.DataFrame(X, schema=samples.names, orient="row").with_columns(
+            pl.Series("y", y), pl.Series("id", [f"s{row}" for row in range(len(y))])
+        )
+        if way == "folder":
+            Path("data").mkdir()
+            frame[:20].write_parquet("data/part.0.parquet")
+            frame[20:].write_parquet("data/part.1.parquet")
+            return ["data"]
+        if way.startswith("csv"):
+            from lincfa.cli._write import write_table
+
+            write_table(f"data.{way}", frame.fill_nan(None))
+            return [f"data.{way}"]
+        if way == "feather":
+            frame.write_ipc("data.feather")
+            return ["data.feather"]
+        frame.write_parquet("data.parquet")
+        return ["data.parquet", *(["--dask"] if way == "dask" else [])]
+
+    def write_field(way, X, y):
+        xr = pytest.importorskip("xarray")
+        pytest.importorskip("netCDF4" if way == "nc" else "zarr")
+        monkeypatch.setattr(_fields, "CHUNK_BYTES", 25 * 6 * 8)
+        cells = X.reshape(-1, 2, 3)
+        data = xr.Dataset({"t": (("row", "lat", "lon"), cells), "y": ("row", y)})
+        if way == "nc":
+            data.to_netcdf("data.nc", engine="netcdf4")
+            return ["data.nc"]
+        data.to_zarr("data.zarr", zarr_format=2, consolidated=True)
+        return ["data.zarr", *(["--dask"] if way == "chunks" else [])]
+
+    return write
+
+
+def reduced(model, way):
+    """The reduced features that a command wrote."""
+    if way in ("nc", "zarr", "chunks"):
+        import xarray as xr
+
+        path = "data-reduced.nc" if way == "nc" else "data-reduced.zarr"
+        with xr.open_dataset(path, engine="netcdf4" if way == "nc" else "zarr") as data:
+            return data["reduced"].values
+    if way in ("folder", "dask"):
+        frame = pl.read_parquet("data-reduced*/*.parquet")
+    elif way.startswith("csv"):
+        frame = pl.read_csv(f"data-reduced.{way}")
+    else:
+        read = pl.read_ipc if way == "feather" else pl.read_parquet
+        frame = read(f"data-reduced.{way}")
+    return frame.select(list(model.get_feature_names_out())).to_numpy()
+
+
+def with_holes(samples, hole):
+    """The samples, with features missing in rows 3 and 50, and the target in rows 7 and 8."""
+    X, y = samples.X.copy(), samples.y.copy()
+    X[3, 1] = X[3, 3] = X[50, 3] = X[8, 0] = y[7] = y[8] = hole
+    return X, y
+
+
+@pytest.mark.parametrize("code", [None, CODE])
+@pytest.mark.parametrize("way", WAYS)
+def test_rows_left_out_in_any_format(done, fails, place, samples, way, code):
+    """Codes are missing values; rows without a target are reduced if they can be."""
+    X, y = with_holes(samples, np.nan if code is None else code)
+    data = place(way, X, y)
+    options = [] if code is None else ["--missing-code", "-9999"]
+    message = fails("reduce", *data, *ALL, *options)
+    what = "missing values" if code is None else "missing values (also -9999)"
+    second, first, other = [f"({count})" for count in (2, 1, 1)]
+    names = samples.names
+    if way in ("nc", "zarr", "chunks"):
+        names = [f"t[lat={k // 3}, lon={k % 3}]" for k in range(6)]
+    told = f"{names[3]!r} {second}, {names[0]!r} {first}, {names[1]!r} {other}"
+    assert f": {what} in columns {told}, in 2 of 60 rows (first in row 4); --missing" in message
+    result = done("reduce", *data, *ALL, *options, "--missing", "drop")
+    notes = [line for line in result.err.splitlines() if " of 60 rows " in line]
+    assert notes == [
+        "note: 2 of 60 rows have no target: nothing is learned from them, and 1 with all features "
+        "is reduced",
+        f"note: 2 of 60 rows left out because of {what} in columns {told}",
+    ]
+    learned = np.setdiff1d(np.arange(60), [3, 7, 8, 50])
+    expected = LinCFA().fit(samples.X[learned], samples.y[learned])
+    model = load("groups.json")
+    assert model.labels_.tolist() == expected.labels_.tolist()
+    means = expected.transform(samples.X[np.setdiff1d(np.arange(60), [3, 8, 50])])
+    np.testing.assert_allclose(reduced(model, way), means, rtol=1e-12, atol=1e-12)
+    applied = done("apply", "groups.json", *data, *options, "--missing", "drop", "--force")
+    assert "note: 3 of 60 rows left out" in applied.err
+    np.testing.assert_allclose(reduced(model, way), means, rtol=1e-12, atol=1e-12)
+
+
+def test_rows_without_a_target_are_written_but_not_scored(done, place, samples):
+    """Whether features may be missing or not, and in their old order."""
+    y = samples.y.copy()
+    y[[0, 30, 59]] = np.nan
+    data = place("parquet", samples.X, y)
+    told = json.loads(done("reduce", *data, "--target", "y", "--tolerance", 1, "--json").out)
+    assert told["notes"] == [
+        "not numeric, kept unchanged: column 'id'",
+        "3 of 60 rows have no target: they are reduced, but not learned from",
+    ]
+    assert (told["n_samples"], told["scores"]["n_test"]) == (40, 17)
+    assert (told["data"]["rows"], told["data"]["rows left out"]) == (57, 3)
+    written = pl.read_parquet("data-reduced.parquet")
+    assert written["id"].to_list() == [f"s{row}" for row in range(60)]
+    model = load("groups.json")
+    means = model.transform(pl.DataFrame(samples.X, schema=samples.names))
+    np.testing.assert_allclose(reduced(model, "parquet"), means, rtol=1e-12)
+
+
+def test_a_target_that_is_always_missing(fails, place, samples):
+    data = place("parquet", samples.X, np.full(60, CODE))
+    message = fails("reduce", *data, "--target", "y", "--missing-code", "-9999")
+    assert message == "data.parquet: the target 'y' has no value in any row"
+
+
+def test_compare_takes_complete_rows(done, fails, place, samples):
+    X, y = with_holes(samples, 1e20)
+    data = place("csv", X, y)
+    options = ["compare", *data, "--target", "y", "--method", "ridge", "--missing-code", "1e20"]
+    assert "missing values (also 1e+20) in columns 'b1' (2), 'a1' (1)" in fails(*options)
+    told = json.loads(done(*options, "--missing", "drop", "--json").out)
+    assert "2 of 60 rows have no target and are left out" in told["notes"]
+    assert told["n_samples"] == 56
+    message = fails(*options, "--missing", "pairwise", code=2)
+    assert "--missing pairwise is for lincfa reduce; the methods compared need complete" in message
+
+
+def test_codes_of_all_kinds(done, save, columns):
+    """Numbers as they are read, several codes, and columns to keep, which are not changed."""
+    rows = {"a1": (4, "-9999.0"), "a2": (5, "-1e30"), "b1": (6, "99"), "b2": (9, " -9999 ")}
+    holes = {name: [*columns[name]] for name in rows}
+    for name, (row, text) in rows.items():
+        holes[name][row] = text
+    whole = [str(row) for row in range(30)] + ["-9999"] * 30
+    data = save(columns | holes | {"id": ["-9999", *columns["id"][1:]], "whole": whole})
+    options = ["--missing", "drop", "--missing-code", "-9999", "--missing-code", "-1e30"]
+    options += ["--missing-code", "99", "--keep", "id", "--keep", "whole"]
+    told = json.loads(done("reduce", data, *ALL, *options, "--json").out)
+    assert told["n_samples"] == 56
+    assert any(note.startswith("4 of 60 rows left out because") for note in told["notes"])
+    written = pl.read_csv("data-reduced.csv", infer_schema=False)
+    assert written["id"][0] == "-9999"
+    left = [row for row in range(60) if row not in (4, 5, 6, 9)]
+    assert written["whole"].to_list() == [whole[row] for row in left]
+
+
+@pytest.mark.parametrize("code", ["NA", "nan", "inf", ""])
+def test_a_code_is_a_number(fails, data, code):
+    message = fails("reduce", data, "--target", "y", f"--missing-code={code}", code=2)
+    assert f"argument --missing-code: {code!r} is not a number" in message
+
+
+def test_codes_from_a_pipe(run, samples, folder):
+    X, y = with_holes(samples, CODE)
+    frame = pl.DataFrame(X, schema=samples.names, orient="row").with_columns(y=pl.Series(y))
+    result = run(
+        *("reduce", "-", *ALL, "--missing", "drop", "--missing-code", "-9999", "--output", "-"),
+        stdin=frame.write_csv().encode(),
+    )
+    assert result.code == 0, result.err
+    assert len(result.out.splitlines()) == 1 + 57
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_values_that_look_like_codes_are_noted(done, place, samples, way):
+    X = samples.X.copy()
+    X[10:13, 1] = X[20:24, 4] = CODE
+    X[5:9, 2] = 1e20
+    X[0, 0] = CODE  # a single one is an outlier
+    data = place(way, X, samples.y)
+    result = done("reduce", *data, *ALL)
+    names = samples.names
+    if way in ("nc", "zarr", "chunks"):
+        names = [f"t[lat={k // 3}, lon={k % 3}]" for k in range(6)]
+    notes = [line for line in result.err.splitlines() if "looks like" in line]
+    assert notes == [
+        f"note: -9999 in columns {names[1]!r}, {names[4]!r} looks like a code for missing values; "
+        "--missing-code -9999 counts it as missing",
+        f"note: 1e+20 in column {names[2]!r} looks like a code for missing values; --missing-code "
+        "1e+20 counts it as missing",
+    ]
+    options = ["--missing-code", "-9999", "--missing-code", "1e20", "--missing", "drop", "--force"]
+    assert "looks like" not in done("reduce", *data, *ALL, *options).err
+
+
+def noted(done, columns):
+    pl.DataFrame(columns).write_parquet("columns.parquet")
+    result = done("reduce", "columns.parquet", *ALL, "--force")
+    return [line for line in result.err.splitlines() if "looks like" in line]
+
+
+def test_ordinary_values_do_not_look_like_codes(done, folder):
+    rng = np.random.default_rng(8)
+    n = 400
+    target = rng.normal(size=n)
+    columns = {
+        "y": target,
+        "zeros": np.where(rng.random(n) < 0.9, 0.0, rng.lognormal(10, 3, n)),
+        "far from zero": np.where(rng.random(n) < 0.2, 0.0, rng.normal(1e6, 1, n)),
+        "counts": rng.negative_binomial(1, 0.02, n),
+        "capped": np.minimum(rng.poisson(90, n), 99),
+        "years": rng.integers(98, 100, n),
+        "binary": rng.integers(0, 2, n),
+        "two values": rng.choice([-1.0, 1.0], n),
+        "money": rng.choice([9999.0, 99.99, 999.0], n),
+        "heavy": np.exp(rng.standard_cauchy(n).clip(-300, 300)),
+        "one outlier": np.where(np.arange(n) == 5, -9999.0, target),
+        "times": 1.7e18 + rng.integers(0, 10**9, n),
+        "flags": rng.choice([0, 1, 255], n),
+    }
+    assert noted(done, columns) == []
+
+
+def test_other_values_that_do_look_like_codes(done, folder):
+    n = 300
+    rng = np.random.default_rng(2)
+
+    def coded(values, code, count=30):
+        return np.where(rng.permutation(n) < count, code, values)
+
+    normal = rng.normal(size=n)
+    columns = {
+        "y": normal,
+        "kelvin": coded(280 + normal, -99),
+        "single": coded(normal, -999.9).astype(np.float32),
+        "both": coded(coded(normal, 99999.0), -99999.0),
+        "whole": np.full(n, -9999),
+        "dry": coded(np.zeros(n), -9999.0),
+        "few": coded(normal, -9999.0, 2),
+    }
+    single = float(np.float32(-999.9))
+    where = {line.split()[1]: line for line in noted(done, columns)}
+    assert {*where} == {"-9999", "-99", "99999", "-99999", repr(single)}
+    assert "in columns 'whole', 'dry' looks" in where["-9999"]
+    result = done(
+        "reduce", "columns.parquet", *ALL, "--missing-code", single, "--missing", "drop", "--force"
+    )
+    assert "note: 30 of 300 rows left out because of missing values (also -999.9" in result.err

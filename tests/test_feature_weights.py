@@ -1,0 +1,180 @@
+"""Weights of features: equal ones are none, their unit is nothing, and means are weighted."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lincfa import LinCFA, LinCFACV, explain_pair
+from reference import QUICK, assert_raises, noise_only, stream, table
+from signs_gaps_weights import copies, dependent_target, factors, make
+
+STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+every_sign = pytest.mark.parametrize("signed", [False, True])
+FITTED = ["labels_", "signs_", "evidence_", "cohesion_", "feature_weights_", "mean_", "scale_"]
+
+
+def assert_identical(model, other):
+    for name in FITTED:
+        np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
+    assert hasattr(model, "merge_path_") == hasattr(other, "merge_path_")
+    if hasattr(model, "merge_path_"):
+        np.testing.assert_array_equal(model.merge_path_, other.merge_path_)
+
+
+def assert_near(model, other, rtol=1e-8):
+    np.testing.assert_array_equal(model.labels_, other.labels_)
+    np.testing.assert_array_equal(model.signs_, other.signs_)
+    for name in ("feature", "partner", "sign"):
+        np.testing.assert_array_equal(model.evidence_[name], other.evidence_[name])
+    for name in ("correlation", "f", "gain_share"):
+        one, two = model.evidence_[name], other.evidence_[name]
+        np.testing.assert_allclose(one, two, rtol=rtol, atol=rtol, err_msg=name)
+
+
+@every_sign
+@pytest.mark.parametrize("family", [factors, noise_only, dependent_target, copies])
+@every_strategy
+def test_equal_weights_are_none(strategy, family, signed):
+    X, y, _ = make(family)
+    build = partial(LinCFA, strategy=strategy, tolerance=2.0, signed=signed)
+    plain = build().fit(X, y)
+    assert (plain.feature_weights_ == 1).all()
+    for weights in (np.ones(12), np.full(12, 0.3), [7] * 12, pd.Series([2.5] * 12)):
+        model = build(feature_weights=weights).fit(X, y)
+        assert_identical(model, plain)
+        np.testing.assert_array_equal(model.transform(X), plain.transform(X))
+
+
+@every_sign
+@every_strategy
+def test_the_unit_of_weights_does_not_matter(strategy, signed):
+    X, y, weights = make(factors)
+    build = partial(LinCFA, strategy=strategy, tolerance=2.0, signed=signed)
+    model = build(feature_weights=weights).fit(X, y)
+    for factor in (3.0, 1e-6, 1e6):
+        scaled = build(feature_weights=factor * weights).fit(X, y)
+        assert_near(scaled, model)
+        np.testing.assert_allclose(scaled.transform(X), model.transform(X), rtol=1e-9, atol=1e-12)
+
+
+@every_strategy
+def test_weights_matter(strategy):
+    """And so much that groups are others, on data where nothing is nearly the same."""
+    X, y, _ = make(noise_only)
+    weights = np.where(np.arange(12) % 2, 0.01, 1.0)
+    plain, model = (
+        LinCFA(strategy=strategy, feature_weights=given).fit(X, y) for given in (None, weights)
+    )
+    np.testing.assert_array_equal(model.feature_weights_, weights)
+    assert model.labels_.tolist() != plain.labels_.tolist()
+
+
+@pytest.mark.parametrize("units", ["standardized", "original"])
+@every_sign
+@every_strategy
+def test_reduced_features_are_weighted_means(strategy, signed, units):
+    X, y, weights = make(factors)
+    options = {"strategy": strategy, "signed": signed, "units": units, "tolerance": 4.0}
+    model = LinCFA(**options, feature_weights=weights).fit(X, y)
+    assert model.n_groups_ < 12
+    values = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1) if units == "standardized" else X
+    reduced = model.transform(X)
+    for column, group in zip(reduced.T, model.groups_, strict=True):
+        signs = model.signs_[group]
+        expected = np.average(values[:, group] * signs, axis=1, weights=weights[group])
+        np.testing.assert_allclose(column, expected, rtol=1e-12, atol=1e-12)
+
+
+@every_strategy
+def test_a_heavy_feature_is_the_mean(strategy):
+    """With next to all of the weight on one of three copies with noise, the mean is this one."""
+    X, y, _ = make(factors)
+    weights = np.where(np.arange(12) == 5, 1e9, 1.0)
+    model = LinCFA(strategy=strategy, tolerance=1e9, signed=True, feature_weights=weights)
+    reduced = model.fit(X, y).transform(X)[:, model.labels_[5]]
+    Z = (X[:, 5] - X[:, 5].mean()) / X[:, 5].std(ddof=1)
+    np.testing.assert_allclose(reduced * model.signs_[5], Z, atol=1e-6)
+
+
+@pytest.mark.parametrize("strategy", ["agglomerative", "joint"])
+def test_order_of_the_columns(strategy):
+    X, y, weights = make(factors)
+    order = np.random.default_rng(3).permutation(12)
+    build = partial(LinCFA, strategy=strategy, signed=True, n_groups=5)
+    model = build(feature_weights=weights).fit(X, y)
+    other = build(feature_weights=weights[order]).fit(X[:, order], y)
+    found = {frozenset(order[group].tolist()) for group in other.groups_}
+    assert found == {frozenset(group.tolist()) for group in model.groups_}
+
+
+@every_sign
+@every_strategy
+def test_in_pieces(strategy, signed):
+    X, y, weights = make(factors)
+    build = partial(LinCFA, strategy=strategy, signed=signed, feature_weights=weights)
+    whole = build().fit(X, y)
+    for bounds in ((20,), (1, 5, 40)):
+        assert_near(stream(X, y, bounds, build()), whole)
+
+
+@pytest.mark.parametrize("chunks", [(60, 12), (25, 5)])
+@every_sign
+@every_strategy
+@pytest.mark.usefixtures("one_thread")
+def test_chunks_of_dask(strategy, signed, chunks):
+    da = pytest.importorskip("dask.array")
+    X, y, weights = make(factors)
+    build = partial(LinCFA, strategy=strategy, signed=signed, feature_weights=weights)
+    whole, lazy = build().fit(X, y), da.from_array(X, chunks=chunks)
+    model = build().fit(lazy, y)
+    assert_near(model, whole)
+    np.testing.assert_allclose(model.transform(lazy).compute(), whole.transform(X), atol=1e-11)
+
+
+def test_cross_validation_with_weights():
+    X, y, weights = make(factors, 120)
+    plain = LinCFACV(**QUICK).fit(X, y)
+    equal = LinCFACV(**QUICK, feature_weights=np.full(12, 3.0)).fit(X, y)
+    np.testing.assert_array_equal(equal.predict(X), plain.predict(X))
+    model = LinCFACV(**QUICK, feature_weights=weights).fit(X, y)
+    np.testing.assert_array_equal(model.feature_weights_, weights)
+    scaled = LinCFACV(**QUICK, feature_weights=3 * weights).fit(X, y)
+    np.testing.assert_allclose(scaled.predict(X), model.predict(X), rtol=1e-8, atol=1e-8)
+
+
+# Refused
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda w: w[:-1], r"one weight per feature, 12, got an array of shape \(11,\)"),
+        (lambda w: w[:, None], r"one weight per feature, 12, got an array of shape \(12, 1\)"),
+        (lambda w: 2.0, r"one weight per feature, 12, got an array of shape \(\)"),
+        (lambda w: np.where(np.arange(12) == 4, np.nan, w), "finite and positive.* 't4' is nan"),
+        (lambda w: np.where(np.arange(12) == 4, np.inf, w), "finite and positive.* 't4' is inf"),
+        (lambda w: np.where(np.arange(12) == 4, 0, w), "finite and positive.* 't4' is 0"),
+        (lambda w: np.where(np.arange(12) == 4, -1.5, w), "finite and positive.* 't4' is -1.5"),
+        (lambda w: w.astype(str), "feature_weights"),
+        (lambda w: "heavy", "feature_weights"),
+        (lambda w: "area", "feature_weights.*'area'.*field"),
+    ],
+)
+def test_weights_that_are_none(change, message):
+    X, y, weights = make(factors)
+    wrong = change(weights)
+    for build in (LinCFA, partial(LinCFACV, **QUICK)):
+        assert_raises(message, build(feature_weights=wrong).fit, table(X), y)
+    assert_raises(message, LinCFA(feature_weights=wrong).partial_fit, table(X), y)
+    assert_raises(message, explain_pair, table(X), y, "t0", "t4", feature_weights=wrong)
+
+
+def test_explain_pair_takes_the_weights_of_all_features():
+    X, y, weights = make(factors)
+    pair = explain_pair(X, y, 3, 8, feature_weights=weights)
+    alone = explain_pair(X[:, [3, 8]], y, 0, 1, feature_weights=weights[[3, 8]])
+    assert pair.f == pytest.approx(alone.f, rel=1e-12)
+    assert pair.f != pytest.approx(explain_pair(X, y, 3, 8).f, rel=1e-3)
