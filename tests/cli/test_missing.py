@@ -265,3 +265,71 @@ def test_other_values_that_do_look_like_codes(done, folder):
         "reduce", "columns.parquet", *ALL, "--missing-code", single, "--missing", "drop", "--force"
     )
     assert "note: 30 of 300 rows left out because of missing values (also -999.9" in result.err
+
+
+@pytest.mark.parametrize("code", [None, CODE])
+@pytest.mark.parametrize("way", WAYS)
+def test_new_samples_with_gaps(done, fails, place, samples, way, code):
+    """A model learned with missing="pairwise" averages what is present, in any format."""
+    learned = samples.X
+    hole = np.nan if code is None else code
+    X = samples.X.copy()
+    X[3, 1] = X[3, 3] = X[8] = X[50, 3:] = X[59, 0] = hole
+    data = place(way, X, samples.y)
+    names = samples.names
+    fitted = LinCFA(missing="pairwise", tolerance=9.0)
+    if way in ("nc", "zarr", "chunks"):
+        import xarray as xr
+
+        fitted.set_params(sample_dim="row")
+        cells = xr.DataArray(learned.reshape(-1, 2, 3), dims=("row", "lat", "lon"), name="t")
+        fitted.fit(cells, samples.y)
+    else:
+        fitted.fit(pl.DataFrame(learned, schema=names, orient="row"), samples.y)
+    assert fitted.labels_.tolist() == [0, 0, 0, 1, 1, 1]
+    fitted.save("groups.json")
+    options = [] if code is None else ["--missing-code", CODE]
+    told = json.loads(done("apply", "groups.json", *data, *options, "--json").out)
+    assert (told["n_samples"], told["notes"]) == (60, [])
+    standardized = (X - fitted.mean_) / fitted.scale_
+    standardized[X == CODE] = np.nan
+    present = ~np.isnan(standardized)
+    means = [
+        np.divide(
+            np.nansum(standardized[:, part], axis=1),
+            present[:, part].sum(axis=1),
+            out=np.full(60, np.nan),
+            where=present[:, part].any(axis=1),
+        )
+        for part in (slice(0, 3), slice(3, 6))
+    ]
+    assert np.isnan(means).sum() == 3
+    written = reduced(fitted, way)
+    np.testing.assert_allclose(written, np.transpose(means), rtol=1e-12, atol=1e-12)
+    message = fails("apply", "groups.json", *data, *options, "--missing", "error", "--force")
+    assert "in 4 of 60 rows (first in row 4); --missing drop leaves out" in message
+    assert "--missing pairwise averages what is present" in message
+    done("apply", "groups.json", *data, *options, "--missing", "drop", "--force")
+    rows = np.delete(np.arange(60), [3, 8, 50, 59])
+    kept = np.transpose(means)[rows]
+    np.testing.assert_allclose(reduced(fitted, way), kept, rtol=1e-12, atol=1e-12)
+
+
+def test_a_feature_that_new_samples_lack(done, save, columns, samples):
+    frame = pl.DataFrame(samples.X, schema=samples.names, orient="row")
+    model = LinCFA(missing="pairwise", tolerance=9.0).fit(frame, samples.y)
+    model.save("groups.json")
+    for word in ("", "NA"):
+        done("apply", "groups.json", save(columns | {"a1": [word] * 60}), "--force")
+        gaps = frame.with_columns(a1=pl.lit(np.nan))
+        written = reduced(model, "csv")
+        np.testing.assert_allclose(written, model.transform(gaps), rtol=1e-12, atol=1e-12)
+
+
+def test_a_model_that_takes_no_gaps(done, fails, data):
+    done("reduce", data, *ALL)
+    message = fails("apply", "groups.json", data, "--missing", "pairwise", "--force")
+    assert message == (
+        "groups.json was not learned with --missing pairwise, and takes no missing values; use "
+        "--missing drop"
+    )
