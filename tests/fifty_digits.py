@@ -19,11 +19,14 @@ def exact_moments(columns):
         return means, scales, correlation
 
 
-def exact_pair(x1, x2, y):
-    """F, 1 − ρ and |r₁ − r₂| with 50 digits, by (★) of the closed form."""
+def exact_pair(x1, x2, y, sign=1, weights=(1, 1)):
+    """F, 1 − ρ and |r₁ − r₂| with 50 digits, of x₁ with ±x₂ and their weights in the mean."""
     with mpmath.workdps(50):
         _, _, correlation = exact_moments([x1, x2, y])
-        rho, r1, r2 = correlation(0, 1), correlation(0, 2), correlation(1, 2)
-        left = (len(y) - 3) * (r1 - r2) ** 2 * (1 + rho)
-        right = 2 * (1 - rho**2 - r1**2 - r2**2 + 2 * rho * r1 * r2)
-        return float(left / right), float(1 - rho), float(abs(r1 - r2))
+        rho, r1, r2 = sign * correlation(0, 1), correlation(0, 2), sign * correlation(1, 2)
+        a, b = (mpmath.mpf(float(weight)) for weight in weights)
+        # The growth of bias and 1 − R², both times (1 − ρ²).
+        growth = ((b + a * rho) * r1 - (a + b * rho) * r2) ** 2 / (a**2 + b**2 + 2 * a * b * rho)
+        left = 1 - rho**2 - r1**2 - r2**2 + 2 * rho * r1 * r2
+        f = (len(y) - 3) * growth / left
+        return float(f), float(1 - rho), float(abs(r1 - r2))

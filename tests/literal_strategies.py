@@ -1,8 +1,9 @@
-"""The strategies beyond Algorithm 1, transcribed literally: least squares on actual columns.
+"""The strategies, transcribed literally: least squares on actual columns.
 
-The judge of the library's other groupings. Slow on purpose; shares no code with the library. Every
-result says how clear it was: the smallest relative distance at which another figure would have led
-to another decision. Where that is small, rounding may decide, and a test should take another seed.
+The judge of the library's groupings, also with signs, weights of features and missing values. Slow
+on purpose; shares no code with the library. Every result says how clear it was: the smallest
+relative distance at which another figure would have led to another decision. Where that is small,
+rounding may decide, and a test should take another seed.
 """
 
 from itertools import combinations
@@ -12,11 +13,15 @@ import numpy as np
 
 COINCIDE = 1e-13  # 1 − ρ of columns that differ by rounding only
 CLEAR = 1e-6  # relative distance of figures below which rounding may decide
+EQUAL = 1e-12  # of two F up to this none is the smaller
+BEYOND = 1e6  # F of means from averages over pairs that no regression could have
+FEWEST_ROWS = 4  # on which two features are compared
 
 
 class Merge(NamedTuple):
     first: int
     second: int
+    sign: int  # −1 where the second was flipped
     size: int
     correlation: float
     f: float
@@ -24,12 +29,22 @@ class Merge(NamedTuple):
 
 class Walk(NamedTuple):
     groups: list
-    joined: list  # (feature, seed, correlation, F) by group, in the order of joining
+    joined: list  # (feature, seed, sign, correlation, F) by group, in the order of joining
     clear: float
+    signs: np.ndarray
 
 
 class Path(NamedTuple):
     merges: list
+    clear: float
+
+
+class Verdict(NamedTuple):
+    """A comparison with the sign that it takes; F is infinite where none may merge."""
+
+    sign: int
+    correlation: float
+    f: float
     clear: float
 
 
@@ -60,12 +75,31 @@ def full_noise(X, y):
     return residual @ residual / (len(y) - np.linalg.matrix_rank(design))
 
 
-def f_of_pair(first, second, y, noise=None):
-    """F for equal weights in the regression on two columns."""
+def f_of_pair(first, second, y, noise=None, weights=(1.0, 1.0)):
+    """F for coefficients in the ratio of the weights, in the regression on two columns."""
     if 1 - correlation(first, second) <= COINCIDE:
         return 0.0
-    full, restricted = fitted([first, second], y), fitted([first + second], y)
+    full = fitted([first, second], y)
+    restricted = fitted([weights[0] * first + weights[1] * second], y)
     return f_of_fits(full, restricted, y, len(y) - 3, noise)
+
+
+def f_of_correlations(n, rho, r, weights, noise_share=None):
+    """The same where there are no columns, only correlations.
+
+    ``noise_share`` is the variance of the noise over that of the target. What both explain beyond
+    their weighted sum is what the combination explains that is uncorrelated with this sum.
+    """
+    if 1 - rho <= COINCIDE:
+        return 0.0
+    rho = max(rho, COINCIDE - 1)
+    matrix = np.array([[1.0, rho], [rho, 1.0]])
+    towards_first, towards_second = matrix @ weights
+    other = np.array([towards_second, -towards_first])
+    growth = (other @ r) ** 2 / (other @ matrix @ other)
+    if noise_share is not None:
+        return (n - 1) * growth / noise_share
+    return (n - 3) * growth / max(1 - r @ np.linalg.solve(matrix, r), COINCIDE)
 
 
 # Columns
@@ -86,7 +120,9 @@ def mean_of(Z, members):
 
 
 def varying_columns(X):
-    return [i for i in range(X.shape[1]) if np.ptp(X[:, i]) > 0]
+    """Those whose values differ, of the values that are present."""
+    values = [column[~np.isnan(column)] for column in X.T]
+    return [i for i, present in enumerate(values) if present.size and np.ptp(present) > 0]
 
 
 def columns_of(X):
@@ -97,6 +133,161 @@ def columns_of(X):
     return Z
 
 
+# Comparisons
+
+
+class Comparisons:
+    """How two groups compare, with the signs that their members have so far."""
+
+    def __init__(self, X, y, noise=None, min_correlation=None, signed=False, weights=None):
+        self.X, self.y, self.noise = np.asarray(X, dtype=float), y, noise
+        self.lowest = -np.inf if min_correlation is None else min_correlation
+        self.possible = (1, -1) if signed else (1,)
+        self.weights = np.ones(X.shape[1]) if weights is None else np.asarray(weights, dtype=float)
+        self.signs = np.ones(X.shape[1], dtype=int)
+        self.complete = not np.isnan(self.X).any()
+        self.Z = columns_of(self.X) if self.complete else None
+        self.pairs = {}  # what is known of two features with gaps
+
+    def verdict(self, group, other):
+        """The sign with the smaller F, of those that the smallest correlation allows."""
+        compare = self.on_columns if self.complete else self.on_pairs
+        return self.choose(compare(list(group), list(other)))
+
+    def choose(self, figures):
+        """Choose of (F, correlation) by sign."""
+        clear = min((abs(rho - self.lowest) for _, rho in figures.values()), default=np.inf)
+        figures = {sign: pair for sign, pair in figures.items() if pair[1] >= self.lowest}
+        if not figures:
+            return Verdict(1, np.nan, np.inf, clear)
+        sign = min(figures, key=lambda sign: figures[sign][0])
+        if len(figures) == 2:
+            smaller, larger = sorted(f for f, _ in figures.values())
+            if larger <= EQUAL:
+                sign = 1 if figures[1][1] >= 0 else -1
+            else:
+                clear = min(clear, (larger - smaller) / larger)
+        f, rho = figures[sign]
+        return Verdict(sign, rho, f, clear)
+
+    def on_columns(self, group, other):
+        """F and correlation by sign, of means that are columns."""
+        first, second = self.mean(group), self.mean(other)
+        weights = self.weights[group].mean(), self.weights[other].mean()
+        return {
+            sign: (
+                f_of_pair(first, sign * second, self.y, self.noise, weights),
+                correlation(first, sign * second),
+            )
+            for sign in self.possible
+        }
+
+    def mean(self, members):
+        return standardised(self.sum(self.Z, members))
+
+    def sum(self, Z, members):
+        return Z[:, members] @ (self.weights * self.signs)[members]
+
+    def on_pairs(self, group, other):
+        """The same by averages over pairs of features, each on its own complete rows."""
+        between = [[self.pair(i, k) for k in other] for i in group]
+        if any(pair is None for row in between for pair in row):
+            return {}
+        if len(group) == len(other) == 1:
+            return self.on_complete_rows(group[0], other[0])
+        n, rho, r_group, r_other = np.moveaxis(np.array(between), -1, 0)
+        weights, factors = self.weights, self.weights * self.signs
+        norms = [np.sqrt(self.square(members)) for members in (group, other)]
+        n = np.average(n, weights=np.outer(weights[group], weights[other]))
+        rho = np.clip(factors[group] @ rho @ factors[other] / np.prod(norms), -1, 1)
+        r = np.array(
+            [
+                factors[group] @ np.average(r_group, axis=1, weights=weights[other]) / norms[0],
+                factors[other] @ np.average(r_other, axis=0, weights=weights[group]) / norms[1],
+            ]
+        )
+        both = np.array([weights[group].mean(), weights[other].mean()])
+        share = None if self.noise is None else self.noise / self.y.var(ddof=1)
+        return {
+            sign: (f_of_correlations(n, sign * rho, r * [1, sign], both, share), sign * rho)
+            for sign in self.possible
+        }
+
+    def square(self, members):
+        """Variance of the weighted sum of a group, from the correlations of its pairs."""
+        matrix = [[1.0 if i == k else self.pair(i, k)[1] for k in members] for i in members]
+        factors = (self.weights * self.signs)[members]
+        return max(factors @ np.array(matrix) @ factors, COINCIDE)
+
+    def pair(self, i, k):
+        """n, ρ and the correlations with the target of two features, or None without a verdict."""
+        if (i, k) not in self.pairs:
+            columns = self.complete_rows(i, k)
+            self.pairs[i, k] = None
+            if columns is not None:
+                first, second, y = columns
+                figures = correlation(first, second), correlation(first, y), correlation(second, y)
+                self.pairs[i, k] = (len(y), *figures)
+        return self.pairs[i, k]
+
+    def complete_rows(self, i, k):
+        """Two features and the target where both are present; None for too few, or constant."""
+        present = ~np.isnan(self.X[:, [i, k]]).any(axis=1)
+        columns = self.X[present, i], self.X[present, k], self.y[present]
+        if present.sum() < FEWEST_ROWS or min(np.ptp(column) for column in columns) == 0:
+            return None
+        return columns
+
+    def on_complete_rows(self, i, k):
+        first, second, y = self.complete_rows(i, k)
+        first, second = standardised(first), standardised(second)
+        noise = self.noise
+        if noise is not None:  # which is known as a share of the variance of the whole target
+            noise = noise * y.var(ddof=1) / self.y.var(ddof=1)
+        weights = self.weights[[i, k]]
+        return {
+            sign: (
+                f_of_pair(first, sign * second, y, noise, weights),
+                correlation(first, sign * second),
+            )
+            for sign in self.possible
+        }
+
+    def regression(self):
+        """Columns, target, number of samples and noise for the regression on all groups.
+
+        With gaps there are no such columns, but others have the same correlations with each other
+        as the features and the target have in pairs, if the matrix of these is positive definite.
+        """
+        if self.complete:
+            return self.Z, self.y, len(self.y), self.noise
+        features = varying_columns(self.X)
+        size = len(features)
+        matrix, counts = np.eye(size + 1), []
+        for (p, i), (q, k) in combinations(enumerate(features), 2):
+            n, matrix[p, q], *_ = self.pair(i, k)
+            counts.append(n)
+        for p, i in enumerate(features):
+            present = ~np.isnan(self.X[:, i])
+            matrix[p, size] = correlation(self.X[present, i], self.y[present])
+        matrix = np.triu(matrix) + np.triu(matrix, 1).T
+        root = np.linalg.cholesky(matrix)  # raises if it is not positive definite
+        centred = np.linalg.qr(np.column_stack([np.ones(size + 2), np.eye(size + 2)[:, :-1]]))[0]
+        columns = centred[:, 1:] @ root.T
+        Z = np.full((size + 2, self.X.shape[1]), np.nan)
+        Z[:, features] = columns[:, :size]
+        n = np.mean(counts)
+        noise = None if self.noise is None else self.noise / self.y.var(ddof=1) / (n - 1)
+        return Z, columns[:, size], n, noise
+
+    def join(self, groups, first, second, verdict):
+        """Merge two groups: the second takes the sign of the comparison."""
+        self.signs[groups[second]] *= verdict.sign
+        groups[first] = sorted(groups[first] + groups.pop(second))
+        size = len(groups[first])
+        return Merge(first, second, verdict.sign, size, verdict.correlation, verdict.f)
+
+
 # The strategies
 
 
@@ -105,34 +296,25 @@ def everything(group, other):
     return True
 
 
-def sequential(X, y, tolerance=1.0, noise=None, allowed=everything):
-    """Algorithm 1, through neighbours of members where ``allowed`` says which are neighbours."""
-    Z = columns_of(X)
-    free = varying_columns(X)
-    groups, joined, clear = [], [], np.inf
-    while free:
-        seed = free.pop(0)
-        group = [seed]
-        grew = True
-        while grew:
-            grew = False
-            for candidate in [c for c in free if allowed(group, [c])]:
-                f = f_of_pair(Z[:, seed], Z[:, candidate], y, noise)
-                clear = min(clear, abs(f - tolerance) / tolerance)
-                if f <= tolerance:
-                    group.append(candidate)
-                    free.remove(candidate)
-                    joined.append((candidate, seed, correlation(Z[:, seed], Z[:, candidate]), f))
-                    grew = True
-        groups.append(sorted(group))
-    by_group = {seed[0]: number for number, seed in enumerate(groups)}
-    joined.sort(key=lambda merge: (by_group[merge[1]], merge[0]))
-    return Walk(groups, joined, clear)
+def sequential(X, y, tolerance=1.0, noise=None, allowed=everything, **rules):
+    """Algorithm 1, through neighbours of members where ``allowed`` says which are neighbours.
+
+    ``rules`` are ``min_correlation``, ``signed`` and ``weights``, as for all strategies.
+    """
+    walk = _walk(X, y, tolerance, lambda group: group[:1], allowed, noise=noise, **rules)
+    by_group = {seed[0]: number for number, seed in enumerate(walk.groups)}
+    walk.joined.sort(key=lambda merge: (by_group[merge[1]], merge[0]))
+    return walk
 
 
-def centroid(X, y, tolerance=1.0, min_correlation=None, noise=None, allowed=everything):
-    Z = columns_of(X)
-    lowest = -np.inf if min_correlation is None else min_correlation
+def centroid(X, y, tolerance=1.0, min_correlation=None, noise=None, allowed=everything, **rules):
+    rules |= {"min_correlation": min_correlation, "noise": noise}
+    return _walk(X, y, tolerance, lambda group: group, allowed, **rules)
+
+
+def _walk(X, y, tolerance, compared, allowed, **rules):
+    """Groups one after the other; candidates are compared with some members of the group."""
+    table = Comparisons(X, y, **rules)
     free = varying_columns(X)
     groups, joined, clear = [], [], np.inf
     while free:
@@ -144,90 +326,105 @@ def centroid(X, y, tolerance=1.0, min_correlation=None, noise=None, allowed=ever
             for candidate in list(free):
                 if not allowed(group, [candidate]):
                     continue
-                mean = mean_of(Z, group)
-                f = f_of_pair(mean, Z[:, candidate], y, noise)
-                rho = correlation(mean, Z[:, candidate])
-                clear = min(clear, abs(f - tolerance) / tolerance, abs(rho - lowest))
-                if f <= tolerance and rho >= lowest:
+                verdict = table.verdict(compared(group), [candidate])
+                sign, rho, f, sureness = verdict
+                clear = min(clear, abs(f - tolerance) / tolerance, sureness)
+                if f <= tolerance:
                     group.append(candidate)
                     free.remove(candidate)
-                    joined.append((candidate, seed, rho, f))
+                    table.signs[candidate] = sign
+                    joined.append((candidate, seed, sign, rho, f))
                     grew = True
         groups.append(sorted(group))
-    return Walk(groups, joined, clear)
+    return Walk(groups, joined, clear, table.signs)
 
 
 def agglomerative(
-    X, y, min_correlation=None, noise=None, n_groups=1, most_correlated_up_to=0, allowed=everything
+    X,
+    y,
+    min_correlation=None,
+    noise=None,
+    n_groups=1,
+    most_correlated_up_to=0,
+    allowed=everything,
+    **rules,
 ):
     """All merges down to a number of groups; copies first, of which any order is as good.
 
     Pairs with an F of at most ``most_correlated_up_to`` go before others, by their correlation.
+    With gaps, averages over pairs may leave nothing of the target, or less: there the path ends.
     """
-    Z = columns_of(X)
+    table = Comparisons(X, y, noise, min_correlation, **rules)
     groups = {i: [i] for i in varying_columns(X)}
     merges, clear = [], np.inf
+    verdicts = {}  # of all pairs; those of a merged group are replaced
     for i, j in combinations(list(groups), 2):
-        there = i in groups and j in groups and allowed(groups[i], groups[j])
-        if there and 1 - correlation(Z[:, i], Z[:, j]) <= COINCIDE:
-            merges.append(join(groups, i, j, 1.0, 0.0))
-    means = {i: mean_of(Z, members) for i, members in groups.items()}
-    figures = {}  # of all pairs; those of a merged group are replaced
+        if i in groups and j in groups and allowed(groups[i], groups[j]):
+            verdict = verdicts[i, j] = table.verdict(groups[i], groups[j])
+            if 1 - verdict.correlation <= COINCIDE:
+                verdict = verdict._replace(correlation=1.0, f=0.0)
+                merges.append(table.join(groups, i, j, verdict))
+                verdicts = without(verdicts, (i, j))
     while len(groups) > n_groups:
         for i, j in combinations(sorted(groups), 2):
-            if (i, j) not in figures and allowed(groups[i], groups[j]):
-                rho = correlation(means[i], means[j])
-                figures[i, j] = f_of_pair(means[i], means[j], y, noise), rho
-        best, gap = first_in_order(figures, min_correlation, most_correlated_up_to)
-        if best is None:
+            if (i, j) not in verdicts and allowed(groups[i], groups[j]):
+                verdicts[i, j] = table.verdict(groups[i], groups[j])
+        best, gap = first_in_order(verdicts, most_correlated_up_to)
+        if best is None or (verdicts[best].f > BEYOND and not table.complete):
             break
         clear = min(clear, gap)
-        f, rho = figures[best]
-        merges.append(join(groups, *best, rho, f))
-        means[best[0]] = mean_of(Z, groups[best[0]])
-        figures = {pair: value for pair, value in figures.items() if not set(pair) & set(best)}
+        merges.append(table.join(groups, *best, verdicts[best]))
+        verdicts = without(verdicts, best)
     return Path(merges, clear)
 
 
-def joint(X, y, min_correlation=None, noise=None, start=None, n_groups=1, allowed=everything):
+def without(verdicts, merged):
+    return {pair: value for pair, value in verdicts.items() if not set(pair) & set(merged)}
+
+
+def joint(
+    X, y, min_correlation=None, noise=None, start=None, n_groups=1, allowed=everything, **rules
+):
     """All merges; each pair of each step by a fit of its own. ``start`` skips the first stage."""
-    n = len(y)
-    Z = columns_of(X)
+    table = Comparisons(X, y, noise, min_correlation, **rules)
     if start is None:
-        first = start_of_joint(X, y, min_correlation, noise, allowed)
-        groups = groups_after(X, first.merges)
+        first = start_of_joint(X, y, min_correlation, noise, allowed, **rules)
+        groups, table.signs = groups_after(X, first.merges), signs_after(X, first.merges)
         merges, clear = list(first.merges), first.clear
     else:
         groups, merges, clear = {min(g): sorted(g) for g in start}, [], np.inf
+    Z, target, n, variance = table.regression()
     while len(groups) > n_groups:
-        sums = {i: Z[:, members].sum(axis=1) for i, members in groups.items()}
-        full = fitted(sums.values(), y)
-        figures = {}
+        sums = {i: table.sum(Z, members) for i, members in groups.items()}
+        full = fitted(sums.values(), target)
+        verdicts = {}
         for i, j in combinations(sorted(groups), 2):
             if not allowed(groups[i], groups[j]):
                 continue
             others = [column for k, column in sums.items() if k not in (i, j)]
-            restricted = fitted([sums[i] + sums[j], *others], y)
-            f = f_of_fits(full, restricted, y, n - 1 - len(groups), noise)
-            figures[i, j] = f, correlation(sums[i], sums[j])
-        best, gap = smallest(figures, min_correlation)
+            figures = {}
+            for sign in table.possible:
+                restricted = fitted([sums[i] + sign * sums[j], *others], target)
+                f = f_of_fits(full, restricted, target, n - 1 - len(groups), variance)
+                figures[sign] = f, correlation(sums[i], sign * sums[j])
+            verdicts[i, j] = table.choose(figures)
+        best, gap = smallest(verdicts)
         if best is None:
             break
         clear = min(clear, gap)
-        f, rho = figures[best]
-        merges.append(join(groups, *best, rho, f))
+        merges.append(table.join(groups, *best, verdicts[best]))
     return Path(merges, clear)
 
 
-def start_of_joint(X, y, min_correlation=None, noise=None, allowed=everything):
+def start_of_joint(X, y, min_correlation=None, noise=None, allowed=everything, **rules):
     """Pairwise merges before the regression; the number by generalised cross-validation."""
-    n = len(y)
-    rules = {"min_correlation": min_correlation, "noise": noise, "allowed": allowed}
-    copies = agglomerative(X, y, n_groups=len(varying_columns(X)), **rules)
+    table = Comparisons(X, y, noise, **rules)
+    Z, target, n, _ = table.regression()
+    rules |= {"min_correlation": min_correlation, "noise": noise, "allowed": allowed}
     n_features = len(varying_columns(X))
+    copies = agglomerative(X, y, n_groups=n_features, **rules)
     if n_features - len(copies.merges) <= 0.25 * n:
         return copies
-    Z = columns_of(X)
     sizes = [max(1, int(share * n)) for share in (0.6, 0.45, 0.3, 0.2, 0.1, 0.05)]
     found, clear = [], np.inf
     for up_to in (4.0, np.inf):
@@ -239,8 +436,9 @@ def start_of_joint(X, y, min_correlation=None, noise=None, allowed=everything):
             if size > n - 3:
                 continue
             merges = path.merges[: n_features - size]
-            sums = [Z[:, members].sum(axis=1) for members in groups_after(X, merges).values()]
-            error = np.sum((y - fitted(sums, y)) ** 2) / (n - 1 - size) ** 2
+            table.signs = signs_after(X, merges)
+            sums = [table.sum(Z, members) for members in groups_after(X, merges).values()]
+            error = np.sum((target - fitted(sums, target)) ** 2) / (n - 1 - size) ** 2
             found.append((error, merges))
     # Both orders may come to the same groups, and so to the same error: the first counts.
     least = min(error for error, _ in found)
@@ -250,31 +448,33 @@ def start_of_joint(X, y, min_correlation=None, noise=None, allowed=everything):
     return Path(merges, min(clear, gap))
 
 
-def join(groups, first, second, rho, f):
-    groups[first] = sorted(groups[first] + groups.pop(second))
-    return Merge(first, second, len(groups[first]), rho, f)
-
-
-def smallest(figures, min_correlation):
+def smallest(verdicts):
     """Pair with the smallest F, and by what share the next one is larger."""
-    lowest = -np.inf if min_correlation is None else min_correlation
-    nearness = min((abs(rho - lowest) for _, rho in figures.values()), default=np.inf)
-    ranked = sorted((f, pair) for pair, (f, rho) in figures.items() if rho >= lowest)
+    nearness = min((verdict.clear for verdict in verdicts.values()), default=np.inf)
+    ranked = sorted((v.f, pair) for pair, v in verdicts.items() if v.f < np.inf)
     if not ranked:
         return None, nearness
-    gap = np.inf if len(ranked) == 1 else (ranked[1][0] - ranked[0][0]) / ranked[1][0]
-    return ranked[0][1], min(gap, nearness)
+    return ranked[0][1], min(gap_between(ranked), nearness)
 
 
-def first_in_order(figures, min_correlation, most_correlated_up_to):
+def first_in_order(verdicts, most_correlated_up_to):
     """The most correlated pair of those with a small F; where there is none, the smallest F."""
-    lowest = -np.inf if min_correlation is None else min_correlation
-    small = {pair: rho for pair, (f, rho) in figures.items() if f <= most_correlated_up_to}
-    ranked = sorted((1 - rho, pair) for pair, rho in small.items() if rho >= lowest)
+    possible = {pair: v for pair, v in verdicts.items() if v.f < np.inf}
+    small = [(pair, v) for pair, v in possible.items() if v.f <= most_correlated_up_to]
+    ranked = sorted((1 - v.correlation, pair) for pair, v in small)
     if not ranked:
-        return smallest(figures, min_correlation)
-    gap = np.inf if len(ranked) == 1 else (ranked[1][0] - ranked[0][0]) / ranked[1][0]
-    return ranked[0][1], min(gap, min(abs(f - most_correlated_up_to) for f, _ in figures.values()))
+        return smallest(verdicts)
+    nearness = min(verdict.clear for verdict in verdicts.values())
+    at_limit = min(abs(v.f - most_correlated_up_to) for v in possible.values())
+    return ranked[0][1], min(gap_between(ranked), nearness, at_limit)
+
+
+def gap_between(ranked):
+    """By what share the second is larger than the first; none if both are next to nothing."""
+    if len(ranked) == 1:
+        return np.inf
+    (first, _), (second, _) = ranked[:2]
+    return (second - first) / second if second > EQUAL else 0.0
 
 
 # Partitions
@@ -284,8 +484,18 @@ def groups_after(X, merges):
     """Groups by first member, after some merges."""
     groups = {i: [i] for i in varying_columns(X)}
     for merge in merges:
-        join(groups, merge.first, merge.second, merge.correlation, merge.f)
+        groups[merge.first] = sorted(groups[merge.first] + groups.pop(merge.second))
     return groups
+
+
+def signs_after(X, merges):
+    """Signs of the features relative to the first of their group, after some merges."""
+    signs = np.ones(X.shape[1], dtype=int)
+    groups = {i: [i] for i in varying_columns(X)}
+    for merge in merges:
+        signs[groups[merge.second]] *= merge.sign
+        groups[merge.first] = groups[merge.first] + groups.pop(merge.second)
+    return signs
 
 
 def groups_at(X, merges, tolerance, n_free=0):
@@ -293,10 +503,14 @@ def groups_at(X, merges, tolerance, n_free=0):
 
     The first ``n_free`` merges are made at every tolerance.
     """
+    return sorted(groups_after(X, merges_at(merges, tolerance, n_free)).values())
+
+
+def merges_at(merges, tolerance, n_free=0):
     made = n_free
     while made < len(merges) and merges[made].f <= tolerance:
         made += 1
-    return sorted(groups_after(X, merges[:made]).values())
+    return merges[:made]
 
 
 # The library's result against the literal one
@@ -305,18 +519,21 @@ def groups_at(X, merges, tolerance, n_free=0):
 def assert_same_walk(model, expected, rtol=1e-6):
     assert expected.clear > CLEAR, "too near to the tolerance to be judged: take another seed"
     assert [group.tolist() for group in model.groups_] == expected.groups
-    features, seeds, rho, f = zip(*expected.joined, strict=True) if expected.joined else [()] * 4
+    np.testing.assert_array_equal(model.signs_, expected.signs)
+    columns = zip(*expected.joined, strict=True) if expected.joined else [()] * 5
+    features, seeds, signs, rho, f = columns
     np.testing.assert_array_equal(model.evidence_["feature"], features)
     np.testing.assert_array_equal(model.evidence_["partner"], seeds)
+    np.testing.assert_array_equal(model.evidence_["sign"], signs)
     np.testing.assert_allclose(model.evidence_["correlation"], rho, rtol=0, atol=1e-10)
     np.testing.assert_allclose(model.evidence_["f"], f, rtol=rtol, atol=1e-9)
 
 
 def assert_same_path(merges, expected, rtol=1e-6):
     assert expected.clear > CLEAR, "two pairs too near to each other to be judged"
-    expected = np.array(expected.merges, dtype=object).reshape(-1, 5)
-    for column, name in enumerate(["first", "second", "size"]):
-        np.testing.assert_array_equal(merges[name], expected[:, column].astype(int))
-    rho, f = expected[:, 3].astype(float), expected[:, 4].astype(float)
+    expected = np.array(expected.merges, dtype=object).reshape(-1, 6)
+    for column, name in enumerate(["first", "second", "sign", "size"]):
+        np.testing.assert_array_equal(merges[name], expected[:, column].astype(int), err_msg=name)
+    rho, f = expected[:, 4].astype(float), expected[:, 5].astype(float)
     np.testing.assert_allclose(merges["correlation"], rho, rtol=0, atol=1e-10)
     np.testing.assert_allclose(merges["f"], f, rtol=rtol, atol=1e-9)

@@ -1,6 +1,7 @@
 """explain_pair: its figures, its words, and what it refuses."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -124,6 +125,32 @@ DECISIONS = {
         "they would need 0.875. Replacing both by their mean would lower the mean squared",
     ),
 }
+
+
+FLIPPED = {
+    "merge: their correlation is 0.800 once the sign of 'b' is flipped, and given": {},
+    "merge: they are equal once the sign of 'b' is flipped, up to": {"f": 0.0, "correlation": 1.0},
+    "so similar once the sign of 'b' is flipped that any correlation": {"threshold": -2.0},
+    "apart: their correlation is 0.800 once the sign of 'b' is flipped, but given": {
+        "f": 5.0,
+        "merges": False,
+    },
+    "apart: their correlation is 0.800 once the sign of 'b' is flipped, and min_corr": {
+        "min_correlation": 0.9,
+        "merges": False,
+    },
+}
+
+
+@pytest.mark.parametrize("said", FLIPPED)
+def test_a_flip_is_said(said):
+    as_it_is = replace(explain_pair(*by_hand(0.4), 0, 1), names=("a", "b"))
+    assert as_it_is.sign == 1
+    assert "flip" not in as_it_is._repr_html_()
+    flipped = replace(as_it_is, sign=-1, **FLIPPED[said])
+    assert said in str(flipped)
+    assert "Replacing both by their mean, after the flip, " in str(flipped)
+    assert ">correlation of the two, the sign of b flipped</td>" in flipped._repr_html_()
 
 
 @pytest.mark.parametrize("case", DECISIONS)

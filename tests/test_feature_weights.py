@@ -1,165 +1,180 @@
-"""Weights of features: arrays, fields of weights, and the areas of cells."""
+"""Weights of features: equal ones are none, their unit is nothing, and means are weighted."""
 
-import dask
+from functools import partial
+
 import numpy as np
+import pandas as pd
 import pytest
-import xarray as xr
 
-from field_data import CONSTANT, dataset, field, refuse
-from lincfa import LinCFA
-from lincfa._data._feature_weights import read_feature_weights
-from lincfa._data._training import read_training
-from reference import assert_raises, draw
+from lincfa import LinCFA, LinCFACV, explain_pair
+from reference import QUICK, assert_raises, noise_only, stream, table
+from signs_gaps_weights import copies, dependent_target, factors, make
 
-
-def weights_of(X, y, weights):
-    return read_feature_weights(weights, read_training(X, y, sample_dim="time").columns)
+STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+every_sign = pytest.mark.parametrize("signed", [False, True])
+FITTED = ["labels_", "signs_", "evidence_", "cohesion_", "feature_weights_", "mean_", "scale_"]
 
 
-def cosines(degrees):
-    return np.cos(np.deg2rad(degrees))
+def assert_identical(model, other):
+    for name in FITTED:
+        np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
+    assert hasattr(model, "merge_path_") == hasattr(other, "merge_path_")
+    if hasattr(model, "merge_path_"):
+        np.testing.assert_array_equal(model.merge_path_, other.merge_path_)
 
 
-def test_area_along_a_latitude():
-    X, y = field()
-    present = X.notnull().any("time").values
-    expected = np.broadcast_to(cosines(X.lat.values)[:, None], present.shape)[present]
-    np.testing.assert_array_equal(weights_of(X, y, "area"), expected)
-    for ordered in (X.transpose("lon", "time", "lat"), X.rename(lat="y")):
-        found = weights_of(ordered, y, "area")
-        np.testing.assert_array_equal(np.sort(found), np.sort(expected))
-    np.testing.assert_array_equal(weights_of(X.isel(lat=1), y, "area"), np.ones(5))
-    radians = X.assign_coords(lat=("lat", np.deg2rad(X.lat.values), {"units": "radians"}))
-    np.testing.assert_allclose(weights_of(radians, y, "area"), expected, rtol=1e-14)
+def assert_near(model, other, rtol=1e-8):
+    np.testing.assert_array_equal(model.labels_, other.labels_)
+    np.testing.assert_array_equal(model.signs_, other.signs_)
+    for name in ("feature", "partner", "sign"):
+        np.testing.assert_array_equal(model.evidence_[name], other.evidence_[name])
+    for name in ("correlation", "f", "gain_share"):
+        one, two = model.evidence_[name], other.evidence_[name]
+        np.testing.assert_allclose(one, two, rtol=rtol, atol=rtol, err_msg=name)
 
 
-def test_area_of_curvilinear_grids_stations_and_stacked_cells():
-    X, y = field()
-    present = X.notnull().any("time").values
-    grid = X.lat.values[:, None] + np.linspace(0, 3, 6)
-    renamed = X.rename(lat="y", lon="x").drop_vars(["y", "x"])
-    for dims, degrees in ((("y", "x"), grid), (("x", "y"), grid.T)):
-        curved = renamed.assign_coords(nav_lat=(dims, degrees), y=("y", np.arange(4.0)))
-        np.testing.assert_array_equal(weights_of(curved, y, "area"), cosines(grid)[present])
-    # Indices along an axis that is called lat are not the latitudes of its cells.
-    curved = X.assign_coords(lat=np.arange(4), latitude=(("lat", "lon"), grid))
-    np.testing.assert_array_equal(weights_of(curved, y, "area"), cosines(grid)[present])
-    stacked = X.stack(station=("lat", "lon"))
-    expected = cosines(np.repeat(X.lat.values, 6))[present.ravel()]
-    np.testing.assert_array_equal(weights_of(stacked, y, "area"), expected)
-    stations = stacked.reset_index("station")
-    np.testing.assert_array_equal(weights_of(stations, y, "area"), expected)
+@every_sign
+@pytest.mark.parametrize("family", [factors, noise_only, dependent_target, copies])
+@every_strategy
+def test_equal_weights_are_none(strategy, family, signed):
+    X, y, _ = make(family)
+    build = partial(LinCFA, strategy=strategy, tolerance=2.0, signed=signed)
+    plain = build().fit(X, y)
+    assert (plain.feature_weights_ == 1).all()
+    for weights in (np.ones(12), np.full(12, 0.3), [7] * 12, pd.Series([2.5] * 12)):
+        model = build(feature_weights=weights).fit(X, y)
+        assert_identical(model, plain)
+        np.testing.assert_array_equal(model.transform(X), plain.transform(X))
 
 
-def test_area_of_several_variables():
-    X, y = dataset()
-    X = X.assign_coords(latitude=("station", np.linspace(-60, 60, 6)))
-    expected = [weights_of(X.t2m, y, "area"), cosines(np.linspace(-60, 60, 6))[[0, 1, 2, 3, 5]]]
-    np.testing.assert_array_equal(weights_of(X, y, "area"), [*np.concatenate(expected), 1.0])
-    without = X.drop_vars("latitude")
-    assert_raises("variable 'rain' has no coordinate .*latitude", weights_of, without, y, "area")
+@every_sign
+@every_strategy
+def test_the_unit_of_weights_does_not_matter(strategy, signed):
+    X, y, weights = make(factors)
+    build = partial(LinCFA, strategy=strategy, tolerance=2.0, signed=signed)
+    model = build(feature_weights=weights).fit(X, y)
+    for factor in (3.0, 1e-6, 1e6):
+        scaled = build(feature_weights=factor * weights).fit(X, y)
+        assert_near(scaled, model)
+        np.testing.assert_allclose(scaled.transform(X), model.transform(X), rtol=1e-9, atol=1e-12)
 
 
-def test_poles_count_a_little():
-    X, y = field(missing=False)
-    X = X.assign_coords(lat=[-90.0, -45.0, 45.0, np.float32(90)])
-    found = weights_of(X, y, "area").reshape(4, 6)
-    np.testing.assert_allclose(found[:, 0], [1e-3, np.sqrt(0.5), np.sqrt(0.5), 1e-3], rtol=1e-14)
+@every_strategy
+def test_weights_matter(strategy):
+    """And so much that groups are others, on data where nothing is nearly the same."""
+    X, y, _ = make(noise_only)
+    weights = np.where(np.arange(12) % 2, 0.01, 1.0)
+    plain, model = (
+        LinCFA(strategy=strategy, feature_weights=given).fit(X, y) for given in (None, weights)
+    )
+    np.testing.assert_array_equal(model.feature_weights_, weights)
+    assert model.labels_.tolist() != plain.labels_.tolist()
 
 
-def test_weights_on_the_grid():
-    X, y = field()
-    present = X.notnull().any("time").values
-    given = xr.DataArray(np.random.default_rng(0).uniform(1, 2, (4, 6)), dims=("lat", "lon"))
-    for weights in (given, given.T, given.values, given.values.ravel(), given.values[present]):
-        found = weights_of(X, y, weights)
-        np.testing.assert_array_equal(found, given.values[present])
-    along = np.cos(np.deg2rad(X.lat))
-    np.testing.assert_array_equal(weights_of(X, y, along), weights_of(X, y, "area"))
-    for wrong in (given[:3], given.rename(lon="x"), X.isel(time=slice(4))):
-        assert_raises("feature_weights have . values along '", weights_of, X, y, wrong)
-    given[0, 1] = np.nan
-    assert_raises(r"weight of column 't2m\[lat=40.0, lon=6.0\]' is nan", weights_of, X, y, given)
-
-
-def test_weights_that_are_refused():
-    X, y = draw(0)
-    for weights, said in (
-        ("area", "needs an xarray field with latitudes"),
-        ("mass", "must be None, \"area\" or one weight per feature, got 'mass'"),
-        (np.ones(3), "one weight per feature, 15, got an array of shape"),
-        ([0.0] + [1.0] * 14, "weight of column 0 is 0"),
-        ([1.0] * 14 + [-2.0], "weight of column 14 is -2"),
-        ([1.0] * 14 + [np.inf], "weight of column 14 is inf"),
-        (["a"] * 15, "feature_weights must be real numbers"),
-    ):
-        assert_raises(said, LinCFA(feature_weights=weights).fit, X, y)
-    X, y = field()
-    plain = X.rename(lat="y").drop_vars("y")
-    assert_raises('no coordinate with standard_name "latitude"', weights_of, plain, y, "area")
-    far = X.assign_coords(lat=X.lat + 60)
-    assert_raises(r"from -90 to 90 .*lat=100.0, lon=5.0\]' is 100", weights_of, far, y, "area")
-    grid = np.where(np.arange(24).reshape(4, 6) == 7, np.nan, 45.0)
-    unknown = X.assign_coords(latitude=(("lat", "lon"), grid))
-    assert_raises(r"lat=42.0, lon=6.0\]' is nan", weights_of, unknown, y, "area")
-
-
-def area_means(X, model):
-    """What xarray makes of each group of cells, on a map of its own."""
-    labels = model.label_map()
-    weights = np.cos(np.deg2rad(X.lat))
-    means = [
-        X.where(labels == k).weighted(weights).mean(("lat", "lon")) for k in range(model.n_groups_)
-    ]
-    return np.transpose([mean.values for mean in means])
-
-
-@pytest.mark.parametrize("lazy", [False, True])
-def test_a_group_in_original_units_is_the_area_mean(lazy):
-    X, y = field(constant=True)
-    X = X.assign_coords(lat=[20.0, 40.0, 60.0, 80.0])
-    model = LinCFA(
-        units="original", feature_weights="area", connectivity="grid", tolerance=9.0
-    ).set_params(sample_dim="time")
-    with pytest.warns(UserWarning, match="constant"):
-        model.fit(X, y)
-    assert model.label_map().values[CONSTANT] == -1
-    assert max(map(len, model.groups_)) > 3
-    given = X.chunk(time=50, lat=2) if lazy else X
-    with dask.config.set(scheduler=refuse):
-        reduced = model.transform(given)
-    np.testing.assert_allclose(reduced.values, area_means(X, model), rtol=1e-12)
-    back = model.inverse_transform(reduced)
-    np.testing.assert_allclose(model.transform(back).values, reduced.values, rtol=1e-12)
-    # With gaps: the mean of the cells that have a value.
-    gaps = np.random.default_rng(0).random(X.shape) < 0.3
-    assert_raises("missing but had values in the fit", model.transform, X.where(~gaps))
-    gaps[11] = True
-    holes = X.where(~gaps)
-    model.missing = "pairwise"
-    given = holes.chunk(time=50, lat=2) if lazy else holes
-    reduced = model.transform(given)
-    assert np.isnan(reduced[11]).all()
-    np.testing.assert_allclose(reduced.values, area_means(holes, model), rtol=1e-12)
-    back = model.inverse_transform(reduced)
-    np.testing.assert_array_equal(back[11].notnull().values.nonzero(), [[2], [5]])  # constant
-    given = holes.where(holes.time != holes.time[3], np.inf)
-    said = "infinity" if lazy else r"cells of the field are infinite: .*time=2001-01-04"
-    given = given.chunk(time=50, lat=2) if lazy else given
-    assert_raises(said, lambda: model.transform(given).compute())
-
-
-def test_maps_of_flipped_cells():
-    X, y = field()
-    X.attrs["valid_min"] = 0.0
-    model = LinCFA(units="original", tolerance=9.0, sample_dim="time").fit(X, y)
-    assert model.transform(X).attrs == X.attrs
-    member = max(model.groups_, key=len)[1]
-    model.signs_[member] = -1
+@pytest.mark.parametrize("units", ["standardized", "original"])
+@every_sign
+@every_strategy
+def test_reduced_features_are_weighted_means(strategy, signed, units):
+    X, y, weights = make(factors)
+    options = {"strategy": strategy, "signed": signed, "units": units, "tolerance": 4.0}
+    model = LinCFA(**options, feature_weights=weights).fit(X, y)
+    assert model.n_groups_ < 12
+    values = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1) if units == "standardized" else X
     reduced = model.transform(X)
-    assert reduced.attrs == {"units": "K", "long_name": "temperature"}
-    assert "\u2212't2m[" in "".join(reduced["name"].values)
-    coef = model.to_map(model.expand_coefficients(np.ones(model.n_groups_))[0])
-    assert (coef < 0).sum() == 1
-    back = model.transform(model.inverse_transform(reduced))
-    np.testing.assert_allclose(back.values, reduced.values, rtol=1e-12)
+    for column, group in zip(reduced.T, model.groups_, strict=True):
+        signs = model.signs_[group]
+        expected = np.average(values[:, group] * signs, axis=1, weights=weights[group])
+        np.testing.assert_allclose(column, expected, rtol=1e-12, atol=1e-12)
+
+
+@every_strategy
+def test_a_heavy_feature_is_the_mean(strategy):
+    """With next to all of the weight on one of three copies with noise, the mean is this one."""
+    X, y, _ = make(factors)
+    weights = np.where(np.arange(12) == 5, 1e9, 1.0)
+    model = LinCFA(strategy=strategy, tolerance=1e9, signed=True, feature_weights=weights)
+    reduced = model.fit(X, y).transform(X)[:, model.labels_[5]]
+    Z = (X[:, 5] - X[:, 5].mean()) / X[:, 5].std(ddof=1)
+    np.testing.assert_allclose(reduced * model.signs_[5], Z, atol=1e-6)
+
+
+@pytest.mark.parametrize("strategy", ["agglomerative", "joint"])
+def test_order_of_the_columns(strategy):
+    X, y, weights = make(factors)
+    order = np.random.default_rng(3).permutation(12)
+    build = partial(LinCFA, strategy=strategy, signed=True, n_groups=5)
+    model = build(feature_weights=weights).fit(X, y)
+    other = build(feature_weights=weights[order]).fit(X[:, order], y)
+    found = {frozenset(order[group].tolist()) for group in other.groups_}
+    assert found == {frozenset(group.tolist()) for group in model.groups_}
+
+
+@every_sign
+@every_strategy
+def test_in_pieces(strategy, signed):
+    X, y, weights = make(factors)
+    build = partial(LinCFA, strategy=strategy, signed=signed, feature_weights=weights)
+    whole = build().fit(X, y)
+    for bounds in ((20,), (1, 5, 40)):
+        assert_near(stream(X, y, bounds, build()), whole)
+
+
+@pytest.mark.parametrize("chunks", [(60, 12), (25, 5)])
+@every_sign
+@every_strategy
+@pytest.mark.usefixtures("one_thread")
+def test_chunks_of_dask(strategy, signed, chunks):
+    da = pytest.importorskip("dask.array")
+    X, y, weights = make(factors)
+    build = partial(LinCFA, strategy=strategy, signed=signed, feature_weights=weights)
+    whole, lazy = build().fit(X, y), da.from_array(X, chunks=chunks)
+    model = build().fit(lazy, y)
+    assert_near(model, whole)
+    np.testing.assert_allclose(model.transform(lazy).compute(), whole.transform(X), atol=1e-11)
+
+
+def test_cross_validation_with_weights():
+    X, y, weights = make(factors, 120)
+    plain = LinCFACV(**QUICK).fit(X, y)
+    equal = LinCFACV(**QUICK, feature_weights=np.full(12, 3.0)).fit(X, y)
+    np.testing.assert_array_equal(equal.predict(X), plain.predict(X))
+    model = LinCFACV(**QUICK, feature_weights=weights).fit(X, y)
+    np.testing.assert_array_equal(model.feature_weights_, weights)
+    scaled = LinCFACV(**QUICK, feature_weights=3 * weights).fit(X, y)
+    np.testing.assert_allclose(scaled.predict(X), model.predict(X), rtol=1e-8, atol=1e-8)
+
+
+# Refused
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda w: w[:-1], r"one weight per feature, 12, got an array of shape \(11,\)"),
+        (lambda w: w[:, None], r"one weight per feature, 12, got an array of shape \(12, 1\)"),
+        (lambda w: 2.0, r"one weight per feature, 12, got an array of shape \(\)"),
+        (lambda w: np.where(np.arange(12) == 4, np.nan, w), "finite and positive.* 't4' is nan"),
+        (lambda w: np.where(np.arange(12) == 4, np.inf, w), "finite and positive.* 't4' is inf"),
+        (lambda w: np.where(np.arange(12) == 4, 0, w), "finite and positive.* 't4' is 0"),
+        (lambda w: np.where(np.arange(12) == 4, -1.5, w), "finite and positive.* 't4' is -1.5"),
+        (lambda w: w.astype(str), "feature_weights"),
+        (lambda w: "heavy", "feature_weights"),
+        (lambda w: "area", "feature_weights.*'area'.*field"),
+    ],
+)
+def test_weights_that_are_none(change, message):
+    X, y, weights = make(factors)
+    wrong = change(weights)
+    for build in (LinCFA, partial(LinCFACV, **QUICK)):
+        assert_raises(message, build(feature_weights=wrong).fit, table(X), y)
+    assert_raises(message, LinCFA(feature_weights=wrong).partial_fit, table(X), y)
+    assert_raises(message, explain_pair, table(X), y, "t0", "t4", feature_weights=wrong)
+
+
+def test_explain_pair_takes_the_weights_of_all_features():
+    X, y, weights = make(factors)
+    pair = explain_pair(X, y, 3, 8, feature_weights=weights)
+    alone = explain_pair(X[:, [3, 8]], y, 0, 1, feature_weights=weights[[3, 8]])
+    assert pair.f == pytest.approx(alone.f, rel=1e-12)
+    assert pair.f != pytest.approx(explain_pair(X, y, 3, 8).f, rel=1e-3)

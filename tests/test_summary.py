@@ -1,6 +1,7 @@
 """How groups hang together, the tables that say so, and the notebook page of a model."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from lincfa import LinCFA, LinCFACV
 from lincfa._model._display import documentation_link
+from lincfa._model._summary import scale_of_means
 from literal_strategies import standardised
 from reference import draw, stream
 
@@ -196,9 +198,10 @@ def test_summary_has_what_the_fit_left(data):
     for library in (pd, pl):
         frame = summary.frame(library.__name__)
         assert isinstance(frame, library.DataFrame)
-        assert list(frame.columns) == ["name", "size", *COLUMNS, "members"]
+        assert list(frame.columns) == ["name", "size", *COLUMNS, "flag", "members"]
         assert list(frame["name"]) == list(summary.names)
         assert [tuple(members) for members in frame["members"]] == list(summary.members)
+        assert tuple(frame["flag"]) == summary.flags
         for name in ("size", *FIGURES):
             expected = summary.sizes if name == "size" else model.cohesion_[name]
             np.testing.assert_array_equal(frame[name].to_numpy(), expected)
@@ -225,6 +228,79 @@ def test_summary_as_text():
         "alone                        1                         0.071",
     ]
     assert LinCFA().fit(X[["p", "q"]], a + d).summary().headline == "2 features → 1 group"
+
+
+def loose(rng, n=4000):
+    """Pairs that go together, hardly do, and are opposite; none matters to the target."""
+    a, b, c = (rng.normal(size=(n, 2)) for _ in range(3))
+    for pair, rho in ((a, 0.9), (b, 0.1), (c, -0.8)):
+        pair[:, 1] = rho * pair[:, 0] + np.sqrt(1 - rho**2) * pair[:, 1]
+    X = pd.DataFrame(np.hstack([a, b, c, rng.normal(size=(n, 1))]), columns=[*"abcdefg"])
+    return X, rng.normal(size=n)
+
+
+def test_groups_that_hardly_belong_together_are_flagged(rng):
+    X, y = loose(rng)
+    model = LinCFA(tolerance=50.0, blocks=[0, 0, 1, 1, 2, 2, 3]).fit(X, y)
+    summary = model.summary()
+    assert summary.flags == ("", "hardly related", "opposite", "")
+    lines = str(summary).splitlines()
+    assert [line.count("?") for line in lines] == [0, 0, 0, 1, 2, 0, 1, 0, 0]
+    lowest = np.corrcoef(X["e"], X["f"])[0, 1]
+    assert lines[-3] == (
+        "? Members of 2 of 3 groups hardly belong together: mean r below 0.3, or min r below −0.3 "
+        f"(lowest −{-lowest:.3f}, in mean(e, f))."
+    )
+    assert lines[-1] == (
+        "To avoid it: signed=True flips opposite members; min_correlation of 0.3 keeps unrelated "
+        "ones apart."
+    )
+    for page in (summary._repr_html_(), model._repr_html_()):
+        assert all(f"<p>{line}</p>" in page for line in lines[-3:])
+
+
+def test_what_would_avoid_a_flag_is_what_the_model_lacks(rng):
+    X, y = loose(rng)
+    model = LinCFA(tolerance=50.0).fit(X[["c", "d"]], y)
+    assert model.summary().flag_words[-1] == (
+        "To avoid it: min_correlation of 0.3 keeps unrelated ones apart; connectivity merges only "
+        "neighbours."
+    )
+    strict = LinCFA(tolerance=50.0, min_correlation=0.05).fit(X[["c", "d"]], y).summary()
+    assert "min_correlation above 0.05 keeps" in strict.flag_words[-1]
+    search = LinCFACV(strategies=["joint"], tolerances=[50.0], cv=3).fit(X[["e", "f"]], y)
+    assert search.n_groups_ == 1
+    words = search.summary().flag_words[-1]
+    assert words.startswith("To avoid it: signed=True flips opposite members; min_correlations of")
+    flipped = replace(search.summary(), signed=True)  # opposite all the same: never compared
+    assert "signed" not in flipped.flag_words[-1]
+
+
+def test_a_wide_group_and_single_features_are_not_flagged(rng):
+    """Neighbours go together though the ends do not: what a map has is no reason to worry."""
+    walk = np.cumsum(rng.normal(size=(300, 12)), axis=1)
+    X = walk[:, 5:] - walk[:, :-5]
+    summary = LinCFA(noise=1e9).fit(X, rng.normal(size=300)).summary()
+    assert summary.n_groups == 1
+    assert abs(summary.min_correlation[0]) < 0.3 < summary.mean_correlation[0]
+    assert (summary.flags, summary.flag_words) == (("",), ())
+    bound = replace(summary, min_correlation=np.array([-0.5]), min_is_exact=np.array([False]))
+    assert "(lowest ≤ −0.500, in mean(" in bound.flag_words[0]
+    alone = LinCFA(tolerance=1e-9).fit(rng.normal(size=(60, 4)), rng.normal(size=60)).summary()
+    assert alone.flags == ("",) * 4
+
+
+def test_scale_of_weighted_means(rng):
+    """Exact for one correlation, whatever the weights, scales and signs."""
+    n, rho = 200, 0.4
+    basis, _ = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=(n, 4))]))
+    matrix = np.full((4, 4), rho) + (1 - rho) * np.eye(4)
+    Z = np.sqrt(n - 1) * basis[:, 1:] @ np.linalg.cholesky(matrix).T
+    weights, scales = np.array([1.0, 2.0, 0.5, 3.0, 7.0]), np.array([1.0, 10.0, 3.0, 0.1, 2.0])
+    mean = Z @ (weights * scales)[:4] / weights[:4].sum()
+    labels = np.array([0, 0, 0, 0, 1])
+    actual = scale_of_means(labels, np.array([rho, np.nan]), scales, weights)
+    np.testing.assert_allclose(actual, [mean.std(ddof=1), 2.0])
 
 
 def test_text_shows_twenty_of_the_largest_groups(rng):

@@ -85,7 +85,7 @@ def test_joint_with_dependent_columns(size, step):
     assert np.isfinite(path["f"]).all()
     assert {int(path["first"][0]), int(path["second"][0])} & {1, 2, 4}
     assert 0 <= path["f"][0] < 1e-4
-    start = literal.groups_after(X, [literal.Merge(*path[0].tolist()[:5])]).values()
+    start = literal.groups_after(X, [literal.Merge(*path[0].tolist()[:6])]).values()
     steps = 2 if size == 40 else size - 2  # refits of many groups take long
     expected = literal.joint(X, y, start=start, n_groups=size - 1 - steps)
     assert_same_path(path[1 : 1 + steps], expected, rtol=1e-4)

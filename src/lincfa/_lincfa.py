@@ -267,7 +267,9 @@ class LinCFA(GroupModel):
         """
         self._check_parameters()
         forget_fit(self)
-        self._fit(read_training(X, y, sample_weight, sample_dim=self.sample_dim))
+        self._fit(
+            read_training(X, y, sample_weight, sample_dim=self.sample_dim, missing=self.missing)
+        )
         warn_of_many(self.n_groups_, self.n_samples_)
         return self
 
@@ -327,6 +329,7 @@ class LinCFA(GroupModel):
             sample_dim=self.sample_dim,
             known=None if stream is None else self._columns,
             min_samples=1,
+            missing=self.missing,
         )
         if stream is None:
             self._keep_columns(chunk.columns)

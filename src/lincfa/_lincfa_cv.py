@@ -224,7 +224,12 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         strategies, correlations, tolerances, penalties = self._candidates()
         forget_fit(self)
         training = read_training(
-            X, y, sample_weight, sample_dim=self.sample_dim, estimator="LinCFACV"
+            X,
+            y,
+            sample_weight,
+            sample_dim=self.sample_dim,
+            estimator="LinCFACV",
+            missing=self.missing,
         )
         self._keep_columns(training.columns)
         samples = samples_of(training)
@@ -276,7 +281,7 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         self._adopt(LinCFA(**chosen)._fit(training))
         if self.penalty_ is not None:
             regression = RidgeRegression(self.penalty_)
-        reduced = computed(self._reduce(self._read_new(X)))
+        reduced = computed(self._reduce_for_regression(self._read_new(X)))
         self.estimator_ = fit_weighted(regression, reduced, outcomes)
         return self
 
@@ -361,8 +366,13 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
 
         return along(self.field_, X, predicted, "prediction")
 
-    def _predict(self, table: FeatureTable) -> Any:
+    def _reduce_for_regression(self, table: FeatureTable) -> Any:
+        """Reduce, with the training mean where no member of a group is present."""
         reduced = self._reduce(table)
+        return self._without_gaps(reduced) if table.gaps else reduced
+
+    def _predict(self, table: FeatureTable) -> Any:
+        reduced = self._reduce_for_regression(table)
         if is_dask(reduced):
             from ._model._lazy import predict_lazily
 

@@ -360,6 +360,7 @@ class GroupModel(AnyContainer, GroupMeans):
         """
         self._check_is_fitted()
         members = self.groups_by_name()
+        reducer: Any = getattr(self, "reducer_", self)
         return Summary(
             n_samples=self.n_samples_,
             n_features=self.n_features_in_,
@@ -371,6 +372,10 @@ class GroupModel(AnyContainer, GroupMeans):
             sizes=np.array([len(group) for group in self.groups_], dtype=np.intp),
             **{name: self.cohesion_[name] for name in self.cohesion_.dtype.names or ()},
             weight=self._standardized_weights(),
+            signed=bool(self.signed),
+            connected=self.connectivity is not None or self.blocks is not None,
+            searched=reducer is not self,
+            required_correlation=reducer.min_correlation,
         )
 
     def _standardized_weights(self) -> FloatArray | None:
@@ -378,12 +383,9 @@ class GroupModel(AnyContainer, GroupMeans):
         linear = linear_coefficients(getattr(self, "estimator_", None), self.n_groups_)
         if linear is None:
             return None
-        # Weights relative to the mean of their group: the scale is that of a plain mean of these.
-        sizes = np.array([len(group) for group in self.groups_])
-        factors = self.feature_weights_ * (sizes / self._group_weights())[self.labels_]
-        if self.units == "original":
-            factors = factors * self.scale_
-        scale = scale_of_means(self.labels_, self.cohesion_["mean_correlation"], factors)
+        factors = np.ones_like(self.scale_) if self.units == "standardized" else self.scale_
+        rho, weights = self.cohesion_["mean_correlation"], self.feature_weights_
+        scale = scale_of_means(self.labels_, rho, factors, weights)
         return np.asarray(linear[0] * scale / self.target_scale_)
 
     # Maps

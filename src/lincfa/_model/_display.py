@@ -55,7 +55,7 @@ class Table:
             + "</tr>"
             for row in self.rows
         )
-        foot = f"<p>{escape(self.note)}</p>" if self.note else ""
+        foot = "".join(f"<p>{escape(line)}</p>" for line in self.note.splitlines())
         return (
             f'<div><table><caption style="text-align:left">{escape(self.caption)}</caption>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}</div>"

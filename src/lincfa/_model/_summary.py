@@ -9,7 +9,7 @@ import numpy.typing as npt
 from .._data._frames import frame_of
 from .._data._names import shown
 from ..theory._arrays import FloatArray
-from ._display import Table
+from ._display import Table, decimals
 
 _TITLES = ("reduced feature", "size", "mean r", "min r", "r with target", "weight")
 
@@ -19,20 +19,33 @@ says nothing by itself. A prediction varies no more than the target, so that oth
 cancel such a one: with opposite weights for two means, these are correlated by more than 0.94.
 """
 
+RELATED = 0.3
+"""Correlation from which two features are said to be related: they share a tenth of their variance.
+A group is flagged if its members are less correlated than this on average, or if two of them are
+opposite: beyond −0.3, so that they cancel in the mean. A wide group with a few unrelated pairs, as
+of places far apart, is not.
+"""
+
+HARDLY_RELATED, OPPOSITE = "hardly related", "opposite"
+
 
 def scale_of_means(
-    labels: npt.NDArray[np.intp], mean_correlation: FloatArray, factors: FloatArray
+    labels: npt.NDArray[np.intp],
+    mean_correlation: FloatArray,
+    factors: FloatArray,
+    weights: FloatArray,
 ) -> FloatArray:
-    """Standard deviation of each group's mean, of members with these standard deviations.
+    """Standard deviation of each group's weighted mean, of members with standard deviations.
 
-    Exact for equal ones, or equal correlations.
+    Exact where weights times these ``factors`` are equal, or all correlations.
     """
     rho = np.nan_to_num(mean_correlation)  # of a single feature it is NaN
     grouped = labels >= 0
-    labels, factors = labels[grouped], factors[grouped]
+    labels, weights = labels[grouped], weights[grouped]
+    factors = weights * factors[grouped]
     sums, squares = np.bincount(labels, factors), np.bincount(labels, factors**2)
     variance = np.maximum(rho * sums**2 + (1 - rho) * squares, 0)
-    return np.asarray(np.sqrt(variance) / np.bincount(labels))
+    return np.asarray(np.sqrt(variance) / np.bincount(labels, weights))
 
 
 @dataclass(frozen=True)
@@ -63,6 +76,11 @@ class Summary:
         Change of the prediction per standard deviation of the group's mean, in standard deviations
         of the target. Beyond 3, weights of opposite sign nearly cancel, and none of them can be
         interpreted by itself; the table marks these with "!". None without a linear ``estimator_``.
+    signed, connected, searched : bool
+        Whether members could be flipped; whether ``connectivity`` or ``blocks`` restricted the
+        merges; whether a :class:`LinCFACV` chose them.
+    required_correlation : float or None
+        The ``min_correlation`` of the model.
     """
 
     n_samples: float
@@ -78,6 +96,50 @@ class Summary:
     min_is_exact: npt.NDArray[np.bool_]
     target_correlation: FloatArray
     weight: FloatArray | None = None
+    signed: bool = False
+    connected: bool = False
+    searched: bool = False
+    required_correlation: float | None = None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Of each group ``"opposite"``, ``"hardly related"``, or nothing where members go together.
+
+        Two members of the former have a correlation below −0.3; those of the latter have one below
+        0.3 on average. For a signed model, these are correlations after the flips.
+        """
+        opposite, unrelated = self.min_correlation < -RELATED, self.mean_correlation < RELATED
+        words = np.where(opposite, OPPOSITE, np.where(unrelated, HARDLY_RELATED, ""))
+        return tuple(words.tolist())
+
+    @property
+    def flag_words(self) -> tuple[str, ...]:
+        """How many groups are flagged, which is worst, and what would avoid it, in sentences."""
+        flags = self.flags
+        flagged = [number for number, flag in enumerate(flags) if flag]
+        if not flagged:
+            return ()
+        worst = min(flagged, key=lambda number: float(self.min_correlation[number]))
+        merged = int((self.sizes > 1).sum())
+        remedies = []
+        if OPPOSITE in flags and not self.signed:
+            remedies.append("signed=True flips opposite members")
+        name = "min_correlations" if self.searched else "min_correlation"
+        least = f"of {RELATED:g}"
+        if self.required_correlation is not None:
+            least = f"above {self.required_correlation:g}"
+        remedies.append(f"{name} {least} keeps unrelated ones apart")
+        if not self.connected:
+            remedies.append("connectivity merges only neighbours")
+        bound = "" if self.min_is_exact[worst] else "≤ "
+        lowest = decimals(float(self.min_correlation[worst]))
+        return (
+            f"Members of {len(flagged)} of {merged} group{'s' * (merged > 1)} hardly belong "
+            f"together: mean r below {RELATED:g}, or min r below −{RELATED:g} (lowest "
+            f"{bound}{lowest}, in {shown(self.names[worst])}).",
+            "The rule alone merges whatever has the same effect on the target.",
+            f"To avoid it: {'; '.join(remedies)}.",
+        )
 
     @property
     def n_cancelling(self) -> int:
@@ -99,6 +161,7 @@ class Summary:
             "min_is_exact": self.min_is_exact,
             "target_correlation": self.target_correlation,
             **({} if self.weight is None else {"weight": self.weight}),
+            "flag": list(self.flags),
             "members": [list(members) for members in self.members],
         }
         return frame_of(columns, library)
@@ -120,8 +183,8 @@ class Summary:
             [
                 shown(self.names[number]),
                 str(self.sizes[number]),
-                _decimals(self.mean_correlation[number]),
-                bound[number] + _decimals(self.min_correlation[number]),
+                _decimals(self.mean_correlation[number], RELATED),
+                bound[number] + _decimals(self.min_correlation[number], -RELATED),
                 _decimals(self.target_correlation[number]),
                 *([] if self.weight is None else [_weight(self.weight[number])]),
             ]
@@ -132,6 +195,7 @@ class Summary:
         if more > 0:
             groups = "group" if more == 1 else "groups"
             notes.append(f"… and {more} more {groups}, none of them larger")
+        notes += [f"{'' if k else '? '}{words}" for k, words in enumerate(self.flag_words)]
         if self.n_cancelling:
             part = f"{self.n_cancelling} of {self.n_groups}"
             notes.append(
@@ -151,5 +215,5 @@ def _weight(value: float) -> str:
     return f"{value:.3g}{' !' if abs(value) > LARGEST_WEIGHT else ''}"
 
 
-def _decimals(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.3f}"
+def _decimals(value: float, least: float = -np.inf) -> str:
+    return "" if np.isnan(value) else f"{value:.3f}{' ?' if value < least else ''}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights, computed
 from .._data._training import Training
-from .._grouping import PATHS, partition_in_order
+from .._grouping import PATHS, Partition, partition_in_order
 from .._grouping._constraint import Constraint
 from .._model._regression import Decomposition, RidgeRegression
 from .._rule import Rule
@@ -27,8 +27,14 @@ if TYPE_CHECKING:
 
 _SPLITS, _PREDICTIONS = 5, 200
 
-Grouping: TypeAlias = tuple[IndexArray, int]
-"""Label of each feature, and number of groups."""
+
+class Grouping(NamedTuple):
+    """Groups of features, as far as their means need them."""
+
+    labels: IndexArray
+    factors: FloatArray  # weight of each feature in the mean, negative where it is flipped
+    n_groups: int
+
 
 Reduced: TypeAlias = Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 """Reduced features of the samples to learn from and of those to score, for each grouping."""
@@ -95,9 +101,17 @@ class ArrayFold:
     def reduced(
         self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
     ) -> Reduced:
-        for labels, size in groupings:
+        for labels, factors, size in groupings:
             train, test = (
-                group_means(part.values, labels, size, mean=mean, scale=scale)
+                group_means(
+                    part.values,
+                    labels,
+                    size,
+                    factors=factors,
+                    mean=mean,
+                    scale=scale,
+                    gaps=part.gaps,
+                )
                 for part in (self.train, self.test)
             )
             yield train, test
@@ -128,7 +142,7 @@ class ChunkFold:
         room = _LARGEST_REDUCED // sum(self.chunks.lengths)
         batch: list[Grouping] = []
         for grouping in groupings:
-            if batch and sum(size for _, size in batch) + grouping[1] > room:
+            if batch and sum(each.n_groups for each in batch) + grouping.n_groups > room:
                 yield from self._reduce(batch, mean, scale)
                 batch = []
             batch.append(grouping)
@@ -340,23 +354,40 @@ def _score_combinations(
 
     def distinct() -> Iterator[Grouping]:
         """Neighbouring tolerances often give the same groups."""
-        for labels, size in _groupings(candidates, statistics):
-            key = labels.tobytes()
+        for grouping in _groupings(candidates, statistics):
+            key = grouping.labels.tobytes() + np.sign(grouping.factors).tobytes()
             new = key not in places
             which.append(places.setdefault(key, len(places)))
-            sizes.append(size)
+            sizes.append(grouping.n_groups)
             if new:
-                yield labels, size
+                yield grouping
 
-    reduced = fold.reduced(distinct(), mean, scale)
+    reduced = map(_without_gaps, fold.reduced(distinct(), mean, scale))
     scores = np.array([score(fold.train, fold.test, *parts) for parts in reduced])
     return FoldScores(
         scores[which], np.array(sizes), float(fold.train.n_samples), float(fold.test.n_samples)
     )
 
 
+def _without_gaps(
+    parts: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Replace missing means by their average over the samples to learn from."""
+    train, test = parts
+    if not (np.isnan(train).any() or np.isnan(test).any()):
+        return parts
+    there = ~np.isnan(train)
+    mean = np.where(there, train, 0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    return np.where(there, train, mean), np.where(np.isnan(test), mean, test)
+
+
 def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping]:
-    """Yield labels and number of groups of each way of merging, from the same statistics."""
+    """Yield the groups of each way of merging, from the same statistics."""
+    weights = candidates.weights
+
+    def grouping(partition: Partition) -> Grouping:
+        return Grouping(partition.labels, partition.signs * weights, len(partition.groups))
+
     # Once: the noise may need a regression on all features.
     first = Rule.of(
         statistics, noise=candidates.noise, signed=candidates.signed, weights=candidates.weights
@@ -368,11 +399,10 @@ def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Group
             if strategy in PATHS:
                 path = PATHS[strategy](statistics, rule, candidates.constraint)
                 for tolerance in candidates.tolerances:
-                    size = path.n_groups(tolerance)
-                    yield path.partition(size).labels, size
+                    yield grouping(path.partition(path.n_groups(tolerance)))
                 continue
             for tolerance in candidates.tolerances:
                 partition = partition_in_order(
                     strategy, statistics, replace(rule, tolerance=tolerance), candidates.constraint
                 )
-                yield partition.labels, len(partition.groups)
+                yield grouping(partition)

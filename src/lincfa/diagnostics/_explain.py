@@ -79,18 +79,19 @@ class PairExplanation:
 
     def _decision(self) -> str:
         pair = f"As a pair, {self.names[0]!r} and {self.names[1]!r}"
+        flip = f" once the sign of {self.names[1]!r} is flipped" if self.sign < 0 else ""
         if self.merges and self.f == 0 and self.correlation == 1:
-            return f"{pair} merge: they are equal, up to their units and rounding."
+            return f"{pair} merge: they are equal{flip}, up to their units and rounding."
         if self.merges and self.threshold <= -1:
             return (
-                f"{pair} merge: their effects on the target are so similar that any correlation "
-                f"would do; theirs is {decimals(self.correlation)}."
+                f"{pair} merge: their effects on the target are so similar{flip} that any "
+                f"correlation would do; theirs is {decimals(self.correlation)}."
             )
         if self.f <= self.tolerance and not self.merges:
             rho, needed = distinguishable(decimals, self.correlation, self.min_correlation)
             return (
-                f"{pair} stay apart: their correlation is {rho}, and min_correlation requires "
-                f"{needed}."
+                f"{pair} stay apart: their correlation is {rho}{flip}, and min_correlation "
+                f"requires {needed}."
             )
         if self.f == inf:
             return f"{pair} stay apart: together they explain the target completely."
@@ -98,12 +99,12 @@ class PairExplanation:
         rho, needed = distinguishable(decimals, self.correlation, limit)
         if self.merges:
             return (
-                f"{pair} merge: their correlation is {rho}, and given how much their effects "
+                f"{pair} merge: their correlation is {rho}{flip}, and given how much their effects "
                 f"differ, {needed} would be enough."
             )
         return (
-            f"{pair} stay apart: their correlation is {rho}, but given how much their effects "
-            f"differ, they would need {needed}."
+            f"{pair} stay apart: their correlation is {rho}{flip}, but given how much their "
+            f"effects differ, they would need {needed}."
         )
 
     def _consequence(self) -> str:
@@ -119,8 +120,9 @@ class PairExplanation:
         allowed = ""
         if self.merges and not lower:
             allowed = f", which a tolerance of {self.tolerance:g} allows"
+        flip = ", after the flip," if self.sign < 0 else ""
         return (
-            f"Replacing both by their mean {mood} the mean squared error by an estimated "
+            f"Replacing both by their mean{flip} {mood} the mean squared error by an estimated "
             f"{digits(abs(self.gain))}, or {digits(100 * abs(self.gain_share))} % of the target's "
             f"variance{allowed}: {less} less because one weight is estimated instead of two, "
             f"{more} more because both get the same weight (F = {f}; pairs merge at F ≤ "
@@ -131,8 +133,9 @@ class PairExplanation:
         decision = "merge" if self.merges else "stay apart"
         first, second = (shown(name, 30) for name in self.names)
         needed = max(self.threshold, self.min_correlation)
+        flip = f", the sign of {second} flipped" if self.sign < 0 else ""
         rows = [
-            ["correlation of the two", decimals(self.correlation)],
+            [f"correlation of the two{flip}", decimals(self.correlation)],
             ["correlation required", "any" if needed <= -1 else decimals(needed)],
             [f"correlation of {first} with the target", decimals(self.target_correlations[0])],
             [f"correlation of {second} with the target", decimals(self.target_correlations[1])],
@@ -223,7 +226,7 @@ def explain_pair(
     weights = read_feature_weights(feature_weights, known)
     if noise != "full":
         X, weights = take_columns_of(X, places), weights[places]
-    training = read_in_memory(X, y, sample_weight)
+    training = read_in_memory(X, y, sample_weight, missing=missing)
     if training.columns.names is None:  # messages name columns as they are in X
         names = known.names if noise == "full" else places if columns is None else labels
         training = replace(training, columns=Columns(training.columns.size, names))

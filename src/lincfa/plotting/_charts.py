@@ -13,7 +13,14 @@ from .._model._parameters import is_count
 from .._model._regression import linear_coefficients
 from .._search._choice import best_penalties, standard_errors, ways_of_merging
 from ..report._groups import CorrelationMatrix, Pairs, collect_pairs, correlate_by_group
-from ..report._inputs import Observations, fitted_reducer, open_features, open_test, open_training
+from ..report._inputs import (
+    Observations,
+    fitted_reducer,
+    open_features,
+    open_test,
+    open_training,
+    share_missing,
+)
 from ..report._scores import (
     Coefficients,
     ScorePath,
@@ -180,7 +187,8 @@ def _label(coefficients: Coefficients, members: Any) -> str:
 def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" = None) -> "Axes":
     """Draw the correlations of the features, ordered by group, the largest group first.
 
-    Lines mark the ends of groups that are large enough to be seen.
+    Lines mark the ends of groups that are large enough to be seen. Features whose sign the model
+    has flipped are correlated with it flipped.
 
     Parameters
     ----------
@@ -199,7 +207,8 @@ def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" 
     values, *_ = open_features(model, X)
     if len(values) < _FEWEST:
         raise ValueError(f"X has {len(values)} sample; correlations need at least {_FEWEST}.")
-    samples = Observations(values, np.zeros(len(values)))
+    missing = share_missing(model, values)
+    samples = Observations(values, np.zeros(len(values)), missing=missing)
     ax = axes_or_new(ax, 6.2, 5.2, square=True)
     draw_correlation(correlate_by_group(reducer, samples, limit), ax)
     return ax

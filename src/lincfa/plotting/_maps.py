@@ -49,6 +49,7 @@ _STEEPEST = 0.2  # cosine of a latitude, below which a map is not stretched furt
 _LONGEST, _SHORTEST, _AROUND = 8.0, 3.0, 1.2  # inches: sides of a map, and margins
 # Not quite black, which becomes the colour of a page's text: white on dark pages.
 _LABEL_INK = "#1b2127"
+_FLIPPED = {"hatch": "...", "facecolor": GREY, "edgecolor": "#ffffffc0"}
 _OPACITY = 0.5  # of the bands of a spectrum, on light and on dark pages
 
 
@@ -65,8 +66,8 @@ def plot_map(
 
     Cells of a group have one colour. Groups that touch, by a side or a corner, have different
     colours, also across the edges of a global map; the same colour elsewhere may be a different
-    group. Single cells are light grey. A legend explains single, constant (hatched) and left-out
-    (blank) cells, if there are any.
+    group. Single cells are light grey. A legend explains single, flipped (dotted), constant
+    (hatched) and left-out (blank) cells, if there are any.
 
     Parameters
     ----------
@@ -106,7 +107,8 @@ def plot_map(
         raise ValueError(f"numbers must be a non-negative integer, got {numbers!r}.")
     reducer = fitted_reducer(model)
     field = _require_field(field_of(reducer), "plot_map")
-    map = select_map(field, reducer.labels_, variable=variable, select=select)
+    cells = {"signs": reducer.signs_, "variable": variable, "select": select}
+    map = select_map(field, reducer.labels_, **cells)
     ax = axes_or_new(ax, *figure_size(map), square=True)
     draw_groups(map, ax, numbers=int(numbers), **kwargs)
     return ax
@@ -234,7 +236,7 @@ def draw_groups(map: Map, ax: "Axes", *, numbers: int = 0, **kwargs: Any) -> Non
             **_placement(kwargs),
         )
         text.set_in_layout(False)
-    _finish(ax, map, kwargs, single=True)
+    _finish(ax, map, kwargs, single=True, flipped=True)
 
 
 def weights_on(map: Map) -> FloatArray:
@@ -331,7 +333,13 @@ def _outline(ax: "Axes", map: Map, kwargs: dict[str, Any]) -> None:
 
 
 def _finish(
-    ax: "Axes", map: Map, kwargs: dict[str, Any], *, single: bool = False, outside: str = "none"
+    ax: "Axes",
+    map: Map,
+    kwargs: dict[str, Any],
+    *,
+    single: bool = False,
+    flipped: bool = False,
+    outside: str = "none",
 ) -> None:
     """Mark cells without a group, explain in a legend what colours do not, and label the axes."""
     from matplotlib.colors import ListedColormap
@@ -343,7 +351,8 @@ def _finish(
     grey = np.isin(map.groups, map.single) & single
     kinds: list[tuple[npt.NDArray[np.bool_], str, dict[str, Any]]] = [
         (grey, "single {}", {"facecolor": SINGLE}),
-        (map.groups == CONSTANT, "constant {}", {"hatch": "/////"}),
+        (map.flipped & flipped, "{} with the sign flipped", _FLIPPED),
+        (map.groups == CONSTANT, "constant {}", {"hatch": "/////", "marker": "x"}),
         (map.groups == LEFT_OUT, "{} left out", {"facecolor": outside}),
     ]
     entries: list[tuple[Any, str]] = []
@@ -355,21 +364,24 @@ def _finish(
         if places.kind == "points":
             dots = {
                 "linestyle": "none",
-                "marker": "x" if "hatch" in look else "o",
+                "marker": look.get("marker", "o"),
                 "markersize": np.sqrt(_point_size(map)),
                 "markeredgewidth": 0.8,
                 "markeredgecolor": GREY,
                 "markerfacecolor": look.get("facecolor", "none"),
             }
+            if look is _FLIPPED:  # a dot on each point
+                dots |= {"markerfacecolor": "white", "markersize": dots["markersize"] / 2}
             entries.append((Line2D([], [], **dots), label))
             if cells is not grey:  # which is painted already
                 ax.plot(places.x[cells], places.y[cells], **dots | _placement(kwargs))
             continue
         edge: dict[str, Any] = {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.5}
         edge = {} if cells is grey else edge
+        look = {name: value for name, value in look.items() if name != "marker"}
         entries.append((Patch(**edge | look), label))
         if "hatch" in look:
-            hatching = edge | look | {"linewidth": 0} | _placement(kwargs)
+            hatching = edge | look | {"facecolor": "none", "linewidth": 0} | _placement(kwargs)
             ax.pcolor(*corners(places), marked, rasterized=True, **hatching)
         elif cells is not grey and outside != "none":
             _paint(ax, map, marked, {"cmap": ListedColormap([outside])} | _placement(kwargs))

@@ -21,7 +21,11 @@ from ._maps import Map, Spectrum, report_maps, report_spectrum
 
 _CONSTANT_SHOWN = 1000
 _WITHOUT_INFLUENCE = ("n_jobs", "verbose")
-_PER_FEATURE = ("connectivity", "blocks")  # parameters with an entry for each feature
+_PER_FEATURE = (
+    "connectivity",
+    "blocks",
+    "feature_weights",
+)  # parameters with an entry for each feature
 _PACKAGES = ("lincfa", "numpy", "scipy", "scikit-learn")
 
 
@@ -39,6 +43,10 @@ class Findings:
     n_features: int
     n_groups: int
     n_constant: int  # constant features, which belong to no group
+    n_flipped: int  # features that enter the mean of their group with their sign flipped
+    weighted: bool  # whether means are weighted
+    missing: float | None  # share of missing values in the training data; None if unknown
+    flagged: tuple[str, ...]  # on groups whose members hardly belong together, in sentences
     scores: _scores.HeldOutScores | None  # None without test samples
     groups: tuple[_groups.Group, ...]  # the largest first; if there are very many, not all
     constant: tuple[str, ...]  # names of constant features, the first thousand
@@ -95,21 +103,24 @@ def collect_findings(
         scores = _scores.score(model, reducer, regression, train, test, ordered)
     linear = linear_coefficients(regression, reducer.n_groups_)
     coefficients, effects, weights = None, None, None
+    opposing: dict[int, _groups.Opposition] = {}
     if linear is not None:
         coef, _ = linear
         coefficients = _scores.expand_coefficients(reducer, coef)
         effects = _scores.effect_of_features(reducer, coef)
         weights = _scores.effect_of_groups(reducer, coef, train)
+    if weights is not None:
+        opposing = _scores.find_oppositions(reducer, weights, train)
     largest = LARGEST_WEIGHT * reducer.target_scale_
     maps, n_maps = report_maps(reducer, effects)
-    names = feature_names(reducer)
+    names, summary = feature_names(reducer), model.summary()
     constant = np.flatnonzero(reducer.labels_ < 0)
     n_samples = float(reducer.n_samples_)  # weights may add up to a fraction
     n_samples = int(n_samples) if n_samples.is_integer() else n_samples
     return Findings(
         title=title or "Reduced features",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        headline=reducer.summary().headline,
+        headline=summary.headline,
         worse_than_mean=None if scores is None else scores.worse_than_mean,
         n_cancelling=0 if weights is None else int((np.abs(weights) > largest).sum()),
         searched=hasattr(model, "strategy_"),
@@ -117,8 +128,12 @@ def collect_findings(
         n_features=int(reducer.n_features_in_),
         n_groups=int(reducer.n_groups_),
         n_constant=int(constant.size),
+        n_flipped=int((reducer.signs_ < 0).sum()),
+        weighted=bool(np.ptp(reducer.feature_weights_) > 0),
+        missing=_share_missing(reducer, train),
+        flagged=summary.flag_words,
         scores=scores,
-        groups=_groups.describe_groups(reducer, weights, largest),
+        groups=_groups.describe_groups(reducer, weights, largest, opposing),
         constant=tuple(shown(names[i], _groups.LONGEST_NAME) for i in constant[:_CONSTANT_SHOWN]),
         matrix=None if known is None else _groups.correlate_by_group(reducer, known),
         matrix_source="the training data" if train is not None else "the test samples",
@@ -134,6 +149,12 @@ def collect_findings(
         recipe=recipe or _code(model, title, train, test, ordered),
         notes=tuple(notes),
     )
+
+
+def _share_missing(reducer: Any, train: Observations | None) -> float | None:
+    if reducer.missing == "error":
+        return 0.0
+    return None if train is None else train.missing
 
 
 def plain(value: Any) -> Any:
@@ -174,6 +195,9 @@ def settings_of(model: Any) -> dict[str, Any]:
 def _brief(name: str, value: Any) -> Any:
     """Return a parameter as JSON knows it; summarize one with an entry for each feature."""
     if name in _PER_FEATURE and value is not None and not isinstance(value, str):
+        if name == "feature_weights":
+            low, high = np.min(value), np.max(value)
+            return f"from {low:g} to {high:g}" if low < high else f"all {low:g}"
         if name == "blocks":
             return f"{len(set(np.asarray(value).tolist()))} blocks"
         return f"graph with {sparse.triu(sparse.csr_array(value), 1).count_nonzero()} edges"

@@ -1,6 +1,8 @@
 """Findings on groups: members with their evidence, pairs that nearly merged, correlations."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -11,9 +13,8 @@ from .._data._names import shown
 from .._model._display import decimals, digits, distinguishable
 from .._rule import Rule, merge_threshold, tolerance_value
 from .._statistics import ArrayStatistics
-from .._statistics._means import group_means
 from ..theory._arrays import FloatArray
-from ._inputs import Observations, feature_names
+from ._inputs import Observations, feature_names, signed_names, with_sign
 
 GROUPS_SHOWN = 10_000
 MEMBERS_SHOWN = 200  # of one group, with their evidence
@@ -36,8 +37,17 @@ class Member:
     """A feature of a group, and why it is there."""
 
     name: str
+    sign: int  # −1 if it enters the mean of its group with its sign flipped
     target_correlation: float
     words: str
+
+
+@dataclass(frozen=True)
+class Opposition:
+    """Through what a group is correlated with the target, if its own weight has the other sign."""
+
+    name: str  # of the reduced feature that contributes most to the correlation; "" if unknown
+    correlation: float  # of the group with it
 
 
 @dataclass(frozen=True)
@@ -53,13 +63,18 @@ class Group:
     target_correlation: float  # of the group's mean
     weight: float  # change in the prediction per standard deviation; NaN without a regression
     cancels: bool  # whether the weight is too large to be interpreted; others nearly cancel it
+    opposes: Opposition | None  # if the weight has the other sign than the target correlation
+    flag: str  # "opposite" or "hardly related" if members hardly belong together
     members: tuple[Member, ...]  # the first ones, with their evidence
-    others: tuple[str, ...]  # names of the next ones
+    others: tuple[str, ...]  # names of the next ones, with a minus sign if flipped
     n_unnamed: int  # how many more there are
 
 
 def describe_groups(
-    reducer: Any, weights: FloatArray | None, largest_weight: float = np.inf
+    reducer: Any,
+    weights: FloatArray | None,
+    largest_weight: float = np.inf,
+    opposing: Mapping[int, Opposition] | None = None,
 ) -> tuple[Group, ...]:
     """Describe the groups, the largest first, as many as fit on a page."""
     if weights is None:
@@ -67,6 +82,7 @@ def describe_groups(
     summary = reducer.summary()
     order = np.argsort(-summary.sizes, kind="stable")[:GROUPS_SHOWN].tolist()
     names = [shown(name, LONGEST_NAME) for name in feature_names(reducer)]
+    flags = summary.flags
     evidence = {int(row["feature"]): row for row in reducer.evidence_}
     in_full, named, left = FEATURES_SHOWN, NAMED, TEXT_SHOWN
     groups: list[Group] = []
@@ -83,11 +99,12 @@ def describe_groups(
             else:
                 words = "first member of the group" if len(features) > 1 else "not merged"
             r = float(reducer.target_correlation_[feature])
-            members.append(Member(names[feature], r, words))
+            members.append(Member(names[feature], int(reducer.signs_[feature]), r, words))
         in_full -= len(members)
         left -= sum(_bytes(member.name) + _bytes(member.words) for member in members)
         left -= _bytes(summary.names[number][:LONGEST_NAME]) + _LINE
-        others = [names[feature] for feature in features[most : most + max(named, 0)]]
+        rest = features[most : most + max(named, 0)]
+        others = [with_sign(names[feature], reducer.signs_[feature]) for feature in rest]
         sizes = np.cumsum(list(map(_bytes, others)))
         others = others[: int(np.searchsorted(sizes, left - TEXT_SHOWN / 8, side="right"))]
         named -= len(others)
@@ -103,6 +120,8 @@ def describe_groups(
                 target_correlation=float(summary.target_correlation[number]),
                 weight=float(weights[number]),
                 cancels=bool(abs(weights[number]) > largest_weight),
+                opposes=(opposing or {}).get(number),
+                flag=flags[number],
                 members=tuple(members),
                 others=tuple(others),
                 n_unnamed=len(features) - len(members) - len(others),
@@ -119,6 +138,7 @@ def _bytes(text: str) -> int:
 def describe_merge(row: npt.NDArray[np.void], partner: str, strategy: str) -> str:
     """Put the evidence for one merge into words."""
     other = f"with {partner}" if strategy == "sequential" else f"with the group of {partner}"
+    other += " once the sign is flipped" if row["sign"] < 0 else ""
     rho, f, tolerance = (float(row[name]) for name in ("correlation", "f", "tolerance"))
     if np.isinf(tolerance):
         return f"{other}: correlation {decimals(rho)}; merged before the regression on all groups"
@@ -176,7 +196,7 @@ def collect_pairs(reducer: Any, train: Observations | None) -> Pairs:
     rows = decided[order]
     merged = PairTable(
         tuple(names[i] for i in rows["partner"]),
-        tuple(names[i] for i in rows["feature"]),
+        tuple(with_sign(names[row["feature"]], row["sign"]) for row in rows),
         rows["correlation"],
         rows["threshold"],
         rows["f"],
@@ -189,6 +209,8 @@ def collect_pairs(reducer: Any, train: Observations | None) -> Pairs:
     near = None
     if reducer.strategy == "joint":
         note = "The joint strategy decides by a regression on all groups, not pair by pair."
+    elif train is not None and train.missing:
+        note = "With missing values, only merged pairs are shown."
     elif train is None:
         note = "Only merged pairs are shown: those that nearly merged require the training data."
     else:
@@ -206,13 +228,16 @@ def _nearest_groups(
     if reducer.strategy == "sequential":
         seeds = np.array([reducer.groups_[k][0] for k in chosen])
         values, labels, what = train.X[:, seeds], [names[i] for i in seeds], "group seeds"
+        weights = reducer.feature_weights_[seeds]
     else:
         # Means of standardized features, whatever the units of the reduced ones: these decided.
-        values = group_means(
-            train.X, reducer.labels_, reducer.n_groups_, mean=reducer.mean_, scale=reducer.scale_
-        )[:, chosen]
+        standardized = copy(reducer)
+        standardized.units = "standardized"
+        values = train.reduced(standardized)[:, chosen]
         labels = [str(name) for name in reducer.get_feature_names_out()[chosen]]
         what = "group means"
+        members = (reducer.groups_[k] for k in chosen)
+        weights = np.array([reducer.feature_weights_[group].mean() for group in members])
     note = f"Not merged: the pairs of {what} with the smallest F."
     if reducer.strategy == "centroid":
         note += (
@@ -233,16 +258,21 @@ def _nearest_groups(
     noise_source = statistics
     if reducer.noise == "full":  # the residual variance of the regression on all features
         noise_source = ArrayStatistics.of(train.training(reducer.labels_ >= 0))
-    rule = Rule.of(noise_source, tolerance, reducer.noise)
+    rule = Rule.of(noise_source, tolerance, reducer.noise, weights=weights)
     first, second = np.nonzero(np.triu(allowed, 1))
     known = statistics.within(np.arange(len(labels))).at(first, second)
-    rho, f = known.rho, rule.f_of_means(known)
-    nearest = np.argsort(f, kind="stable")[:NEAR_SHOWN]
-    required = merge_threshold(tolerance, 1 - rho[nearest], f[nearest])
     lowest = -1.0 if reducer.min_correlation is None else float(reducer.min_correlation)
+    imbalance = rule.imbalance(first, second)
+    flips = replace(rule, min_correlation=lowest, signed=reducer.signed).flips(known, imbalance)
+    signs = np.where(flips, -1, 1)
+    oriented = replace(known, rho=signs * known.rho, r_second=signs * known.r_second)
+    rho, f = oriented.rho, rule.f_of_means(oriented, imbalance)
+    nearest = np.argsort(f, kind="stable")[:NEAR_SHOWN]
+    uneven = rule.imbalance(first[nearest], second[nearest])
+    required = merge_threshold(tolerance, 1 - rho[nearest], f[nearest], uneven)
     near = PairTable(
         tuple(labels[i] for i in first[nearest]),
-        tuple(labels[i] for i in second[nearest]),
+        tuple(with_sign(labels[second[i]], signs[i]) for i in nearest),
         rho[nearest],
         np.maximum(required, lowest),
         f[nearest],
@@ -253,9 +283,9 @@ def _nearest_groups(
 
 @dataclass(frozen=True)
 class CorrelationMatrix:
-    """Correlations of features, ordered by group."""
+    """Correlations of features, after the flips of the model, ordered by group."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # with a minus sign if flipped
     groups: npt.NDArray[np.intp]
     values: FloatArray  # of shape (len(names), len(names))
     n_features: int  # how many features there are, of which these are shown
@@ -270,16 +300,31 @@ def correlate_by_group(
     if order.size > limit:
         chosen = order[np.linspace(0, order.size - 1, limit).round().astype(np.intp)]
     # Scaled first: squares of extreme numbers would be 0 or infinite.
-    values = np.asarray(samples.X[:, chosen], dtype=np.float64) / reducer.scale_[chosen]
-    weights = np.ones(len(values)) if samples.weights is None else samples.weights
-    values = values - weights @ values / weights.sum()
-    values *= np.sqrt(weights)[:, None]
-    norms = np.linalg.norm(values, axis=0)
-    values /= np.where(norms > 0, norms, 1.0)  # a feature may be constant in other samples
-    names = feature_names(reducer)
+    values = np.asarray(samples.X[:, chosen], dtype=np.float64)
+    values = (values - reducer.mean_[chosen]) * (reducer.signs_[chosen] / reducer.scale_[chosen])
+    names = signed_names(reducer)
     return CorrelationMatrix(
         tuple(names[i] for i in chosen),
         reducer.labels_[chosen],
-        np.clip(values.T @ values, -1, 1),
+        _correlations(values, samples.weights, bool(samples.missing)),
         order.size,
     )
+
+
+def _correlations(values: FloatArray, weights: FloatArray | None, gaps: bool) -> FloatArray:
+    """Correlate columns, with gaps over the rows where both are present; 0 for constant ones."""
+    counts = np.ones(len(values)) if weights is None else weights
+    if gaps:
+        present = (~np.isnan(values)).astype(np.float64)
+        values = np.where(present > 0, values, 0.0)
+        shared = np.maximum(counts * present.T @ present, 1.0)
+        sums = counts * values.T @ present  # of each column, over the rows where another is present
+        products = counts * values.T @ values - sums * sums.T / shared
+        variances = np.maximum(counts * (values**2).T @ present - sums**2 / shared, 0)
+        products /= np.sqrt(np.where(variances * variances.T > 0, variances * variances.T, np.inf))
+        return np.clip(products, -1, 1)
+    values = values - counts @ values / counts.sum()
+    values *= np.sqrt(counts)[:, None]
+    norms = np.linalg.norm(values, axis=0)
+    values /= np.where(norms > 0, norms, 1.0)  # a feature may be constant in other samples
+    return np.asarray(np.clip(values.T @ values, -1, 1))

@@ -3,7 +3,7 @@
 Nothing else in this room reaches into models or opens data.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,21 +26,27 @@ _SAME_MEAN = 1e-6  # relative to a feature's scale: how much the mean of the sam
 
 @dataclass(frozen=True)
 class Observations:
-    """Checked features, target and sample weights."""
+    """Checked features, target and sample weights; features have gaps (NaN) if a model allows."""
 
     X: npt.NDArray[Any]
     y: FloatArray
     weights: FloatArray | None = None
+    missing: float = 0.0  # share of values that are missing
 
     @cached_property
     def precision(self) -> float:
         """Relative precision of the features, and of what is computed from them."""
-        return precision_of(self.X)
+        # Gaps are as precise as any.
+        return precision_of(np.where(np.isnan(self.X), 0, self.X) if self.missing else self.X)
 
     def reduced(self, reducer: Any) -> npt.NDArray[Any]:
-        """Return the reduced features."""
+        """Return the reduced features; their training means where all members are missing."""
         table = FeatureTable(values=self.X, columns=reducer._columns)
-        return np.asarray(reducer._average(table))
+        values = np.asarray(reducer._average(table))
+        if not self.missing:
+            return values
+        _, center = reducer._line()
+        return np.where(np.isnan(values), center.astype(values.dtype), values)
 
     def training(self, columns: Any = slice(None)) -> Training:
         """Return some of the features as training data."""
@@ -49,9 +55,14 @@ class Observations:
             values=values, columns=Columns(values.shape[1]), y=self.y, weights=self.weights
         )
 
+    def filled(self, reducer: Any) -> npt.NDArray[Any]:
+        """Return all features, with their training means where they are missing."""
+        mean = reducer.mean_.astype(self.X.dtype)
+        return np.where(np.isnan(self.X), mean, self.X) if self.missing else self.X
+
     def standardized(self, reducer: Any) -> npt.NDArray[Any]:
         """Return a copy of all features, centred and scaled as in the fit."""
-        scaled = self.X - reducer.mean_.astype(self.X.dtype)
+        scaled = self.filled(reducer) - reducer.mean_.astype(self.X.dtype)
         scaled /= reducer.scale_.astype(self.X.dtype)
         return np.asarray(scaled)
 
@@ -67,6 +78,17 @@ def feature_names(reducer: Any) -> list[str]:
     return [str(name) for name in reducer._columns.labels]
 
 
+def signed_names(reducer: Any) -> list[str]:
+    """Return the names of the features, with a minus sign before those that are flipped."""
+    names = zip(feature_names(reducer), reducer.signs_, strict=True)
+    return [with_sign(name, sign) for name, sign in names]
+
+
+def with_sign(name: str, sign: Any) -> str:
+    """Put a minus sign before the name of a flipped feature."""
+    return f"−{name}" if sign < 0 else name
+
+
 def field_of(reducer: Any) -> "Field | None":
     """Return the description of the field that a model was fitted to; None for a table."""
     field: Field | None = reducer._columns.field
@@ -79,9 +101,17 @@ def open_features(
     """Return the values of X in the order of the model's features, with y and weights to match."""
     check_in_memory(X)
     table = model._read_new(X)
-    table.check_finite()
+    present = table
+    if share_missing(model, table.values):
+        present = replace(table, values=np.where(np.isnan(table.values), 0, table.values))
+    present.check_finite()
     y = match_samples(table, X, y, "the target y")
     return table.values, y, match_samples(table, X, sample_weight, "sample_weight")
+
+
+def share_missing(model: Any, values: npt.NDArray[Any]) -> float:
+    """Return the share of values that are missing; none for a model that refuses such values."""
+    return float(np.isnan(values).mean()) if model.missing == "pairwise" else 0.0
 
 
 def open_training(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Observations | None:
@@ -112,7 +142,8 @@ def _open(
         raise ValueError(f"Input {names[1]} contains NaN or infinity.")
     if len(target) < _FEWEST or np.ptp(target) == 0:
         raise ValueError(f"{names[1]} must have at least {_FEWEST} distinct values.")
-    return Observations(values, target, check_weights(sample_weight, len(target)))
+    weights = check_weights(sample_weight, len(target))
+    return Observations(values, target, weights, share_missing(model, values))
 
 
 def _check_same(reducer: Any, train: Observations) -> None:
@@ -125,8 +156,15 @@ def _check_same(reducer: Any, train: Observations) -> None:
             f"X has {count:g} samples, but the model was fitted to {known:g}. X and y must be the "
             "training data, with sample_weight if the fit used it."
         )
-    plain = weights is None
-    mean = train.X.mean(axis=0, dtype=np.float64) if plain else weights @ train.X / count
+    if train.missing:
+        present = ~np.isnan(train.X)
+        counts = present.sum(axis=0) if weights is None else weights @ present
+        mean = np.nansum(train.X if weights is None else weights[:, None] * train.X, axis=0)
+        mean = mean / counts
+    elif weights is None:
+        mean = train.X.mean(axis=0, dtype=np.float64)
+    else:
+        mean = weights @ train.X / count
     differs = np.abs(mean - reducer.mean_) > _SAME_MEAN * (reducer.scale_ + np.abs(reducer.mean_))
     if differs.any():
         name = feature_names(reducer)[int(np.flatnonzero(differs)[0])]

@@ -173,11 +173,17 @@ class Map:
     groups: npt.NDArray[np.intp]  # (ny, nx) or (n,); −1: constant cell, −2: cell left out
     single: npt.NDArray[np.intp]  # groups of one cell
     values: FloatArray | None  # one per cell, such as coefficients; NaN if unknown
+    flipped: npt.NDArray[np.bool_]  # cells that enter the mean of their group with the sign flipped
     every: int = 1  # one in so many rows and columns, or points, is kept
 
 
 def make_map(
-    labels: "xr.DataArray", values: "xr.DataArray | None" = None, *, sizes: Any, title: str = ""
+    labels: "xr.DataArray",
+    values: "xr.DataArray | None" = None,
+    *,
+    signs: "xr.DataArray | None" = None,
+    sizes: Any,
+    title: str = "",
 ) -> Map:
     """Lay out a map from the labels of its cells (NaN if left out) and the sizes of all groups."""
     places, ordered = locate_cells(labels)
@@ -193,6 +199,7 @@ def make_map(
         groups,
         present[np.asarray(sizes)[present] == 1],
         None if values is None else np.asarray(locate_cells(values)[1], dtype=np.float64),
+        np.zeros(groups.shape, np.bool_) if signs is None else locate_cells(signs)[1] < 0,
     )
 
 
@@ -201,13 +208,19 @@ def select_map(
     labels: npt.NDArray[np.intp],
     values: FloatArray | None = None,
     *,
+    signs: npt.NDArray[np.int8] | None = None,
     variable: Any = None,
     select: Mapping[Any, Any] | None = None,
 ) -> Map:
     """Lay out one map of a field, chosen as in :func:`lincfa.plotting.plot_map`."""
-    on_grid = [_on_grid(field, each) for each in (labels, values) if each is not None]
-    chosen = [_select_cells(_variable(each, variable), select) for each in on_grid]
-    return make_map(*chosen, sizes=_group_sizes(labels))
+
+    def chosen(each: npt.NDArray[Any] | None) -> Any:
+        if each is None:
+            return None
+        return _select_cells(_variable(_on_grid(field, each), variable), select)
+
+    sizes = _group_sizes(labels)
+    return make_map(chosen(labels), chosen(values), signs=chosen(signs), sizes=sizes)
 
 
 def report_maps(reducer: Any, effects: FloatArray | None) -> tuple[tuple[Map, ...], int]:
@@ -217,7 +230,8 @@ def report_maps(reducer: Any, effects: FloatArray | None) -> tuple[tuple[Map, ..
     if field is None or find_spec("xarray") is None:
         return (), 0
     labels = reducer.labels_
-    on_grid = [_on_grid(field, each) for each in (labels, effects) if each is not None]
+    given = (labels, reducer.signs_) if effects is None else (labels, reducer.signs_, effects)
+    on_grid = [_on_grid(field, each) for each in given]
     wanted = [
         (variable, position)
         for variable in field.variables
@@ -228,8 +242,8 @@ def report_maps(reducer: Any, effects: FloatArray | None) -> tuple[tuple[Map, ..
     for variable, position in first:
         arrays = [_variable(each, variable.name) for each in on_grid]
         title = _title(arrays[0], variable, position)
-        cells = [each.isel(position) for each in arrays]
-        whole = make_map(*cells, sizes=_group_sizes(labels), title=title)
+        groups, signs, *values = (each.isel(position) for each in arrays)
+        whole = make_map(groups, *values, signs=signs, sizes=_group_sizes(labels), title=title)
         maps.append(_thinned(whole, len(first)))
     return tuple(maps), len(wanted)
 
@@ -279,6 +293,7 @@ def _thinned(map: Map, n_maps: int) -> Map:
         places=replace(map.places, x=x[kept[: x.ndim]], y=y[kept[: y.ndim]]),
         groups=map.groups[kept],
         values=values,
+        flipped=map.flipped[kept],
         every=every,
     )
 

@@ -16,6 +16,7 @@ import numpy as np
 from .. import plotting
 from .._model._display import decimals, digits
 from .._model._files import write_atomically
+from .._model._summary import RELATED
 from . import _words
 from ._findings import Findings
 from ._groups import LONGEST_NAME
@@ -102,6 +103,9 @@ def _context(findings: Findings) -> dict[str, Any]:
         "dots": [] if scores is None else _dots(scores),
         "weighted": weighted,
         "sort_keys": _sort_keys(findings, weighted),
+        "mean": _words.kind_of_mean(findings),
+        "related": RELATED,
+        "oppositions": _words.describe_oppositions(findings),
         "omissions": _words.describe_omissions(findings),
         "more_constant": f" … and {more_constant} more" if more_constant else "",
         "maps": [f"map-{k}" for k in range(len(findings.maps))],

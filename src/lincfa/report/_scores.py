@@ -11,11 +11,13 @@ from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
 
+from .._data._names import shown
 from .._model._regression import RidgeRegression
-from .._model._summary import scale_of_means
+from .._model._summary import LARGEST_WEIGHT, scale_of_means
 from .._search._choice import best_penalties, standard_errors
 from ..baselines import RIDGES
 from ..theory._arrays import FloatArray
+from ._groups import LONGEST_NAME, Opposition
 from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
 
 _LARGEST_PROBLEM = 3e9  # largest n·D·min(n, D) for which least squares take seconds
@@ -31,6 +33,7 @@ _FEWEST_FOR_FOLDS = 20
 _PATH_STEPS = 25
 _MOST_GROUPS = 500
 _COEFFICIENTS_SHOWN = 20_000
+_OPPOSITIONS = 200  # explained by another group, those with the largest weights
 
 
 # Regressions
@@ -122,16 +125,45 @@ def effect_of_groups(
     reducer: Any, coef: FloatArray, train: Observations | None
 ) -> FloatArray | None:
     """Return the change per standard deviation of each reduced feature; None if that is unknown."""
-    if reducer.units != "standardized":
-        if train is None:
-            return None
+    if train is not None and (train.missing or reducer.units != "standardized"):
         values = train.reduced(reducer).astype(np.float64)
         center = np.average(values, axis=0, weights=train.weights)
         square = np.average((values - center) ** 2, axis=0, weights=train.weights)
         n = reducer.n_samples_
         return np.asarray(coef * np.sqrt(square * n / (n - 1)))
+    if reducer.units != "standardized":
+        return None
     correlation, ones = reducer.cohesion_["mean_correlation"], np.ones(reducer.n_features_in_)
-    return np.asarray(coef * scale_of_means(reducer.labels_, correlation, ones))
+    scale = scale_of_means(reducer.labels_, correlation, ones, reducer.feature_weights_)
+    return np.asarray(coef * scale)
+
+
+def find_oppositions(
+    reducer: Any, weights: FloatArray, train: Observations | None
+) -> dict[int, Opposition]:
+    """Find the groups whose weight has the other sign than their correlation with the target."""
+    # A correlation with the target is r_g = Σ_h β_h ρ_gh for least squares: the group's own weight
+    # and what others contribute, of which the largest part of the sign of r_g is named. Where both
+    # are within two standard errors of 0, signs say nothing, nor do those of weights that cancel.
+    r, beta = reducer.cohesion_["target_correlation"], weights / reducer.target_scale_
+    clear = np.maximum(np.abs(r), np.abs(beta)) > 2 / np.sqrt(reducer.n_samples_)
+    opposing = np.flatnonzero((r * beta < 0) & clear & (np.abs(beta) <= LARGEST_WEIGHT))
+    result = {int(number): Opposition("", np.nan) for number in opposing}
+    if train is None or opposing.size == 0:
+        return result
+    opposing = opposing[np.argsort(-np.abs(beta[opposing]), kind="stable")[:_OPPOSITIONS]]
+    values = train.reduced(reducer).astype(np.float64)
+    counts = np.ones(len(values)) if train.weights is None else train.weights
+    values -= counts @ values / counts.sum()
+    norms = np.sqrt(counts @ values**2)
+    values /= np.where(norms > 0, norms, 1.0)
+    rho = (counts[:, None] * values[:, opposing]).T @ values
+    rho[np.arange(opposing.size), opposing] = 0
+    largest = (np.sign(r[opposing, None]) * beta * rho).argmax(axis=1)
+    names = reducer.get_feature_names_out()
+    for k, (number, other) in enumerate(zip(opposing.tolist(), largest.tolist(), strict=True)):
+        result[number] = Opposition(shown(names[other], LONGEST_NAME), float(rho[k, other]))
+    return result
 
 
 # Scores on held-out samples
@@ -211,7 +243,7 @@ def score(
         # In the units of the reduced features, which a penalty depends on. Least squares do not,
         # except for the minimum-norm solution.
         standardized = estimator is None or reducer.units == "standardized"
-        return samples.standardized(reducer) if standardized else samples.X
+        return samples.standardized(reducer) if standardized else samples.filled(reducer)
 
     if train is None:
         predictions = [
@@ -230,6 +262,11 @@ def score(
     if on_all is None:
         fitted_to = test if train is None else train
         how += _describe_solution(n_train, sizes[0], fitted_to.precision)
+    if any(samples is not None and samples.missing for samples in (train, test)):
+        how += (
+            " The regression on all features needs complete data: missing values were replaced by "
+            "training means, as are reduced features of which all members are missing."
+        )
     return HeldOutScores(rows, difference, n_train, n_test, how)
 
 
@@ -417,18 +454,23 @@ def _merge_path(reducer: Any, train: Observations, test: Observations) -> ScoreP
     finest = max(finest, reducer.n_groups_)
     numbers = np.geomspace(fewest, finest, _PATH_STEPS).round().astype(int)
     numbers = np.unique(np.append(numbers, reducer.n_groups_))
-    # The mean of a group is the mean of its parts' means, weighted by size: X is read only once.
+    # The mean of a group is the weighted mean of its parts' means: X is read only once. Not so with
+    # missing values, where it is the mean of the members present.
+    gaps = train.missing or test.missing
     fine = reducer.cut(n_groups=finest)
-    parts = [samples.reduced(fine) for samples in (train, test)]
-    sizes = np.array([len(group) for group in fine.groups_], dtype=np.float64)
+    parts = [] if gaps else [samples.reduced(fine) for samples in (train, test)]
+    totals = np.array([reducer.feature_weights_[group].sum() for group in fine.groups_])
     firsts = np.array([group[0] for group in fine.groups_])
     scores = []
     for number in numbers.tolist():
-        membership = np.zeros((sizes.size, number))
-        labels = reducer.cut(n_groups=number).labels_[firsts]
-        membership[np.arange(sizes.size), labels] = sizes
-        membership /= membership.sum(axis=0)
-        X, X_test = (np.asarray(part @ membership) for part in parts)
+        cut = reducer.cut(n_groups=number)
+        if gaps:
+            X, X_test = (samples.reduced(cut) for samples in (train, test))
+        else:
+            membership = np.zeros((totals.size, number))
+            membership[np.arange(totals.size), cut.labels_[firsts]] = totals
+            membership *= cut.signs_[firsts, None] / membership.sum(axis=0)
+            X, X_test = (np.asarray(part @ membership) for part in parts)
         fitted = fit_linear(None, X, train.y, train.weights, train.precision)
         scores.append(r2_score(test.y, fitted.predict(X_test)))
     r2 = np.array(scores)

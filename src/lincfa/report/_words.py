@@ -14,6 +14,7 @@ from ._scores import HeldOutScores
 
 GROUPS_NUMBERED = 9  # on a map, the largest
 _NEAREST_SHOWN = 10
+_OPPOSITIONS_SHOWN = 10
 _WORSE = "predict worse than the mean of the target: R² is below 0"
 
 
@@ -51,9 +52,14 @@ def describe_reduction(findings: Findings) -> str:
     standardized = findings.settings.get("units") == "standardized"
     if findings.n_groups < varying:
         text = (
-            "Each group is replaced by one reduced feature, the plain mean of its members: "
-            f"{findings.n_groups} instead of {_count(varying, 'feature')}."
+            f"Each group is replaced by one reduced feature, the {kind_of_mean(findings)} of its "
+            f"members: {findings.n_groups} instead of {_count(varying, 'feature')}."
         )
+        if findings.n_flipped:
+            text += (
+                f" {_count(findings.n_flipped, 'feature')} {_are(findings.n_flipped)} averaged "
+                "with the sign flipped, shown as −name."
+            )
     elif varying == 1:
         text = "There is only one feature, so nothing can merge."
     else:
@@ -61,6 +67,14 @@ def describe_reduction(findings: Findings) -> str:
         text += ", standardized." if standardized else "."
     if varying > 1:
         text += f" {_describe_rule(findings)}"
+    if findings.missing != 0:
+        share = "Values of the training data may be missing"
+        if findings.missing is not None:
+            share = f"{digits(100 * findings.missing)} % of the training values are missing"
+        text += (
+            f" {share}: two features were compared on the samples where both are present, and "
+            "means are of the members present."
+        )
     if findings.n_constant:
         text += (
             f" {_count(findings.n_constant, 'feature')} {_are(findings.n_constant)} constant in "
@@ -68,6 +82,40 @@ def describe_reduction(findings: Findings) -> str:
             "group."
         )
     return text
+
+
+def kind_of_mean(findings: Findings) -> str:
+    """Name what a reduced feature is."""
+    return "weighted mean" if findings.weighted else "plain mean"
+
+
+def describe_oppositions(findings: Findings) -> tuple[str, list[str]]:
+    """Explain weights with the other sign than the correlation with the target; mostly nothing."""
+    opposing = [group for group in findings.groups if group.opposes is not None]
+    if not opposing:
+        return "", []
+    opposing.sort(key=lambda group: -abs(group.weight))
+    text = (
+        f"“±” marks {_count(len(opposing), 'coefficient')} with the other sign than the "
+        "correlation with the target. A coefficient is the effect of a group given all others, "
+        "whereas its correlation with the target includes the effects of groups that it is "
+        "correlated with."
+    )
+    rows = []
+    for group in opposing[:_OPPOSITIONS_SHOWN]:
+        found = group.opposes
+        mainly = ""
+        if found is not None and found.name:
+            mainly = (
+                f", mainly through {found.name} (their correlation: {decimals(found.correlation)})"
+            )
+        rows.append(
+            f"{group.name}: correlated with the target by {decimals(group.target_correlation)}"
+            f"{mainly}; given the others, its coefficient is {digits(group.weight)}."
+        )
+    if len(opposing) > _OPPOSITIONS_SHOWN:
+        rows.append(f"… and {len(opposing) - _OPPOSITIONS_SHOWN} more")
+    return text, rows
 
 
 def _describe_rule(findings: Findings) -> str:
@@ -174,8 +222,9 @@ def captions(findings: Findings) -> dict[str, str]:
     if matrix is not None:
         text = (
             "Correlations of all pairs of features, ordered by group, largest group first: groups "
-            f"are squares along the diagonal. Computed from {findings.matrix_source}."
+            f"are squares along the diagonal. Computed from {findings.matrix_source}"
         )
+        text += ", with the signs of flipped features (−) flipped." if findings.n_flipped else "."
         if len(matrix.names) < matrix.n_features:
             text += (
                 f" {len(matrix.names)} of {matrix.n_features} features are shown, evenly spaced in "
@@ -191,6 +240,10 @@ def captions(findings: Findings) -> dict[str, str]:
     shared = "one coefficient"
     if findings.settings.get("units") == "original":
         shared += " per original unit"
+    if findings.weighted:
+        shared += " in proportion to their weights"
+    if findings.n_flipped:
+        shared += ", with the opposite sign if flipped"
     if coefficients is not None:
         text = (
             "Coefficients of the regression on the reduced features, expanded to all features in "
@@ -207,9 +260,10 @@ def captions(findings: Findings) -> dict[str, str]:
     for k, map in enumerate(findings.maps):
         title = f"{map.title}: " if map.title else ""
         cut = _describe_thinning(findings, map, last=k == len(findings.maps) - 1)
+        flipped = ", dotted cells enter with their sign flipped" if map.flipped.any() else ""
         result[f"map-{k}"] = (
             f"{title}Each colour is a group of cells; neighbouring groups have different colours. "
-            f"{elsewhere} Single cells are grey.{_describe_numbers(map)}{cut}"
+            f"{elsewhere} Single cells are grey{flipped}.{_describe_numbers(map)}{cut}"
         )
         result[f"weights-{k}"] = (
             f"{title}Coefficients of the regression on the reduced features, expanded to the "

@@ -1,0 +1,64 @@
+"""Data of several kinds for fits with signs, gaps and weights of features."""
+
+import numpy as np
+
+from reference import noise_only
+
+
+def factors(rng, n, D):
+    """Columns around three factors, with random signs, in different units."""
+    common = rng.normal(size=(n, 3))
+    X = common[:, rng.integers(3, size=D)] + 0.4 * rng.normal(size=(n, D))
+    X = X * rng.choice([-1, 1], size=D) * rng.uniform(0.1, 10, size=D) + rng.normal(size=D)
+    return X, common @ [1.0, -1.0, 0.5] + rng.normal(size=n)
+
+
+def few_samples(rng, n, D):
+    return factors(rng, n // 4, D)
+
+
+def in_float32(rng, n, D):
+    X, y = factors(rng, n, D)
+    return X.astype(np.float32), y
+
+
+def dependent_target(rng, n, D):
+    """Two columns with opposite effects leave hardly anything of the target."""
+    X, _ = factors(rng, n, D)
+    Z = X / X.std(axis=0)
+    return X, Z[:, 0] - Z[:, D // 2] + 0.03 * rng.normal(size=n)
+
+
+def copies(rng, n, D):
+    """Copies in other units, in any order."""
+    X, y = factors(rng, n, D // 3)
+    return np.hstack([X, 1.8 * X + 32, X / 7])[:, rng.permutation(3 * (D // 3))], y
+
+
+def mirror_images(rng, n, D):
+    X, y = factors(rng, n, D // 3)
+    return np.hstack([X, 1.8 * X + 32, -X / 7])[:, rng.permutation(3 * (D // 3))], y
+
+
+def with_gaps(rng, X, share=0.12):
+    """The same with values missing here and there."""
+    return np.where(rng.random(X.shape) < share, np.nan, X).astype(X.dtype)
+
+
+FAMILIES = [
+    factors,
+    noise_only,
+    few_samples,
+    in_float32,
+    dependent_target,
+    copies,
+    mirror_images,
+]
+
+
+def make(family, n=60, D=12, *, gaps=False, seed=0):
+    """Data, and weights of the features."""
+    rng = np.random.default_rng([FAMILIES.index(family), n, D, seed])
+    X, y = family(rng, n, D)
+    weights = rng.uniform(0.2, 3.0, size=X.shape[1])
+    return with_gaps(rng, X) if gaps else X, y, weights

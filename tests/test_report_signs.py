@@ -1,0 +1,424 @@
+"""What a report says of flipped signs, weights of features, missing values and odd groups.
+
+A model that has flipped some columns is made by hand: one that was fitted to the others.
+"""
+
+import copy
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score
+
+from lincfa import LinCFA, LinCFACV, explain_pair
+from lincfa.plotting import plot_correlation, plot_map
+from lincfa.report import _scores
+from lincfa.report._findings import collect_findings, settings_of
+from lincfa.report._groups import collect_pairs, correlate_by_group
+from lincfa.report._inputs import open_test, open_training
+from lincfa.report._page import render
+from report_pages import Page
+
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+xr = pytest.importorskip("xarray")
+
+FLIP = np.where(np.isin(np.arange(30), [1, 4, 7, 8, 11, 13, 20, 29]), -1, 1).astype(np.int8)
+STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
+
+
+class ByDefinition(LinCFA):
+    """Means by their definition: Σ w s z / Σ w over the members present."""
+
+    def _average(self, table):
+        weights, values = self.feature_weights_, np.asarray(table.values, dtype=float)
+        if self.units == "standardized":
+            values = (values - self.mean_) / self.scale_
+        present = ~np.isnan(values)
+        values = np.where(present, self.signs_ * values, 0)
+        member = np.equal.outer(self.labels_, np.arange(self.n_groups_)) * weights[:, None]
+        with np.errstate(invalid="ignore"):
+            return (values @ member) / (present @ member)
+
+
+def by_definition(model, **attributes):
+    """A copy of a fitted model with other attributes, whose means are those of the definition."""
+    result = copy.copy(model)
+    result.__class__ = ByDefinition
+    for name, value in attributes.items():
+        setattr(result, name, value)
+    return result
+
+
+def flipped(model):
+    """The model that signed=True would give for columns times FLIP, had they merged as these."""
+    firsts = np.array([group[0] for group in model.groups_])
+    evidence = model.evidence_.copy()
+    evidence["sign"] = FLIP[evidence["feature"]] * FLIP[evidence["partner"]]
+    attributes = {
+        "signed": True,
+        "signs_": FLIP * FLIP[firsts[model.labels_]],
+        "mean_": FLIP * model.mean_,
+        "target_correlation_": FLIP * model.target_correlation_,
+        "evidence_": evidence,
+    }
+    if hasattr(model, "merge_path_"):
+        path = model.merge_path_.copy()
+        path["sign"] = FLIP[path["first"]] * FLIP[path["second"]]
+        attributes["merge_path_"] = path
+    cohesion = model.cohesion_.copy()
+    cohesion["target_correlation"] *= FLIP[firsts]
+    return by_definition(model, cohesion_=cohesion, **attributes), FLIP[firsts]
+
+
+@pytest.fixture(scope="module")
+def mirrored(halves):
+    return halves | {name: halves[name] * FLIP for name in ("X", "X_test")}
+
+
+@pytest.mark.parametrize("units", ["standardized", "original"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_flipped_columns_change_signs_and_nothing_else(halves, mirrored, strategy, units):
+    model = LinCFA(strategy=strategy, units=units).fit(halves["X"], halves["y"])
+    other, orientation = flipped(model)
+    assert set(other.signs_) == {-1, 1}
+    plain, found = collect_findings(model, **halves), collect_findings(other, **mirrored)
+    for mine, theirs in zip(plain.scores.rows, found.scores.rows, strict=True):
+        assert theirs.r2.value == pytest.approx(mine.r2.value, abs=1e-9)
+    turn = orientation[plain.matrix.groups]  # a group has the sign of its first member
+    expected = plain.matrix.values * np.outer(turn, turn)
+    np.testing.assert_allclose(found.matrix.values, expected, atol=1e-12)
+    if plain.path is not None:
+        np.testing.assert_allclose(
+            found.path.curves[0].score, plain.path.curves[0].score, atol=1e-9
+        )
+    for mine, theirs in zip(plain.groups, found.groups, strict=True):
+        sign = orientation[mine.number]
+        assert theirs.weight == pytest.approx(sign * mine.weight)
+        assert (theirs.opposes is None) == (mine.opposes is None)
+        for member, same in zip(mine.members, theirs.members, strict=True):
+            feature = int(member.name[1:])
+            assert (same.name, same.sign) == (member.name, sign * FLIP[feature])
+            assert ("once the sign is flipped" in same.words) == (
+                feature in other.evidence_["feature"][other.evidence_["sign"] < 0]
+            )
+
+
+def numbered(model, near):
+    """Pairs of groups by their numbers: the sign of the second, and F."""
+    seeds = {f"x{group[0]}": number for number, group in enumerate(model.groups_)}
+    names = {name: number for number, name in enumerate(model.get_feature_names_out())}
+    result = {}
+    for first, second, rho, f in zip(
+        near.first, near.second, near.correlation, near.f, strict=True
+    ):
+        known = seeds if model.strategy == "sequential" else names
+        pair = known[first], known[second.removeprefix("−")]
+        result[pair] = (-1 if second.startswith("−") else 1), rho, f
+    return result
+
+
+@pytest.mark.parametrize("strategy", ["sequential", "agglomerative"])
+def test_nearly_merged_pairs_take_the_sign_that_is_allowed(halves, mirrored, strategy):
+    """Above 0, a pair has one sign only, so that flipped columns have the pairs of the others."""
+    model = LinCFA(strategy=strategy, min_correlation=0.0, tolerance=0.01)
+    other, orientation = flipped(model.fit(halves["X"], halves["y"]))
+    near, signed = (
+        numbered(each, collect_pairs(each, open_training(each, data["X"], data["y"])).near)
+        for each, data in ((model, halves), (other, mirrored))
+    )
+    assert all(rho >= 0 for _, rho, _ in signed.values())
+    allowed = [pair for pair in near if near[pair][1] > 0]
+    assert len(allowed) > 5
+    for pair in allowed:
+        sign, rho, f = signed[pair]
+        turn = FLIP[[model.groups_[number][0] for number in pair]]
+        assert sign == (turn.prod() if strategy == "sequential" else orientation[[*pair]].prod())
+        assert (rho, f) == (pytest.approx(near[pair][1]), pytest.approx(near[pair][2]))
+
+
+def test_nearly_merged_pairs_take_the_sign_with_the_smaller_f(mirrored):
+    X, y = mirrored["X"], mirrored["y"]
+    model = LinCFA(tolerance=0.01).fit(X, y)
+    train = open_training(model, X, y)
+    plain = numbered(model, collect_pairs(model, train).near)
+    model.signed = True
+    signed = numbered(model, collect_pairs(model, train).near)
+    both = set(plain) & set(signed)
+    for pair in both:
+        first, second = (model.groups_[number][0] for number in pair)
+        f = explain_pair(X[:, [first, second]] * [1, -1], y, 0, 1).f
+        sign, _, smaller = signed[pair]
+        assert smaller == pytest.approx(min(f, plain[pair][2]), abs=1e-9)
+        assert (sign < 0) == (f < plain[pair][2])
+    assert {signed[pair][0] for pair in both} == {-1, 1}
+
+
+def test_the_sign_with_the_smaller_f_is_not_taken_below_the_smallest_correlation(rng):
+    """Effects that mirror each other would make F small after a flip, but not the correlation."""
+    basis, _ = np.linalg.qr(np.column_stack([np.ones(80), rng.normal(size=(80, 3))]))
+    a, b, noise = basis[:, 1:].T
+    X = np.column_stack([a, 0.2 * a + np.sqrt(0.96) * b])
+    y = X @ [1.0, -1.0] + noise
+    model = LinCFA(signed=True).fit(X, y)
+    model = by_definition(model, **apart(model))
+    train = open_training(model, X, y)
+    assert collect_pairs(model, train).near.second == ("−x1",)
+    model.min_correlation = 0.1
+    near = collect_pairs(model, train).near
+    assert near.second == ("x1",)
+    np.testing.assert_allclose(near.correlation, [0.2])
+    np.testing.assert_allclose(near.f, [explain_pair(X, y, 0, 1).f])
+
+
+def apart(model):
+    """Attributes of a model of two features that did not merge."""
+    labels = np.arange(2)
+    groups = [np.array([0]), np.array([1])]
+    evidence = model.evidence_[:0]
+    return {"labels_": labels, "groups_": groups, "n_groups_": 2, "evidence_": evidence}
+
+
+def test_signs_on_the_page_and_in_json(halves, mirrored, tmp_path):
+    model = LinCFA(strategy="sequential", tolerance=4.0).fit(halves["X"], halves["y"])
+    other, _ = flipped(model)
+    found = collect_findings(other, **mirrored)
+    n_flipped = int((other.signs_ < 0).sum())
+    page = Page(render(found))
+    assert f"{n_flipped} features are averaged with the sign flipped, shown as −name." in page.text
+    assert "with the signs of flipped features (−) flipped" in page.text
+    assert "share one coefficient, with the opposite sign if flipped." in page.text
+    several = [group for group in found.groups if group.size > 1]
+    shown = [row[0] for table in page.tables[2 : 2 + len(several)] for row in table[1:]]
+    assert sum(name.startswith("−x") for name in shown) == n_flipped
+    assert found.matrix.names.count("−x1") + found.matrix.names.count("x1") == 1
+    other.report(tmp_path / "report.json", **mirrored)
+    told = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    signs = {m["name"]: m["sign"] for group in told["groups"] for m in group["members"]}
+    assert signs == {f"x{i}": sign for i, sign in enumerate(other.signs_.tolist())}
+    assert told["n_flipped"] == n_flipped
+    plain = render(collect_findings(model, **halves))
+    assert "flipped" not in plain
+    assert "plain mean" in plain
+
+
+def test_the_page_of_a_weighted_mean(halves, rng):
+    model = LinCFA(strategy="agglomerative").fit(halves["X"], halves["y"])
+    weights = rng.uniform(0.5, 2, size=30)
+    model = by_definition(model, feature_weights_=weights, feature_weights=weights)
+    found = collect_findings(model, **halves)
+    page = Page(render(found))
+    assert "one reduced feature, the weighted mean of its members" in page.text
+    assert "in proportion to their weights" in page.text
+    assert "plain mean" not in page.text
+    described = f"from {weights.min():g} to {weights.max():g}"
+    assert settings_of(model)["feature_weights"] == described
+    assert "feature_weights=feature_weights" in found.recipe
+    (curve,) = found.path.curves
+    # Cuts of the path are scored on weighted means too.
+    for n_groups, score in zip(curve.n_groups, curve.score, strict=True):
+        cut = model.cut(n_groups=int(n_groups))
+        parts = [
+            cut._average(type("Table", (), {"values": halves[name]})) for name in ("X", "X_test")
+        ]
+        fitted = LinearRegression().fit(parts[0], halves["y"])
+        assert score == pytest.approx(r2_score(halves["y_test"], fitted.predict(parts[1])))
+
+
+# Missing values
+
+
+def with_gaps(halves, strategy="sequential", **parameters):
+    """A tenth of the values missing, and a model fitted before they went."""
+    random = np.random.default_rng(1)
+    gaps = {}
+    for name in ("X", "X_test"):
+        gaps[name] = halves[name].copy()
+        gaps[name][random.random(halves[name].shape) < 0.1] = np.nan
+    # Nothing of the second group is known of the first sample.
+    fitted = LinCFA(strategy=strategy, **parameters).fit(halves["X"], halves["y"])
+    gaps["X"][0, fitted.groups_[1]] = np.nan
+    gaps["X_test"][0, fitted.groups_[1]] = np.nan
+    model = by_definition(
+        fitted,
+        missing="pairwise",
+        mean_=np.nanmean(gaps["X"], axis=0),
+        scale_=np.nanstd(gaps["X"], axis=0, ddof=1),
+    )
+    return model, halves | gaps
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_report_with_missing_values(halves, strategy):
+    model, samples = with_gaps(halves, strategy)
+    found = collect_findings(model, **samples)
+    share = np.isnan(samples["X"]).mean()
+    assert found.missing == pytest.approx(share)
+    text = Page(render(found)).text
+    assert f"{100 * share:.1f} % of the training values are missing: two features were" in text
+    assert "missing values were replaced by training means" in found.scores.how
+    # pandas too correlates columns over the rows where both are present.
+    order = [int(name[1:]) for name in found.matrix.names]
+    expected = pd.DataFrame(samples["X"]).corr().to_numpy()[np.ix_(order, order)]
+    np.testing.assert_allclose(found.matrix.values, expected, atol=1e-12)
+    assert np.isfinite([group.weight for group in found.groups]).all()
+    bare = collect_findings(model)
+    assert bare.missing is None
+    assert "Values of the training data may be missing: two" in Page(render(bare)).text
+
+
+@pytest.mark.parametrize("units", ["standardized", "original"])
+def test_scores_with_missing_values(halves, units):
+    model, samples = with_gaps(halves, units=units)
+    scores = collect_findings(model, **samples).scores
+    filled = [np.where(np.isnan(samples[n]), model.mean_, samples[n]) for n in ("X", "X_test")]
+    _, center = model._line()
+    reduced = []
+    for name in ("X", "X_test"):
+        values = model._average(type("Table", (), {"values": samples[name]}))
+        assert np.isnan(values).sum() >= 1
+        reduced.append(np.where(np.isnan(values), center, values))
+    for row, (X, X_test) in zip(scores.rows, (filled, reduced), strict=True):
+        fitted = LinearRegression().fit(X, samples["y"])
+        expected = r2_score(samples["y_test"], fitted.predict(X_test))
+        assert row.r2.value == pytest.approx(expected, abs=1e-8)
+
+
+def test_weighted_correlations_with_missing_values_are_of_repeated_rows(halves):
+    model, samples = with_gaps(halves)
+    times = np.random.default_rng(2).integers(1, 4, size=120)
+    repeated = np.repeat(samples["X"], times, axis=0)
+    model.n_samples_ = float(times.sum())
+    model.mean_ = np.nanmean(repeated, axis=0)
+    train = open_training(model, samples["X"], samples["y"], times)
+    matrix = correlate_by_group(model, train)
+    order = [int(name[1:]) for name in matrix.names]
+    expected = pd.DataFrame(repeated).corr().to_numpy()[np.ix_(order, order)]
+    np.testing.assert_allclose(matrix.values, expected, atol=1e-12)
+
+
+def test_gaps_that_are_too_wide_and_infinity(halves):
+    model, samples = with_gaps(halves)
+    X = samples["X"].copy()
+    X[:60, 3], X[60:, 4] = np.nan, np.nan  # never present together
+    ax = plot_correlation(model, X)
+    shown = np.asarray(ax.images[0].get_array())
+    assert np.isfinite(shown).all()
+    X[5, 7] = -np.inf
+    with pytest.raises(ValueError, match=r"column 7.*row 5|infinity"):
+        plot_correlation(model, X)
+    with pytest.raises(ValueError, match="NaN"):
+        open_test(LinCFA().fit(halves["X"], halves["y"]), samples["X_test"], halves["y_test"])
+    changed = samples["X"] + 1.0
+    with pytest.raises(ValueError, match="not the training data: the mean of column"):
+        open_training(model, changed, samples["y"])
+
+
+# Odd groups and coefficients
+
+
+def test_flagged_groups_are_said_on_the_page(rng):
+    X = pd.DataFrame(rng.normal(size=(300, 4)), columns=[*"abcd"])
+    X["b"] = X["a"] + 0.1 * rng.normal(size=300)
+    X["d"] = -X["c"] + 0.5 * rng.normal(size=300)
+    y = rng.normal(size=300)
+    model = LinCFA(tolerance=50.0, blocks=[0, 0, 1, 1]).fit(X, y)
+    found = collect_findings(model, X=X, y=y)
+    assert [group.flag for group in found.groups] == ["", "opposite"]
+    page = Page(render(found))
+    assert " ".join(model.summary().flag_words) in page.text
+    rows = page.tables[0][1:]
+    assert ["?" in cell for cell in rows[0]] == [False] * 6
+    assert ["?" in cell for cell in rows[1]] == [False, False, True, True, False, False]
+    tight = LinCFA(tolerance=50.0, min_correlation=0.5).fit(X, y)
+    assert 'class="flagged"' not in render(collect_findings(tight))
+
+
+def suppression(rng, n=400):
+    """A group that goes with the target for the sake of another, and against it by itself."""
+    driver, own = rng.normal(size=(2, n))
+    shadow = 0.8 * driver + 0.6 * own
+    y = driver - 0.5 * shadow + 0.3 * rng.normal(size=n)
+    X = np.column_stack([driver, driver, shadow, shadow]) + 0.05 * rng.normal(size=(n, 4))
+    X = pd.DataFrame(X, columns=["d1", "d2", "s1", "s2"])
+    # More like the shadow than the driver is, but without an effect.
+    return X.assign(twin=shadow + 0.5 * rng.normal(size=n)), y
+
+
+def test_coefficients_that_oppose_the_correlation_are_explained(rng):
+    X, y = suppression(rng)
+    model = LinCFA(blocks=[0, 0, 1, 1, 2], tolerance=20.0).fit(X, y)
+    found = collect_findings(model, X=X, y=y)
+    by_name = {group.name: group for group in found.groups}
+    shadow = by_name["mean(s1, s2)"]
+    assert shadow.weight < 0 < shadow.target_correlation
+    assert by_name["mean(d1, d2)"].opposes is None
+    rho = np.corrcoef(model.transform(X).T)
+    assert rho[1, 2] > rho[0, 1]
+    assert shadow.opposes.name == "mean(d1, d2)"
+    assert shadow.opposes.correlation == pytest.approx(rho[0, 1])
+    page = Page(render(found))
+    opposing = [group for group in found.groups if group.opposes is not None]
+    count = f"{len(opposing)} coefficient{'s' * (len(opposing) > 1)}"
+    assert f"“±” marks {count} with the other sign than the correlation" in page.text
+    assert "mean(s1, s2): correlated with the target by 0." in page.text
+    assert "mainly through mean(d1, d2) (their correlation: 0." in page.text
+    marked = [row[-1].endswith("±") for row in page.tables[0][1:]]
+    assert marked == [group.opposes is not None for group in found.groups]
+    search = LinCFACV(blocks=[0, 0, 1, 1, 2], tolerances=[20.0], strategies=["joint"], cv=3)
+    bare = Page(render(collect_findings(search.fit(X, y))))
+    assert "mean(s1, s2): correlated with the target by 0." in bare.text
+    assert "mainly through" not in bare.text
+
+
+def test_signs_of_figures_near_zero_are_not_explained(rng):
+    """Of pure noise, correlations and coefficients are near zero, with any sign."""
+    n, d = 4000, 40
+    X, y = rng.normal(size=(n, d)), rng.normal(size=n)
+    model = LinCFA(tolerance=1e-9).fit(X, y)
+    r = model.cohesion_["target_correlation"]
+    quiet = np.where(np.abs(r) < 1 / np.sqrt(n), -0.5 * r, r)  # half of them oppose
+    assert _scores.find_oppositions(model, quiet * model.target_scale_, None) == {}
+    loud = np.where(np.arange(d) == 3, -np.sign(r) * 0.5, quiet)
+    assert list(_scores.find_oppositions(model, loud * model.target_scale_, None)) == [3]
+    huge = np.where(np.arange(d) == 3, -np.sign(r) * 5, quiet)  # marked as cancelling instead
+    assert _scores.find_oppositions(model, huge * model.target_scale_, None) == {}
+
+
+# Maps
+
+
+@pytest.mark.parametrize("kind", ["grid", "points"])
+def test_flipped_cells_are_marked_on_maps(rng, kind):
+    signal = rng.normal(size=(100, 1))
+    values = signal + 0.1 * rng.normal(size=(100, 12))
+    lat, lon = np.repeat([45.0, 46.0, 47.0], 4), np.tile([7.0, 8.0, 9.0, 10.0], 3)
+    if kind == "grid":
+        axes = {"time": range(100), "lat": [45.0, 46.0, 47.0], "lon": lon[:4]}
+        field = xr.DataArray(values.reshape(100, 3, 4), axes)
+    else:
+        field = xr.DataArray(values, dims=("time", "station"))
+        field = field.assign_coords(lat=("station", lat), lon=("station", lon))
+    model = LinCFA(tolerance=50.0, sample_dim="time").fit(field, signal[:, 0])
+    legend = plot_map(model).get_legend()
+    assert legend is None
+    assert "flipped" not in render(collect_findings(model))
+    model.signs_ = np.where(np.isin(np.arange(12), [2, 3, 9]), -1, 1).astype(np.int8)
+    ax = plot_map(model)
+    noun = "cells" if kind == "grid" else "points"
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == [f"3 {noun} with the sign flipped"]
+    if kind == "grid":
+        (hatched,) = [each for each in ax.collections if each.get_hatch()]
+        assert len(hatched.get_paths()) == 3
+    else:
+        (dots,) = ax.lines
+        marked = [2, 3, 9]
+        np.testing.assert_array_equal(dots.get_xdata(), lon[marked])
+        np.testing.assert_array_equal(dots.get_ydata(), lat[marked])
+    found = collect_findings(model)
+    assert found.maps[0].flipped.sum() == 3
+    np.testing.assert_array_equal(np.flatnonzero(found.maps[0].flipped.ravel()), [2, 3, 9])
+    assert "dotted cells enter with their sign flipped" in Page(render(found)).text
