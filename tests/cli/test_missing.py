@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lincfa import LinCFA, load
+from lincfa import LinCFA, LinCFACV, load
 from lincfa.cli._files import _fields
 
 pl = pytest.importorskip("polars")
@@ -333,3 +333,99 @@ def test_a_model_that_takes_no_gaps(done, fails, data):
         "groups.json was not learned with --missing pairwise, and takes no missing values; use "
         "--missing drop"
     )
+
+
+def gappy(samples, hole):
+    """The samples, with a tenth of the features missing, all in row 8, and the target in row 7."""
+    X, y = samples.X.copy(), samples.y.copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = hole
+    X[8] = y[7] = hole
+    return X, y
+
+
+@pytest.mark.parametrize("code", [None, CODE])
+@pytest.mark.parametrize("way", WAYS)
+def test_pairwise_in_any_format(done, place, samples, way, code):
+    """The groups are those of LinCFA(missing="pairwise"), and all rows are reduced."""
+    data = place(way, *gappy(samples, np.nan if code is None else code))
+    options = [] if code is None else ["--missing-code", CODE]
+    options += ["--missing", "pairwise", "--target", "y", "--tolerance", 3, "--split", "time"]
+    told = json.loads(done("reduce", *data, *options, "--json").out)
+    assert "1 of 60 rows has no target: it is reduced, but not learned from" in told["notes"]
+    assert (told["n_samples"], told["scores"]["n_test"]) == (41, 18)
+    assert told["scores"]["rows"][-1]["r2"]["value"] > 0.5
+    X, y = gappy(samples, np.nan)
+    learned = np.delete(np.arange(42), 7)
+    model = LinCFA(missing="pairwise", tolerance=3.0).fit(X[learned], y[learned])
+    assert 1 < model.n_groups_ < 6
+    saved = load("groups.json")
+    assert saved.missing == "pairwise"
+    assert saved.labels_.tolist() == model.labels_.tolist()
+    means = model.transform(X)
+    assert np.isnan(means[8]).all()
+    np.testing.assert_allclose(reduced(saved, way), means, rtol=1e-12, atol=1e-12)
+    done("apply", "groups.json", *data, *options[: 0 if code is None else 2], "--force")
+    np.testing.assert_allclose(reduced(saved, way), means, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_feature_without_a_value_to_learn_from(done, place, samples, way):
+    """It belongs to no group, though it has values in the rows held out."""
+    X = samples.X.copy()
+    X[:42, 1] = np.nan
+    data = place(way, X, samples.y)
+    options = ["--missing", "pairwise", "--target", "y", "--tolerance", 3, "--split", "time"]
+    result = done("reduce", *data, *options)
+    name = "t[lat=0, lon=1]" if way in ("nc", "zarr", "chunks") else "a2"
+    told = f"without any value in the rows to learn from, kept unchanged: column {name!r}"
+    assert f"note: {told}\n" in result.err
+    others = np.delete(np.arange(6), 1)
+    model = LinCFA(tolerance=3.0).fit(X[:42][:, others], samples.y[:42])
+    saved = load("groups.json")
+    assert saved.labels_.tolist() == model.labels_.tolist()
+    means = model.transform(X[:, others])
+    np.testing.assert_allclose(reduced(saved, way), means, rtol=1e-12, atol=1e-12)
+
+
+def test_pairwise_by_cross_validation(done, place, samples):
+    X, y = gappy(samples, np.nan)
+    data = place("parquet", X, y)
+    options = ["--missing", "pairwise", "--target", "y", "--test", 0]
+    told = json.loads(done("reduce", *data, *options, "--json").out)
+    assert told["choice"]["by"] == "cross-validation"
+    frame = pl.DataFrame(X, schema=samples.names, orient="row")
+    rows = np.delete(np.arange(60), 7)
+    model = LinCFACV(missing="pairwise").fit(frame[rows], y[rows])
+    assert load("groups.json").labels_.tolist() == model.labels_.tolist()
+    means = model.transform(frame)
+    np.testing.assert_allclose(reduced(model, "parquet"), means, rtol=1e-12, atol=1e-12)
+
+
+def test_a_complete_table_is_the_same_pairwise(done, place, samples):
+    data = place("parquet", samples.X, samples.y)
+    done("reduce", *data, *ALL)
+    expected = pl.read_parquet("data-reduced.parquet")
+    result = done("reduce", *data, *ALL, "--missing", "pairwise", "--force")
+    assert result.err == "note: not numeric, kept unchanged: column 'id'\n"
+    assert pl.read_parquet("data-reduced.parquet").equals(expected)
+
+
+def test_noise_of_all_features_needs_complete_rows(fails, place, samples):
+    data = place("parquet", *gappy(samples, np.nan))
+    message = fails("reduce", *data, *ALL, "--missing", "pairwise", "--noise", "full")
+    assert message.startswith("data.parquet: ")
+    assert "noise" in message
+    assert "full" in message
+
+
+def test_explain_agrees_with_a_pairwise_reduction(done, place, samples):
+    data = place("parquet", *gappy(samples, np.nan))
+    done("reduce", *data, "--target", "y", "--tolerance", 3, "--missing", "pairwise", "--no-report")
+    evidence = load("groups.json").evidence_frame("polars")
+    row = evidence.filter(pl.col("f") > 0).row(0, named=True)
+    pair = row["partner"], row["feature"]
+    told = json.loads(
+        done("explain", *data, "--target", "y", *pair, "--tolerance", 3, "--json").out
+    )
+    for name in ("f", "correlation", "threshold"):
+        assert told[name] == pytest.approx(row[name]), name

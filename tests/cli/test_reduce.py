@@ -315,7 +315,7 @@ def test_rows_with_missing_values(done, fails, save, columns, samples):
     assert ids == [columns["id"][row] for row in complete]
 
 
-@pytest.mark.parametrize("tolerance", ["1"])
+@pytest.mark.parametrize("tolerance", ["1", "cv"])
 def test_opposite_signs(done, save, columns, samples, tolerance):
     """Flipped columns change nothing but the signs."""
     flipped = columns | {
