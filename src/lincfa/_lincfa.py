@@ -363,15 +363,7 @@ class LinCFA(GroupModel):
                 "Every column of X is constant, up to the rounding of its type: there is nothing "
                 "to reduce."
             )
-        rule = Rule.of(
-            statistics,
-            self.tolerance,
-            self.noise,
-            self.min_correlation,
-            signed=self.signed,
-            weights=weights,
-        )
-        partition, path = self._partition(statistics, rule, constraint)
+        partition, path = self._partition(statistics, constraint, weights)
         self.feature_weights_ = weights
         self.n_connected_components_ = constraint.n_components(varying)
         self.mean_, self.scale_ = statistics.mean, statistics.scale
@@ -391,9 +383,17 @@ class LinCFA(GroupModel):
         warn_of_constant(varying, self._columns.names)
 
     def _partition(
-        self, statistics: Statistics, rule: Rule, constraint: Constraint
+        self, statistics: Statistics, constraint: Constraint, weights: FloatArray
     ) -> tuple[Partition, MergePath | None]:
         """Group by the strategy, which may also return a path of merges."""
+        rule = Rule.of(
+            statistics,
+            self.tolerance,
+            self.noise,
+            self.min_correlation,
+            signed=self.signed,
+            weights=weights,
+        )
         if self.strategy in PATHS:
             path = PATHS[self.strategy](statistics, rule, constraint)
             return self._cut(path, rule.tolerance), path
