@@ -242,8 +242,8 @@ class LinCFA(GroupModel):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features), or field
-            At least 4 samples, numeric, no missing values. An array of float64 or float32, in
-            memory or memory-mapped, is not copied; a dask array or dataframe is read in chunks and
+            At least 4 samples, numeric; no missing values, unless ``missing="pairwise"``. An array
+            of float64 or float32, in memory or memory-mapped, is not copied; a dask array or dataframe is read in chunks and
             not loaded into memory. The features of a field, an xarray DataArray or Dataset, are its
             cells, without those that are missing at every sample.
         y : array of shape (n_samples,)
@@ -310,7 +310,8 @@ class LinCFA(GroupModel):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Rows to add: numeric, no missing values, with the same columns and types in every chunk.
+            Rows to add: numeric, with the same columns and types in every chunk; no missing values,
+            unless ``missing="pairwise"``.
         y : array of shape (n_samples,)
             Their target.
         sample_weight : array of shape (n_samples,), default=None

@@ -381,8 +381,8 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
             there = (~missing).astype(np.float64)
             counts += (size @ there) ** 2 @ weights[rows]
             counts -= square @ (there @ weights[rows])
-        squares: FloatArray = np.asarray(square.sum(axis=1)).ravel()
-        pairs: FloatArray = np.asarray(size.sum(axis=1)).ravel() ** 2 - squares
+        squares = square @ np.ones(grouped.size)
+        pairs = (size @ np.ones(grouped.size)) ** 2 - squares
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = np.nan_to_num(products / (counts - pairs))
         return np.asarray(squares + pairs * np.clip(mean, -1, 1))
