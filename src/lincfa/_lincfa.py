@@ -243,9 +243,10 @@ class LinCFA(GroupModel):
         ----------
         X : array or data frame of shape (n_samples, n_features), or field
             At least 4 samples, numeric; no missing values, unless ``missing="pairwise"``. An array
-            of float64 or float32, in memory or memory-mapped, is not copied; a dask array or dataframe is read in chunks and
-            not loaded into memory. The features of a field, an xarray DataArray or Dataset, are its
-            cells, without those that are missing at every sample.
+            of float64 or float32, in memory or memory-mapped, is not copied; a dask array or
+            dataframe is read in chunks and not loaded into memory. The features of a field, an
+            xarray DataArray or Dataset, are its cells, without those that are missing at every
+            sample.
         y : array of shape (n_samples,)
             The target, not constant. A DataArray must have the same samples as the field, in the
             same order.
