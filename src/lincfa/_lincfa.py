@@ -154,8 +154,9 @@ class LinCFA(GroupModel):
         Correlation of each feature with the target; 0 for a constant feature.
     evidence_ : structured ndarray
         One row per merged feature; :meth:`evidence_frame` returns it as a data frame. ``group``,
-        ``feature``, the ``partner`` it was compared with, their ``correlation``, the ``threshold``
-        it had to reach, ``f`` and the ``tolerance``. Then the estimates behind F: the drop of
+        ``feature``, the ``partner`` it was compared with, the ``sign`` with which it was (all that
+        follows is of the feature with this sign), their ``correlation``, the ``threshold`` it had
+        to reach, ``f`` and the ``tolerance``. Then the estimates behind F: the drop of
         variance, the growth of bias and the net gain in mean squared error, as shares of the
         target's variance (``variance_drop_share``, ``bias_growth_share``, ``gain_share``) and in
         the square of its unit (``variance_drop``, ``bias_growth``, ``gain``). A threshold below −1
@@ -164,15 +165,15 @@ class LinCFA(GroupModel):
         on all groups; merges before its regression starts are made whatever their pairwise F, so
         that their tolerance is infinite.
     cohesion_ : structured ndarray of shape (n_groups_,)
-        For each group the ``mean_correlation`` and ``min_correlation`` of its features (NaN for a
-        single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
+        For each group the ``mean_correlation`` and ``min_correlation`` of its features with their
+        signs (NaN for a single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
         ``"sequential"`` and ``"centroid"``, or with a connectivity, the minimum in a group of more
         than 64 features is over the 64 features least correlated with their partners: an upper
         bound, and ``min_is_exact`` is false.
     merge_path_ : structured ndarray
         For ``"agglomerative"`` and ``"joint"``: all merges in order, down to the fewest groups
         allowed, also beyond the tolerance. ``first`` and ``second`` are the first features of the
-        two groups, ``size`` the number of features merged, ``correlation`` that of the two means,
+        two groups, ``sign`` that of the second relative to the first, ``size`` the number of features merged, ``correlation`` that of the two means,
         ``f``, and ``height``, the running maximum of F: the smallest tolerance at which the merge
         is made. ``pairwise`` is true if F compares the two means alone; for ``"joint"`` only before
         its regression starts, with height 0. Then the estimates behind F and the cohesion of the
