@@ -8,11 +8,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from .._data._training import Training
 from ..theory._arrays import FloatArray
-from ._gaps import N_SUMS, GapStatistics, correlations_of, shared_sums
+from ._gaps import (
+    N_SUMS,
+    GapStatistics,
+    correlations_of,
+    pair_products,
+    present_sums,
+    shared_sums,
+    variances_of_sums,
+)
 from ._means import group_variances
 from ._protocol import (
     ROUNDING,
@@ -339,24 +346,13 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
         """Variance of each group's sum, from the products of members that are present together."""
         grouped = np.flatnonzero(labels >= 0)
-        place = (np.arange(grouped.size), labels[grouped])
-        shape = (grouped.size, n_groups)
-        own = factors[grouped]
-        sign, size = (sparse.csr_array((v, place), shape=shape) for v in (own, np.abs(own)))
-        square = sparse.csr_array((own**2, place), shape=shape)
-        products, counts = np.zeros((2, n_groups))
+        products = np.zeros((2, n_groups))
         weights = self._target_and_weights()[:, 1]
         for rows in row_slices(self.n_rows, grouped.size, _GAP_VALUES):
             values = self._scaled(rows, grouped)
-            there = (~np.isnan(values)).astype(np.float64)
-            np.nan_to_num(values, copy=False)
-            products += weights[rows] @ ((values @ sign) ** 2 - values**2 @ square)
-            counts += weights[rows] @ ((there @ size) ** 2 - there @ square)
-        squares: FloatArray = np.asarray(square.sum(axis=0)).ravel()
-        pairs = np.asarray(size.sum(axis=0)).ravel() ** 2 - squares
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = np.nan_to_num(products / (counts - pairs))
-        return np.asarray(squares + pairs * np.clip(mean, -1, 1))
+            sums = present_sums(values, labels[grouped], n_groups, factors[grouped])
+            products += pair_products(sums, weights[rows])
+        return variances_of_sums(products, labels, n_groups, factors)
 
 
 def _costs_of_gaps(X: npt.NDArray[Any]) -> Costs:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from .._data._checks import MIN_SAMPLES
 from ..theory._arrays import FloatArray
@@ -54,6 +55,45 @@ def shared_sums(first: FloatArray, second: FloatArray, target: FloatArray) -> Fl
     other *= other
     result[4] = left[:, size : 2 * size].T @ other
     return result
+
+
+def present_sums(
+    values: FloatArray, labels: IndexArray, n_groups: int, factors: FloatArray
+) -> FloatArray:
+    """Sums over the columns present in each row, for each group, of shape (4, n, n_groups).
+
+    Of columns times factors, of the squares of these, of the weights (the factors without their
+    signs) and of their squares. They add up over columns. Label −1 belongs to no group.
+    """
+    grouped = np.flatnonzero(labels >= 0)
+    place, shape = (np.arange(grouped.size), labels[grouped]), (grouped.size, n_groups)
+    own = factors[grouped]
+    plain, size, square = (
+        sparse.csr_array((f, place), shape=shape) for f in (own, np.abs(own), own**2)
+    )
+    there = ~np.isnan(values[:, grouped])
+    values = np.where(there, values[:, grouped], 0.0)
+    there = there.astype(np.float64)
+    return np.stack([values @ plain, values**2 @ square, there @ size, there @ square])
+
+
+def pair_products(sums: FloatArray, weights: FloatArray) -> FloatArray:
+    """Products of different members in the same row, and how many there are, over all rows."""
+    total, squares, present, present_squares = sums
+    return np.stack([weights @ (total**2 - squares), weights @ (present**2 - present_squares)])
+
+
+def variances_of_sums(
+    products: FloatArray, labels: IndexArray, n_groups: int, factors: FloatArray
+) -> FloatArray:
+    """Variance of the sum of each group, from the products of members present together."""
+    own = labels[labels >= 0]
+    weights = np.abs(factors[labels >= 0])
+    squares = np.bincount(own, weights**2, n_groups)
+    pairs = np.bincount(own, weights, n_groups) ** 2 - squares
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.nan_to_num(products[0] / (products[1] - pairs))
+    return np.asarray(squares + pairs * np.clip(mean, -1, 1))
 
 
 def mirrored(sums: FloatArray) -> FloatArray:
