@@ -233,6 +233,12 @@ def table(X):
     return pd.DataFrame(X, columns=[f"t{i}" for i in range(X.shape[1])])
 
 
+def assert_same_values(one, other, name=""):
+    """Equal arrays, also structured ones; NaN equals NaN."""
+    for field in one.dtype.names or [()]:
+        np.testing.assert_array_equal(one[field], other[field], err_msg=f"{name} {field}")
+
+
 def assert_raises(message, function, *args, **kwargs):
     """Check that a call raises a ValueError whose message matches."""
     with pytest.raises(ValueError, match=message):

@@ -62,3 +62,15 @@ def make(family, n=60, D=12, *, gaps=False, seed=0):
     X, y = family(rng, n, D)
     weights = rng.uniform(0.2, 3.0, size=X.shape[1])
     return with_gaps(rng, X) if gaps else X, y, weights
+
+
+def assert_identical(model, other):
+    """The same fit to the last digit."""
+    for name in ("labels_", "signs_", "feature_weights_", "mean_", "scale_", "target_correlation_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
+    for record in ("evidence_", "cohesion_", "merge_path_"):
+        assert hasattr(model, record) == hasattr(other, record)
+        if hasattr(other, record):
+            one, two = getattr(model, record), getattr(other, record)
+            for name in two.dtype.names:  # one by one: in them NaN is equal to NaN
+                np.testing.assert_array_equal(one[name], two[name], err_msg=f"{record} {name}")

@@ -8,20 +8,11 @@ import pytest
 
 from lincfa import LinCFA, LinCFACV, explain_pair
 from reference import QUICK, assert_raises, noise_only, stream, table
-from signs_gaps_weights import copies, dependent_target, factors, make
+from signs_gaps_weights import assert_identical, copies, dependent_target, factors, make
 
 STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 every_sign = pytest.mark.parametrize("signed", [False, True])
-FITTED = ["labels_", "signs_", "evidence_", "cohesion_", "feature_weights_", "mean_", "scale_"]
-
-
-def assert_identical(model, other):
-    for name in FITTED:
-        np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
-    assert hasattr(model, "merge_path_") == hasattr(other, "merge_path_")
-    if hasattr(model, "merge_path_"):
-        np.testing.assert_array_equal(model.merge_path_, other.merge_path_)
 
 
 def assert_near(model, other, rtol=1e-8):

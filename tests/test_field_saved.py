@@ -291,3 +291,24 @@ def test_results_in_files(tmp_path, make, engine):
                 assert found[name].attrs == whole[name].attrs
             if number == 0:  # what was read serves as well
                 xr.testing.assert_allclose(model.inverse_transform(found["reduced"].load()), back)
+
+
+def test_weights_by_area(tmp_path):
+    X, y = field()
+    model = LinCFA(feature_weights="area", sample_dim="time", units="original", tolerance=9.0)
+    model.fit(X, y).save(tmp_path / "model.json")
+    loaded = lincfa.load(tmp_path / "model.json")
+    assert loaded.feature_weights == "area"
+    np.testing.assert_array_equal(loaded.feature_weights_, model.feature_weights_)
+    xr.testing.assert_identical(loaded.transform(X), model.transform(X))
+    np.testing.assert_array_equal(loaded.fit(X, y).feature_weights_, model.feature_weights_)
+    weights = np.cos(np.deg2rad(X.lat)) + 0 * X.lon
+    model.set_params(feature_weights=weights).fit(X, y).save(tmp_path / "model.json")
+    loaded = lincfa.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(loaded.fit(X, y).feature_weights_, model.feature_weights_)
+    for changed in ({"feature_weights": None}, {"signed": False}):
+        model.signs_[model.groups_[0][1]] = -1 if "signed" in changed else 1
+        model.set_params(**changed)
+        with pytest.raises(ValueError, match="changed after the fit"):
+            model.save(tmp_path / "model.json")
+        model.set_params(feature_weights=weights)

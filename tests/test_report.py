@@ -131,14 +131,16 @@ def test_groups_and_their_members_are_those_of_the_findings(findings, page):
         assert cells[0].startswith(group.name)
         assert cells[1] == str(group.size)
         if group.size > 1:
-            assert cells[2] == decimals(group.mean_correlation)
-            assert cells[3].removeprefix("≤ ") == decimals(group.min_correlation)
+            mark = " ?" * (group.mean_correlation < 0.3)
+            assert cells[2] == decimals(group.mean_correlation) + mark
+            mark = " ?" * (group.min_correlation < -0.3)
+            assert cells[3].removeprefix("≤ ") == decimals(group.min_correlation) + mark
             assert cells[3].startswith("≤") != group.min_is_exact
         else:
             assert cells[2:4] == ["–", "–"]
             assert group.members[0].words in cells[0]
         assert cells[4] == decimals(group.target_correlation)
-        assert cells[5] == digits(group.weight)
+        assert cells[5] == digits(group.weight) + " ±" * (group.opposes is not None)
     groups = tuple(replace(group, min_is_exact=False) for group in findings.groups)
     rows = Page(render(replace(findings, groups=groups))).tables[1][1:]
     assert [cells[3].startswith("≤") for cells in rows] == [group.size > 1 for group in groups]

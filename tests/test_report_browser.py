@@ -100,7 +100,7 @@ def shown_names(page):
 def column(page, place):
     cells = page.locator(f"#group-table > tbody > tr > td:nth-child({place})").all_text_contents()
     return [
-        float(text.strip("≤ ").replace("−", "-")) for text in map(str.strip, cells) if text != "–"
+        float(text.strip("≤ ?±").replace("−", "-")) for text in map(str.strip, cells) if text != "–"
     ]
 
 

@@ -139,21 +139,25 @@ def test_nearly_merged_pairs_take_the_sign_that_is_allowed(halves, mirrored, str
         assert (rho, f) == (pytest.approx(near[pair][1]), pytest.approx(near[pair][2]))
 
 
-def test_nearly_merged_pairs_take_the_sign_with_the_smaller_f(mirrored):
+@pytest.mark.parametrize("least", [None, 0.3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_nearly_merged_pairs_are_judged_with_signs_and_weights(mirrored, rng, weighted, least):
     X, y = mirrored["X"], mirrored["y"]
-    model = LinCFA(tolerance=0.01).fit(X, y)
-    train = open_training(model, X, y)
-    plain = numbered(model, collect_pairs(model, train).near)
-    model.signed = True
-    signed = numbered(model, collect_pairs(model, train).near)
-    both = set(plain) & set(signed)
-    for pair in both:
+    rule = {"tolerance": 0.01, "signed": True, "min_correlation": least}
+    if weighted:
+        rule["feature_weights"] = rng.uniform(0.2, 5, size=30)
+    model = LinCFA(**rule).fit(X, y)
+    near = numbered(model, collect_pairs(model, open_training(model, X, y)).near)
+    # A pair that neither sign brings above the smallest correlation has none that counts.
+    near = {pair: figures for pair, figures in near.items() if figures[1] >= (least or -1)}
+    assert len(near) > 20
+    for pair, (sign, rho, f) in near.items():
         first, second = (model.groups_[number][0] for number in pair)
-        f = explain_pair(X[:, [first, second]] * [1, -1], y, 0, 1).f
-        sign, _, smaller = signed[pair]
-        assert smaller == pytest.approx(min(f, plain[pair][2]), abs=1e-9)
-        assert (sign < 0) == (f < plain[pair][2])
-    assert {signed[pair][0] for pair in both} == {-1, 1}
+        expected = explain_pair(X, y, first, second, **rule)
+        assert sign == expected.sign
+        assert rho == pytest.approx(expected.correlation)
+        assert f == pytest.approx(expected.f, rel=1e-6)
+    assert {sign for sign, _, _ in near.values()} == {-1, 1}
 
 
 def test_the_sign_with_the_smaller_f_is_not_taken_below_the_smallest_correlation(rng):

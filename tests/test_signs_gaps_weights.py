@@ -51,14 +51,14 @@ def families(strategy, kind, structure):
     """What is compared.
 
     With gaps "joint" needs a matrix of correlations that is far from singular. Copies that are kept
-    apart give ties. Without signs the mean of mirror images has no variance.
+    apart by a structure give ties. Without signs the mean of mirror images has no variance.
     """
     if strategy == "joint" and "gaps" in kind:
         return [factors, noise_only, in_float32]
-    chosen = [factors, noise_only, few_samples, in_float32, dependent_target]
-    if strategy in WALKS or structure == "free":
-        chosen += [copies, mirror_images] if "signed" in kind else [copies]
-    return chosen
+    if structure != "free":
+        return [factors, few_samples, dependent_target]
+    chosen = [factors, noise_only, few_samples, in_float32, dependent_target, copies]
+    return [*chosen, mirror_images] if "signed" in kind else chosen
 
 
 def literally(strategy, X, y, tolerance, allowed, **rules):
@@ -131,12 +131,12 @@ def test_joint_from_groups_of_many_features(kind):
     gaps = "gaps" in KINDS[kind]
     compared = 0
     for seed in range(TRIES):
-        X, y, weights = make(noise_only, 120, 36, gaps=gaps, seed=seed)
+        X, y, weights = make(noise_only, 100, 30, gaps=gaps, seed=seed)
         rules = {
             "signed": "signed" in KINDS[kind],
             "weights": weights if "weights" in KINDS[kind] else None,
         }
-        expected = literal.joint(X, y, n_groups=20, **rules)
+        expected = literal.joint(X, y, n_groups=15, **rules)
         if expected.clear <= CLEAR:
             continue
         model = LinCFA(
@@ -147,9 +147,8 @@ def test_joint_from_groups_of_many_features(kind):
         ).fit(X, y)
         assert_same_path(model.merge_path_[: len(expected.merges)], expected)
         compared += 1
-        if compared == 2:
-            break
-    assert compared == 2
+        break
+    assert compared == 1
 
 
 # The judge itself

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 from lincfa import LinCFA, LinCFACV
 from lincfa._model._display import documentation_link
 from lincfa._model._summary import scale_of_means
+from lincfa.datasets import load_climatological, load_financial, load_life_expectancy
 from literal_strategies import standardised
 from reference import draw, stream
 
@@ -248,8 +249,11 @@ def test_groups_that_hardly_belong_together_are_flagged(rng):
     assert [line.count("?") for line in lines] == [0, 0, 0, 1, 2, 0, 1, 0, 0]
     lowest = np.corrcoef(X["e"], X["f"])[0, 1]
     assert lines[-3] == (
-        "? Members of 2 of 3 groups hardly belong together: mean r below 0.3, or min r below −0.3 "
-        f"(lowest −{-lowest:.3f}, in mean(e, f))."
+        "? Members of 2 of 3 groups hardly belong together: mean r below 0.3, or min r below −0.3."
+    )
+    assert lines[-2] == (
+        f"The lowest is −{-lowest:.3f}, in mean(e, f). The rule alone merges whatever has the same "
+        "effect on the target."
     )
     assert lines[-1] == (
         "To avoid it: signed=True flips opposite members; min_correlation of 0.3 keeps unrelated "
@@ -276,6 +280,15 @@ def test_what_would_avoid_a_flag_is_what_the_model_lacks(rng):
     assert "signed" not in flipped.flag_words[-1]
 
 
+@pytest.mark.parametrize(
+    ("load", "flagged", "merged"),
+    [(load_life_expectancy, 1, 5), (load_financial, 4, 7), (load_climatological, 0, 8)],
+)
+def test_flags_on_real_data_are_those_in_the_documentation(load_or_skip, load, flagged, merged):
+    summary = LinCFA().fit(*load_or_skip(load)).summary()
+    assert (sum(map(bool, summary.flags)), int((summary.sizes > 1).sum())) == (flagged, merged)
+
+
 def test_a_wide_group_and_single_features_are_not_flagged(rng):
     """Neighbours go together though the ends do not: what a map has is no reason to worry."""
     walk = np.cumsum(rng.normal(size=(300, 12)), axis=1)
@@ -285,7 +298,7 @@ def test_a_wide_group_and_single_features_are_not_flagged(rng):
     assert abs(summary.min_correlation[0]) < 0.3 < summary.mean_correlation[0]
     assert (summary.flags, summary.flag_words) == (("",), ())
     bound = replace(summary, min_correlation=np.array([-0.5]), min_is_exact=np.array([False]))
-    assert "(lowest ≤ −0.500, in mean(" in bound.flag_words[0]
+    assert "The lowest is ≤ −0.500, in mean(" in bound.flag_words[1]
     alone = LinCFA(tolerance=1e-9).fit(rng.normal(size=(60, 4)), rng.normal(size=60)).summary()
     assert alone.flags == ("",) * 4
 

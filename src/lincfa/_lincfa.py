@@ -281,18 +281,21 @@ class LinCFA(GroupModel):
         if isinstance(training, Training):
             training = training.counted()
         self._keep_columns(training.columns)
-        constraint = self._constraint()
+        constraint, weights = self._constraint(), self._weights()
         statistics = statistics_of(
             training,
             # For each group anew, correlations with its mean are needed.
             often=self.strategy == "centroid",
             neighbours=constraint.graph is not None,
         )
-        self._group(statistics, constraint)
+        self._group(statistics, constraint, weights)
         return self
 
     def _constraint(self) -> Constraint:
         return Constraint(*read_structure(self.connectivity, self.blocks, self._columns))
+
+    def _weights(self) -> FloatArray:
+        return read_feature_weights(self.feature_weights, self._columns)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups of all rows seen so far, chunk by chunk.
@@ -341,7 +344,7 @@ class LinCFA(GroupModel):
             self._keep_columns(chunk.columns)
         elif chunk.columns is not self._columns:
             check_columns(self, self._columns, X, chunk.columns.names)
-        constraint = self._constraint()  # raises what more rows would not mend
+        constraint, weights = self._constraint(), self._weights()  # what rows would not mend
         chunk.check_finite(new=stream is not None)
         types = column_types(X)
         if stream is None:
@@ -350,7 +353,7 @@ class LinCFA(GroupModel):
         self._stream = stream
         if stream.moments.sufficient:
             try:
-                self._group(stream.moments.statistics, constraint)
+                self._group(stream.moments.statistics, constraint, weights)
             except ValueError as error:
                 # The rows are counted; there may be too few yet for what the parameters ask.
                 kept = ("_stream", "_columns", "n_features_in_", "feature_names_in_")
@@ -358,7 +361,7 @@ class LinCFA(GroupModel):
                 stream.obstacle = str(error)
         return self
 
-    def _group(self, statistics: Statistics, constraint: Constraint) -> None:
+    def _group(self, statistics: Statistics, constraint: Constraint, weights: FloatArray) -> None:
         """Partition the features and set the fitted attributes."""
         varying = statistics.varying
         if not varying.any():
@@ -366,15 +369,15 @@ class LinCFA(GroupModel):
                 "Every column of X is constant, up to the rounding of its type: there is nothing "
                 "to reduce."
             )
-        self.feature_weights_ = read_feature_weights(self.feature_weights, self._columns)
-        partition, path = self._partition(statistics, constraint)
+        partition, path = self._partition(statistics, constraint, weights)
+        self.feature_weights_ = weights
         self.n_connected_components_ = constraint.n_components(varying)
         self.mean_, self.scale_ = statistics.mean, statistics.scale
         self.target_correlation_ = statistics.target_correlation
         self.target_scale_ = statistics.target_scale
         self.n_samples_ = float(statistics.n_samples)
         # Factors of the standardised features in the mean of their group, but for their signs.
-        factors = self.feature_weights_ * (1.0 if self.units == "standardized" else self.scale_)
+        factors = weights * (1.0 if self.units == "standardized" else self.scale_)
         if path is None:
             self.__dict__.pop("merge_path_", None)  # of earlier chunks, by another strategy
             self._keep(partition, group_cohesion(statistics, partition, factors))
@@ -386,7 +389,7 @@ class LinCFA(GroupModel):
         warn_of_constant(varying, self._columns.names)
 
     def _partition(
-        self, statistics: Statistics, constraint: Constraint
+        self, statistics: Statistics, constraint: Constraint, weights: FloatArray
     ) -> tuple[Partition, MergePath | None]:
         """Group by the strategy, which may also return a path of merges."""
         rule = Rule.of(
@@ -395,7 +398,7 @@ class LinCFA(GroupModel):
             self.noise,
             self.min_correlation,
             signed=self.signed,
-            weights=self.feature_weights_,
+            weights=weights,
         )
         if self.strategy in PATHS:
             path = PATHS[self.strategy](statistics, rule, constraint)

@@ -324,11 +324,12 @@ class Rule:
             variance = above_minus_one + imbalance**2 * below_one
             share = np.asarray(left / (2 * above_minus_one * below_one * variance))
             share[coincide] = 0
-        f: FloatArray = self._ratio(share, unexplained, known.n_samples)
+        with np.errstate(invalid="ignore"):  # of pairs that cannot be compared
+            f: FloatArray = self._ratio(share, unexplained, known.n_samples)
         if self.min_correlation > -1:
             f[rho < self.min_correlation - MARGIN] = inf
         if not self.complete:
-            f[np.broadcast_to(np.isneginf(known.n_samples), f.shape)] = inf
+            f[np.isneginf(known.n_samples)] = inf
         return f
 
     def f_of_pair(

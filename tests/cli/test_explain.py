@@ -71,6 +71,7 @@ def test_explain_agrees_with_the_report(done, data):
         ("--tolerance unbiased", {"tolerance": "unbiased"}),
         ("--min-correlation 0.99", {"min_correlation": 0.99}),
         ("--noise 2.5", {"noise": 2.5}),
+        ("--signed --min-correlation 0", {"signed": True, "min_correlation": 0.0}),
         ("--noise full --drop id", {"noise": "full"}),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lincfa import LinCFA, load
+from lincfa import LinCFA, LinCFACV, load
 from lincfa.cli._files import _fields
 
 pl = pytest.importorskip("polars")
@@ -265,3 +265,167 @@ def test_other_values_that_do_look_like_codes(done, folder):
         "reduce", "columns.parquet", *ALL, "--missing-code", single, "--missing", "drop", "--force"
     )
     assert "note: 30 of 300 rows left out because of missing values (also -999.9" in result.err
+
+
+@pytest.mark.parametrize("code", [None, CODE])
+@pytest.mark.parametrize("way", WAYS)
+def test_new_samples_with_gaps(done, fails, place, samples, way, code):
+    """A model learned with missing="pairwise" averages what is present, in any format."""
+    learned = samples.X
+    hole = np.nan if code is None else code
+    X = samples.X.copy()
+    X[3, 1] = X[3, 3] = X[8] = X[50, 3:] = X[59, 0] = hole
+    data = place(way, X, samples.y)
+    names = samples.names
+    fitted = LinCFA(missing="pairwise", tolerance=9.0)
+    if way in ("nc", "zarr", "chunks"):
+        import xarray as xr
+
+        fitted.set_params(sample_dim="row")
+        cells = xr.DataArray(learned.reshape(-1, 2, 3), dims=("row", "lat", "lon"), name="t")
+        fitted.fit(cells, samples.y)
+    else:
+        fitted.fit(pl.DataFrame(learned, schema=names, orient="row"), samples.y)
+    assert fitted.labels_.tolist() == [0, 0, 0, 1, 1, 1]
+    fitted.save("groups.json")
+    options = [] if code is None else ["--missing-code", CODE]
+    told = json.loads(done("apply", "groups.json", *data, *options, "--json").out)
+    assert (told["n_samples"], told["notes"]) == (60, [])
+    standardized = (X - fitted.mean_) / fitted.scale_
+    standardized[X == CODE] = np.nan
+    present = ~np.isnan(standardized)
+    means = [
+        np.divide(
+            np.nansum(standardized[:, part], axis=1),
+            present[:, part].sum(axis=1),
+            out=np.full(60, np.nan),
+            where=present[:, part].any(axis=1),
+        )
+        for part in (slice(0, 3), slice(3, 6))
+    ]
+    assert np.isnan(means).sum() == 3
+    written = reduced(fitted, way)
+    np.testing.assert_allclose(written, np.transpose(means), rtol=1e-12, atol=1e-12)
+    message = fails("apply", "groups.json", *data, *options, "--missing", "error", "--force")
+    assert "in 4 of 60 rows (first in row 4); --missing drop leaves out" in message
+    assert "--missing pairwise averages what is present" in message
+    done("apply", "groups.json", *data, *options, "--missing", "drop", "--force")
+    rows = np.delete(np.arange(60), [3, 8, 50, 59])
+    kept = np.transpose(means)[rows]
+    np.testing.assert_allclose(reduced(fitted, way), kept, rtol=1e-12, atol=1e-12)
+
+
+def test_a_feature_that_new_samples_lack(done, save, columns, samples):
+    frame = pl.DataFrame(samples.X, schema=samples.names, orient="row")
+    model = LinCFA(missing="pairwise", tolerance=9.0).fit(frame, samples.y)
+    model.save("groups.json")
+    for word in ("", "NA"):
+        done("apply", "groups.json", save(columns | {"a1": [word] * 60}), "--force")
+        gaps = frame.with_columns(a1=pl.lit(np.nan))
+        written = reduced(model, "csv")
+        np.testing.assert_allclose(written, model.transform(gaps), rtol=1e-12, atol=1e-12)
+
+
+def test_a_model_that_takes_no_gaps(done, fails, data):
+    done("reduce", data, *ALL)
+    message = fails("apply", "groups.json", data, "--missing", "pairwise", "--force")
+    assert message == (
+        "groups.json was not learned with --missing pairwise, and takes no missing values; use "
+        "--missing drop"
+    )
+
+
+def gappy(samples, hole):
+    """The samples, with a tenth of the features missing, all in row 8, and the target in row 7."""
+    X, y = samples.X.copy(), samples.y.copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = hole
+    X[8] = y[7] = hole
+    return X, y
+
+
+@pytest.mark.parametrize("code", [None, CODE])
+@pytest.mark.parametrize("way", WAYS)
+def test_pairwise_in_any_format(done, place, samples, way, code):
+    """The groups are those of LinCFA(missing="pairwise"), and all rows are reduced."""
+    data = place(way, *gappy(samples, np.nan if code is None else code))
+    options = [] if code is None else ["--missing-code", CODE]
+    options += ["--missing", "pairwise", "--target", "y", "--tolerance", 3, "--split", "time"]
+    told = json.loads(done("reduce", *data, *options, "--json").out)
+    assert "1 of 60 rows has no target: it is reduced, but not learned from" in told["notes"]
+    assert (told["n_samples"], told["scores"]["n_test"]) == (41, 18)
+    assert told["scores"]["rows"][-1]["r2"]["value"] > 0.5
+    X, y = gappy(samples, np.nan)
+    learned = np.delete(np.arange(42), 7)
+    model = LinCFA(missing="pairwise", tolerance=3.0).fit(X[learned], y[learned])
+    assert 1 < model.n_groups_ < 6
+    saved = load("groups.json")
+    assert saved.missing == "pairwise"
+    assert saved.labels_.tolist() == model.labels_.tolist()
+    means = model.transform(X)
+    assert np.isnan(means[8]).all()
+    np.testing.assert_allclose(reduced(saved, way), means, rtol=1e-12, atol=1e-12)
+    done("apply", "groups.json", *data, *options[: 0 if code is None else 2], "--force")
+    np.testing.assert_allclose(reduced(saved, way), means, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_feature_without_a_value_to_learn_from(done, place, samples, way):
+    """It belongs to no group, though it has values in the rows held out."""
+    X = samples.X.copy()
+    X[:42, 1] = np.nan
+    data = place(way, X, samples.y)
+    options = ["--missing", "pairwise", "--target", "y", "--tolerance", 3, "--split", "time"]
+    result = done("reduce", *data, *options)
+    name = "t[lat=0, lon=1]" if way in ("nc", "zarr", "chunks") else "a2"
+    told = f"without any value in the rows to learn from, kept unchanged: column {name!r}"
+    assert f"note: {told}\n" in result.err
+    others = np.delete(np.arange(6), 1)
+    model = LinCFA(tolerance=3.0).fit(X[:42][:, others], samples.y[:42])
+    saved = load("groups.json")
+    assert saved.labels_.tolist() == model.labels_.tolist()
+    means = model.transform(X[:, others])
+    np.testing.assert_allclose(reduced(saved, way), means, rtol=1e-12, atol=1e-12)
+
+
+def test_pairwise_by_cross_validation(done, place, samples):
+    X, y = gappy(samples, np.nan)
+    data = place("parquet", X, y)
+    options = ["--missing", "pairwise", "--target", "y", "--test", 0]
+    told = json.loads(done("reduce", *data, *options, "--json").out)
+    assert told["choice"]["by"] == "cross-validation"
+    frame = pl.DataFrame(X, schema=samples.names, orient="row")
+    rows = np.delete(np.arange(60), 7)
+    model = LinCFACV(missing="pairwise").fit(frame[rows], y[rows])
+    assert load("groups.json").labels_.tolist() == model.labels_.tolist()
+    means = model.transform(frame)
+    np.testing.assert_allclose(reduced(model, "parquet"), means, rtol=1e-12, atol=1e-12)
+
+
+def test_a_complete_table_is_the_same_pairwise(done, place, samples):
+    data = place("parquet", samples.X, samples.y)
+    done("reduce", *data, *ALL)
+    expected = pl.read_parquet("data-reduced.parquet")
+    result = done("reduce", *data, *ALL, "--missing", "pairwise", "--force")
+    assert result.err == "note: not numeric, kept unchanged: column 'id'\n"
+    assert pl.read_parquet("data-reduced.parquet").equals(expected)
+
+
+def test_noise_of_all_features_needs_complete_rows(fails, place, samples):
+    data = place("parquet", *gappy(samples, np.nan))
+    message = fails("reduce", *data, *ALL, "--missing", "pairwise", "--noise", "full")
+    assert message.startswith("data.parquet: ")
+    assert "noise" in message
+    assert "full" in message
+
+
+def test_explain_agrees_with_a_pairwise_reduction(done, place, samples):
+    data = place("parquet", *gappy(samples, np.nan))
+    done("reduce", *data, "--target", "y", "--tolerance", 3, "--missing", "pairwise", "--no-report")
+    evidence = load("groups.json").evidence_frame("polars")
+    row = evidence.filter(pl.col("f") > 0).row(0, named=True)
+    pair = row["partner"], row["feature"]
+    told = json.loads(
+        done("explain", *data, "--target", "y", *pair, "--tolerance", 3, "--json").out
+    )
+    for name in ("f", "correlation", "threshold"):
+        assert told[name] == pytest.approx(row[name]), name

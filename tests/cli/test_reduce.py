@@ -315,6 +315,28 @@ def test_rows_with_missing_values(done, fails, save, columns, samples):
     assert ids == [columns["id"][row] for row in complete]
 
 
+@pytest.mark.parametrize("tolerance", ["1", "cv"])
+def test_opposite_signs(done, save, columns, samples, tolerance):
+    """Flipped columns change nothing but the signs."""
+    flipped = columns | {
+        name: [f"-{v}" if v[0] != "-" else v[1:] for v in columns[name]] for name in ("a2", "b3")
+    }
+    options = ["--target", "y", "--keep", "id", "--no-report", "--tolerance", tolerance, "--force"]
+    done("reduce", save(columns), *options, "--signed", "--min-correlation", 0)
+    plain = lincfa.load("groups.json")
+    told = json.loads(
+        done("reduce", save(flipped), *options, "--signed", "--min-correlation", 0, "--json").out
+    )
+    model = lincfa.load("groups.json")
+    assert told["settings"]["signed"]
+    assert model.labels_.tolist() == plain.labels_.tolist()
+    assert plain.signs_.tolist() == [1] * 6
+    assert {*model.signs_.tolist()} == {1, -1}
+    assert any("−" in group["name"] for group in told["groups"])
+    done("reduce", save(flipped), *options, "--min-correlation", 0)
+    assert lincfa.load("groups.json").n_groups_ > model.n_groups_
+
+
 def test_quiet_says_nothing(done, data, files):
     result = done("reduce", data, "--target", "y", "--quiet")
     assert (result.out, result.err) == ("", "")

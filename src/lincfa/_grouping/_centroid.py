@@ -59,7 +59,7 @@ class _Group:
     @property
     def norm(self) -> float:
         """Norm of the sum. That of mirror images has no variance: any scale does for it."""
-        return sqrt(max(self._square, RESOLUTION))
+        return sqrt(max(self._square, RESOLUTION * self.mean_weight**2))
 
     @property
     def r(self) -> float:

@@ -105,8 +105,8 @@ def _rule_of_gaps(statistics: Statistics, rule: Rule) -> Rule:
         raise ValueError(
             "strategy='joint' compares groups in a regression on all of them, and the correlations "
             "of features with missing values, each pair on the samples it shares, do not allow one "
-            "(their matrix is not positive definite). Use another strategy, or fill in the missing "
-            "values first."
+            "(their matrix is not positive definite). Use strategy='agglomerative', or fill in the "
+            "missing values first."
         )
     return replace(rule, n_samples=float(n.mean())) if n.size else rule
 
@@ -115,7 +115,7 @@ def _start(
     statistics: Statistics, rule: Rule, constraint: Constraint
 ) -> tuple[CurrentGroups, npt.NDArray[np.void]]:
     """Return the groups that the regression starts with, and the merges that lead to them."""
-    n = statistics.n_samples
+    n = rule.n_samples
     single = single_features(statistics, rule, constraint)
     single.merge_coinciding()
     if single.count <= FEW * n:

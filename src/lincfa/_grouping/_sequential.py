@@ -226,10 +226,9 @@ class _ConnectedGroups:
         # Those whose correlations with the target are too far apart cannot pass.
         near = np.abs(r[first] - r[second]) <= np.array(self._largest_difference)[first]
         first, second = first[near], second[near]
-        rho = self._statistics.along_edges(first, second)
-        if rho is None:
+        known = self._statistics.along_edges(first, second)
+        if known is None:
             return None
-        known = self._statistics.with_target(rho, first, second)
         joins = self._passes(first, second, known)
         rings: list[dict[int, _Figures]] = [{} for _ in range(varying.size)]
         passing = first[joins].tolist(), second[joins].tolist(), _figures(known.at(joins))

@@ -429,6 +429,11 @@ def save_model(
     regression: Mapping[str, Any] | None = None,
 ) -> None:
     """Save groups, the kind of tables they make, and a regression on their means."""
+    as_fitted = model.feature_weights is not None or (model.feature_weights_ == 1).all()
+    if not (as_fitted and (model.signed or (model.signs_ == 1).all())):
+        raise ValueError(
+            "signed or feature_weights were changed after the fit; fit again before saving."
+        )
     values = defaultdict(lambda: None, vars(model))
     values |= {"output": output, "regression": regression}
     columns = model._columns

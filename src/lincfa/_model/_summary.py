@@ -135,9 +135,9 @@ class Summary:
         lowest = decimals(float(self.min_correlation[worst]))
         return (
             f"Members of {len(flagged)} of {merged} group{'s' * (merged > 1)} hardly belong "
-            f"together: mean r below {RELATED:g}, or min r below −{RELATED:g} (lowest "
-            f"{bound}{lowest}, in {shown(self.names[worst])}).",
-            "The rule alone merges whatever has the same effect on the target.",
+            f"together: mean r below {RELATED:g}, or min r below −{RELATED:g}.",
+            f"The lowest is {bound}{lowest}, in {shown(self.names[worst])}. The rule alone merges "
+            "whatever has the same effect on the target.",
             f"To avoid it: {'; '.join(remedies)}.",
         )
 

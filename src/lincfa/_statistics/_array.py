@@ -18,6 +18,7 @@ from ._gaps import (
     pair_products,
     present_sums,
     shared_sums,
+    sums_of_pairs,
     variances_of_sums,
 )
 from ._means import group_variances
@@ -126,19 +127,28 @@ class ArrayStatistics(Statistics):
             columns *= np.sqrt(self._weights)
         return columns
 
-    def along_edges(self, first: IndexArray, second: IndexArray) -> FloatArray | None:
+    def along_edges(self, first: IndexArray, second: IndexArray) -> Correlations | None:
         if self.n_rows > _LONG_COLUMNS or first.size > _EDGES_PER_FEATURE * self.varying.size:
             return None  # columns are read again and again
-        result = np.empty(first.size)
+        parts = []
         step = max(1, _EDGE_VALUES // self.n_rows)
         for start in range(0, first.size, step):
             some = slice(start, start + step)
             ends = np.concatenate([first[some], second[some]])
             features, places = np.unique(ends, return_inverse=True)
-            columns = self.columns(features)
-            one, other = np.split(places, 2)
-            result[some] = np.einsum("ij,ij->i", columns[one], columns[other])
-        return result
+            parts.append(self._along(features, *np.split(places, 2)))
+        sums = np.hstack(parts) if parts else np.empty((N_SUMS, 0))
+        return self._correlations_along(sums, first, second)
+
+    def _along(self, features: IndexArray, one: IndexArray, other: IndexArray) -> FloatArray:
+        """Sums over the samples of pairs of some features, given by their places."""
+        columns = self.columns(features)
+        return np.asarray(np.einsum("ij,ij->i", columns[one], columns[other]))[None]
+
+    def _correlations_along(
+        self, sums: FloatArray, first: IndexArray, second: IndexArray
+    ) -> Correlations:
+        return self.with_target(sums[0], first, second)
 
     def square(self, features: IndexArray) -> FloatArray:
         size = features.size
@@ -322,6 +332,15 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
                 candidates = self._scaled(rows, second[part])
                 result[:, :, part] += shared_sums(seeds, candidates, target[rows])
         return correlations_of(result)
+
+    def _along(self, features: IndexArray, one: IndexArray, other: IndexArray) -> FloatArray:
+        columns = self._scaled(slice(None), features)
+        return sums_of_pairs(columns[:, one], columns[:, other], self._target_and_weights())
+
+    def _correlations_along(
+        self, sums: FloatArray, first: IndexArray, second: IndexArray
+    ) -> Correlations:
+        return correlations_of(sums)
 
     def _target_and_weights(self) -> FloatArray:
         weights = np.ones(self.n_rows) if self._weights is None else self._weights

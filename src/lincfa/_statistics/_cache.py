@@ -40,8 +40,8 @@ class CachedStatistics(Statistics):
         costs = replace(source.costs, scattered=0.0, candidates=128, columns=0)
         return cls(**source.moments(), costs=costs, _source=source, _matrix=matrix)
 
-    def along_edges(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        return self._matrix[first, second]
+    def along_edges(self, first: IndexArray, second: IndexArray) -> Correlations:
+        return self.with_target(self._matrix[first, second], first, second)
 
     def square(self, features: IndexArray) -> FloatArray:
         return self._matrix[np.ix_(features, features)]

@@ -57,6 +57,19 @@ def shared_sums(first: FloatArray, second: FloatArray, target: FloatArray) -> Fl
     return result
 
 
+def sums_of_pairs(first: FloatArray, second: FloatArray, target: FloatArray) -> FloatArray:
+    """The same of pairs of columns side by side, of shape (10, pairs)."""
+    t, weights = target.T[:, :, None]
+    there = ~(np.isnan(first) | np.isnan(second))
+    a, b, counts = np.where(there, first, 0.0), np.where(there, second, 0.0), there * weights
+    with_t = t * counts
+    products = (counts, a * counts, b * counts, with_t)
+    (n, sum_a, sum_b, sum_t), (wa, wb) = (p.sum(axis=0) for p in products), products[1:3]
+    squares = (np.einsum("ij,ij->j", *pair) for pair in ((wa, a), (wb, b), (wa, b)))
+    with_target = (np.einsum("ij,ij->j", with_t, x) for x in (a, b))
+    return np.array([n, sum_a, sum_b, *squares, *with_target, sum_t, (t * with_t).sum(axis=0)])
+
+
 def present_sums(
     values: FloatArray, labels: IndexArray, n_groups: int, factors: FloatArray
 ) -> FloatArray:
@@ -206,6 +219,9 @@ class CachedGapStatistics(GapStatistics):
 
     def known(self, first: IndexArray, second: IndexArray) -> Correlations:
         return self._known.at(*np.ix_(first, second))
+
+    def along_edges(self, first: IndexArray, second: IndexArray) -> Correlations:
+        return self._known.at(first, second)
 
     def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
         return self._source.pairs(first, second, known)

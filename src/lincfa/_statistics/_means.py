@@ -16,7 +16,6 @@ from ._protocol import IndexArray
 from ._tiles import row_slices, runs_along_rows
 
 _ROW_VALUES, _COLUMN_VALUES, _COPIED_VALUES = 2**18, 2**22, 2**18
-_PRESENT_VALUES = 2**20
 _MOST_COPIES = 8
 _SHARE_FOR_SUMS = 64
 _WORTH_THREADS = 2**20
@@ -73,36 +72,14 @@ def group_means(
     if (check is not None or gaps) and not np.isfinite(result).all():
         if check is not None:
             check()
-        if gaps:
-            rows = np.flatnonzero(~np.isfinite(result[:, :n_groups]).all(axis=1))
-            _average_present(X, rows, labels, sizes, mean, factor, share, result)
+        for rows in row_slices(X.shape[0], X.shape[1], _COLUMN_VALUES) if gaps else ():
+            finite = np.isfinite(result[rows])
+            if not finite[:, :n_groups].all():
+                present = add_up(X[rows], labels, sizes, mean, factor, share)
+                np.copyto(result[rows], present, where=~finite)
     with np.errstate(over="ignore"):
         result = result.astype(X.dtype if dtype is None else dtype, copy=False)
     return result[:, :n_groups]
-
-
-def _average_present(
-    X: npt.NDArray[Any],
-    rows: IndexArray,
-    labels: IndexArray,
-    sizes: IndexArray,
-    mean: FloatArray | None,
-    factor: FloatArray,
-    share: FloatArray,
-    result: FloatArray,
-) -> None:
-    """Replace means that are not finite, in these rows, by those of the columns present."""
-    for part in row_slices(rows.size, X.shape[1], _PRESENT_VALUES):
-        some = rows[part]
-        values = X[some].astype(np.float64, order="C", copy=False)
-        if mean is not None:
-            values -= mean
-        present = ~np.isnan(values)
-        values[~present] = 0.0
-        sums = _along_rows(values, labels, sizes, None, factor)
-        with np.errstate(invalid="ignore"):
-            sums /= _along_rows(present, labels, sizes, None, share)
-        result[some] = np.where(np.isfinite(result[some]), result[some], sums)
 
 
 def partial_sums(
@@ -198,8 +175,12 @@ def _along_rows(
     sizes: IndexArray,
     offset: FloatArray | None,
     factor: FloatArray,
+    share: FloatArray | None = None,
 ) -> FloatArray:
-    """Read row after row, adding each value to the sum of its group."""
+    """Read row after row, adding each value to the sum of its group.
+
+    Given shares, NaN is left out, and sums are divided by the sum of the shares of the others.
+    """
     # A row is given to SciPy as a sparse matrix whose column indices are the labels, to be made
     # dense: entries at the same place add up. Every group has several sums for columns in turn, or
     # each addition would have to wait for the one before.
@@ -216,6 +197,7 @@ def _along_rows(
         shape = (length, sizes.size * copies)
         matrix = sparse.csr_array((values.ravel(), places, pointers), shape=shape)
         sums = np.empty(shape)
+        by_group = sums.reshape(length, sizes.size, copies)
         for top in range(part.start, part.stop, length):
             rows = slice(top, min(top + length, part.stop))
             filled = values[: rows.stop - top]
@@ -224,8 +206,15 @@ def _along_rows(
             else:
                 np.subtract(X[rows], offset, out=filled)
                 filled *= factor
+            if share is not None:
+                missing = np.isnan(filled)
+                np.copyto(filled, 0.0, where=missing)
             matrix.toarray(out=sums)
-            result[rows] = sums.reshape(length, sizes.size, copies)[: rows.stop - top].sum(axis=2)
+            result[rows] = by_group[: rows.stop - top].sum(axis=2)
+            if share is not None:
+                np.multiply(~missing, share, out=filled)
+                matrix.toarray(out=sums)
+                result[rows] /= by_group[: rows.stop - top].sum(axis=2)
 
     _in_threads(add_up, _parts(np.ones(n), X.size))
     return result
@@ -237,12 +226,14 @@ def _along_columns(
     sizes: IndexArray,
     offset: FloatArray | None,
     factor: FloatArray,
+    share: FloatArray | None = None,
 ) -> FloatArray:
-    """Read column after column, adding each to the sum of its group."""
+    """Read column after column, adding each to the sum of its group; see ``_along_rows``."""
     n, width = X.shape
     in_place = offset is None and X.dtype == np.float64 and X.T.flags.c_contiguous
     step = max(1, (_COLUMN_VALUES if in_place else _COPIED_VALUES) // max(1, n))
     total = np.zeros((sizes.size, n))
+    present = None if share is None else np.zeros_like(total)
 
     def add_up(part: slice) -> None:
         for left in range(0, width, step):
@@ -255,12 +246,19 @@ def _along_columns(
             if offset is not None:
                 columns = columns - offset[block, None]
             columns = np.ascontiguousarray(columns, dtype=np.float64)
-            weights = sparse.csr_array(
-                (factor[block][own], (group, own)), shape=(groups.size, columns.shape[0])
-            )
+            shape = (groups.size, columns.shape[0])
+            if share is not None and present is not None:
+                missing = np.isnan(columns)
+                columns = np.where(missing, 0.0, columns)
+                weights = sparse.csr_array((share[block][own], (group, own)), shape)
+                present[groups] += weights @ (~missing).astype(np.float64)
+            weights = sparse.csr_array((factor[block][own], (group, own)), shape)
             total[groups] += weights @ columns
 
     _in_threads(add_up, _parts(sizes, X.size))
+    if present is not None:
+        with np.errstate(invalid="ignore"):
+            total /= present
     return total.T
 
 

@@ -227,7 +227,9 @@ class GapMoments:
     def mean(self) -> FloatArray:
         """Means of the values present, the target last; 0 where there are none."""
         sums = np.append(np.diagonal(self.sums[1]), self.target[1])
-        return np.nan_to_num(self.shift) + sums / np.where(self.counts > 0, self.counts, 1.0)
+        return np.asarray(
+            np.nan_to_num(self.shift) + sums / np.where(self.counts > 0, self.counts, 1.0)
+        )
 
     @property
     def varying(self) -> npt.NDArray[np.bool_]:
@@ -261,7 +263,7 @@ def varies(
     low: FloatArray, high: FloatArray, mean: FloatArray, precision: FloatArray
 ) -> npt.NDArray[np.bool_]:
     """Which columns differ by more than their rounding, given their range."""
-    return np.logical_not(is_constant(np.maximum(high - mean, mean - low), mean, precision))
+    return ~is_constant(np.maximum(high - mean, mean - low), mean, precision)
 
 
 def _are_sufficient(n_samples: float, varying: npt.NDArray[np.bool_]) -> bool:

@@ -368,7 +368,7 @@ class Statistics(Features, ABC):
 
         return complete_pairs(known, contrast, residual)
 
-    def along_edges(self, first: IndexArray, second: IndexArray) -> FloatArray | None:
+    def along_edges(self, first: IndexArray, second: IndexArray) -> Correlations | None:
         """Correlations of many pairs, in the order of the first; None where they are not cheap."""
         return None
 

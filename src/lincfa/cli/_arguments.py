@@ -215,6 +215,10 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
         metavar="R",
         help="never merge features that are correlated by less (default: the rule alone)",
     )
+    add_signed(parser)
+
+
+def add_signed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--signed",
         action="store_true",

@@ -45,6 +45,7 @@ def add(commands: Any) -> None:
         help=f"compare this one only, of {', '.join(METHODS)}; may be repeated (default: all that "
         "the size of the table allows; SLOPE only where sortedl1 is installed)",
     )
+    arguments.add_signed(parser)
     parser.add_argument(
         "--folds",
         type=arguments.positive,
@@ -115,6 +116,7 @@ def run(options: argparse.Namespace) -> int:
             cv=options.folds,
             n_repeats=options.repeats,
             ordered=options.split == "time",
+            signed=options.signed,
             random_state=options.seed,
             n_jobs=options.workers,
             verbose=False,

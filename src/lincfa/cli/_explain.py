@@ -79,6 +79,7 @@ def run(options: argparse.Namespace) -> int:
             tolerance=options.tolerance,
             noise=options.noise,
             min_correlation=options.min_correlation,
+            signed=options.signed,
         )
     terminal.print(f"{explanation} This is from {len(y)} rows.", prose=True)
     figures = {

@@ -424,7 +424,7 @@ class _Outcome:
 
         if not scored and self.options.no_report:
             return None, None
-        values = np.asarray(compute(reduced))
+        values = np.asarray(self.reducer._without_gaps(compute(reduced)))
         train, test = (rows.searchsorted(part) for part in (self.split.train, self.split.test))
         fitted = fit_on_reduced(self.model, values[train], self.y[self.split.train])
         scores, ordered = None, self.options.split == "time"

@@ -73,6 +73,7 @@ class TrainingPart:
     strategies: Sequence[str] | None = None  # that LinCFACV tries; None for its default
     connectivity: Any = None  # which features are neighbours: those that merge features respect it
     precision: float | None = None  # of the features; None for that of their type
+    signed: bool = False  # whether LinCFA and LinCFACV may flip features
 
     @property
     def folds(self) -> Any:
@@ -82,7 +83,7 @@ class TrainingPart:
 
 def _grouped(strategy: Any) -> Callable[[TrainingPart], Any]:
     return lambda part: make_pipeline(
-        LinCFA(strategy=strategy, connectivity=part.connectivity),
+        LinCFA(strategy=strategy, connectivity=part.connectivity, signed=part.signed),
         RidgeRegression(precision=part.precision),
     )
 
@@ -101,6 +102,7 @@ METHODS: dict[str, Callable[[TrainingPart], Any]] = {
         strategies=part.strategies,
         cv=part.folds if part.ordered else None,  # the same folds by default
         connectivity=part.connectivity,
+        signed=part.signed,
     ),
     ALL: _scaled(lambda part: RidgeRegression(precision=part.precision)),
     "ridge": _scaled(lambda part: ridge(part.folds)),
@@ -306,6 +308,7 @@ def compare(
     n_repeats: int = 3,
     ordered: bool = False,
     strategies: Sequence[str] | None = None,
+    signed: bool = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: bool = True,
@@ -355,6 +358,8 @@ def compare(
         repeated, and so are those by which the methods choose.
     strategies : sequence of str, default=None
         Strategies that LinCFACV tries; None for its default.
+    signed : bool, default=False
+        Whether LinCFA and LinCFACV may flip the signs of features.
     random_state : int, RandomState instance or None, default=0
         How the samples are shuffled.
     n_jobs : int, default=None
@@ -392,7 +397,7 @@ def compare(
     precision = precision_of(values)
     # Fold by fold, so that the first ones tell how much time is left.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_score)(name, values, target, fold, ordered, strategies, precision)
+        delayed(_score)(name, values, target, fold, ordered, strategies, precision, signed)
         for fold in folds
         for name in names
     )
@@ -485,6 +490,7 @@ def _score(
     ordered: bool,
     strategies: Sequence[str] | None,
     precision: float,
+    signed: bool,
 ) -> FoldScore:
     """Fit a method to the training part of a fold and score it on the held-out part."""
     with warnings.catch_warnings(record=True) as caught:
@@ -498,7 +504,8 @@ def _score(
             X_train, X_test = (X[part].astype(np.float64, copy=False) for part in fold)
             y_train, y_test = (y[part] for part in fold)
             n, D = X_train.shape
-            model = METHODS[name](TrainingPart(n, D, ordered, strategies, None, precision))
+            part = TrainingPart(n, D, ordered, strategies, None, precision, signed)
+            model = METHODS[name](part)
             start = time.perf_counter()
             model.fit(X_train, y_train)
             seconds = time.perf_counter() - start

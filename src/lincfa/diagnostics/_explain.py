@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._data._checks import check_in_memory, is_field
+from .._data._checks import MIN_SAMPLES, check_in_memory, is_field
 from .._data._columns import Columns, columns_of
 from .._data._feature_weights import read_feature_weights
 from .._data._frames import take_columns_of
@@ -240,6 +240,13 @@ def explain_pair(
             )
     rule = Rule.of(statistics, tolerance, noise, min_correlation, signed=signed, weights=weights)
     figures = statistics.within(np.concatenate([first, second])).at([0], [1])
+    if np.isneginf(figures.n_samples).any():
+        values = training.values[:, np.concatenate([first, second])]
+        shared = int((~np.isnan(values)).all(axis=1).sum())
+        raise ValueError(
+            f"Columns {labels[0]!r} and {labels[1]!r} cannot be compared: {shared} samples have "
+            f"both, and at least {MIN_SAMPLES} are needed in which both and the target vary."
+        )
     pairs = statistics.pairs(first, second, figures)
     decision = rule.decide(pairs, rule.imbalance(first, second))
     (row,) = complete(rule.evidence(first, second, decision), statistics.target_scale)

@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._data._columns import Columns
 from .._data._frames import frame_of
 from .._data._names import shown
 from .._data._training import Training, read_in_memory
@@ -227,7 +228,7 @@ def stability(
         )
     given = clone(LinCFA() if model is None else model)
     given._check_parameters()
-    training = read_in_memory(X, y, sample_dim=given.sample_dim)
+    training = read_in_memory(X, y, sample_dim=given.sample_dim, missing=given.missing)
     start = time.monotonic()
     given._fit(training)
     each = time.monotonic() - start
@@ -274,7 +275,8 @@ def _labels(model: LinCFA, constraint: Constraint, resample: Training) -> npt.ND
     statistics = ArrayStatistics.of(resample)
     if not statistics.varying.any():
         return np.full(resample.columns.size, -1, dtype=np.int32)
-    return model._partition(statistics, constraint)[0].labels.astype(np.int32)
+    partition, _ = model._partition(statistics, constraint, model.feature_weights_)
+    return partition.labels.astype(np.int32)
 
 
 def _together(
@@ -363,7 +365,7 @@ def order_sensitivity(
     random = check_random_state(random_state)
     given = clone(LinCFA() if model is None else model)
     given._check_parameters()
-    training = read_in_memory(X, y, sample_dim=given.sample_dim)
+    training = read_in_memory(X, y, sample_dim=given.sample_dim, missing=given.missing)
     given._fit(training)
     constraint = given._constraint()
     sizes, agreement = [], []
@@ -371,8 +373,12 @@ def order_sensitivity(
     features = np.flatnonzero(given.labels_ >= 0)
     for _ in range(n_permutations):
         order = random.permutation(features)
-        permuted = clone(given).set_params(**constraint.taken(order))
-        permuted._fit(read_in_memory(training.values[:, order], training.y))
+        permuted = clone(given).set_params(
+            **constraint.taken(order), feature_weights=given.feature_weights_[order]
+        )
+        permuted._fit(
+            replace(training, values=training.values[:, order], columns=Columns(order.size))
+        )
         sizes.append(permuted.n_groups_)
         agreement.append(adjusted_rand_score(given.labels_[order], permuted.labels_))
     return OrderSensitivity(given.n_groups_, np.array(sizes), np.array(agreement))

@@ -41,7 +41,8 @@ class Observations:
 
     def reduced(self, reducer: Any) -> npt.NDArray[Any]:
         """Return the reduced features; their training means where all members are missing."""
-        table = FeatureTable(values=self.X, columns=reducer._columns)
+        columns, missing = reducer._columns, reducer.missing
+        table = FeatureTable(values=self.X, columns=columns, missing=missing)
         values = np.asarray(reducer._average(table))
         if not self.missing:
             return values
