@@ -280,6 +280,7 @@ def test_chunks_of_weighted_rows(strategy, offset, first):
 def test_large_groups_of_chunks_of_rows(monkeypatch):
     """Of groups with more members than are compared, the variance of their sum."""
     monkeypatch.setattr(_cohesion, "COMPARED", 2)
+    monkeypatch.setattr(_moments, "_STRIP", 3)
     X, y, weights = gappy()
     for units in ("standardized", "original"):
         build = builder("sequential", weights, units=units, tolerance=20.0)
@@ -287,6 +288,15 @@ def test_large_groups_of_chunks_of_rows(monkeypatch):
         assert max(map(len, whole.groups_)) > 2
         for name in ("mean_correlation", "target_correlation"):
             np.testing.assert_allclose(model.cohesion_[name], whole.cohesion_[name], atol=1e-12)
+
+
+@every_strategy
+def test_strips_of_sums(strategy, monkeypatch):
+    """Matrices of pairs are filled and read some rows at a time."""
+    monkeypatch.setattr(_moments, "_STRIP", 5)
+    X, y, weights = gappy()
+    build = builder(strategy, weights)
+    assert_same_groups(stream(X, y, (50, 200), build()), build().fit(X, y))
 
 
 def test_a_stream_of_complete_rows_is_that_without_the_option():

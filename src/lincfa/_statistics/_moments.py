@@ -211,12 +211,10 @@ class GapMoments:
     def _add(self, values: FloatArray, y: FloatArray, weights: FloatArray) -> None:
         self.target += weights.sum(), weights @ y, weights @ y**2
         target = np.column_stack([y, weights])
-        size = values.shape[1]
-        for top in range(0, size, _STRIP):
-            strip, rest = slice(top, min(top + _STRIP, size)), slice(top + _STRIP, size)
-            sums = shared_sums(values[:, strip], values[:, top:], target)
-            self.sums[:, strip, top:] += sums[_KEPT]
-            self.sums[:, rest, strip] += mirrored(sums)[_KEPT, _STRIP:]
+        for strip in _strips(values.shape[1]):
+            sums = shared_sums(values[:, strip], values[:, strip.start :], target)
+            self.sums[:, strip, strip.start :] += sums[_KEPT]
+            self.sums[:, strip.stop :, strip] += mirrored(sums)[_KEPT, _STRIP:]
 
     @property
     def counts(self) -> FloatArray:
@@ -240,6 +238,12 @@ class GapMoments:
     def sufficient(self) -> bool:
         """Whether there are enough samples, and variation in the target and in some feature."""
         return _are_sufficient(self.n_samples, self.varying)
+
+
+def _strips(size: int) -> Iterator[slice]:
+    """Cut the rows of a matrix of pairs."""
+    for top in range(0, size, _STRIP):
+        yield slice(top, min(top + _STRIP, size))
 
 
 def _present_means(X: npt.NDArray[Any]) -> FloatArray:
@@ -361,7 +365,12 @@ class MomentGapStatistics(GapStatistics):
         return cls(**features.moments(), costs=costs, _sums=moments.sums, _offset=(a / counts)[:-1])
 
     def known(self, first: IndexArray, second: IndexArray) -> Correlations:
-        return correlations_of(self._of(first, second))
+        figures = np.empty((4, first.size, second.size))
+        for strip in _strips(first.size):
+            known = correlations_of(self._of(first[strip], second))
+            for values, figure in zip(vars(known).values(), figures, strict=True):
+                figure[strip] = values
+        return Correlations(*figures)
 
     def _of(self, first: IndexArray, second: IndexArray) -> FloatArray:
         """All ten sums."""
@@ -376,13 +385,14 @@ class MomentGapStatistics(GapStatistics):
         products = np.zeros((2, n_groups))
         for number in range(n_groups):
             group = np.flatnonzero(labels == number)
-            n, a, b, _, _, ab, *_ = self._of(group, group)
-            mean = self._offset[group]
-            ab = ab - mean[:, None] * b - mean * a + n * np.outer(mean, mean)
-            for place, (f, of_pairs) in enumerate(
-                [(factors[group] / self.scale[group], ab), (np.abs(factors[group]), n)]
-            ):
-                products[place, number] = f @ of_pairs @ f - f**2 @ np.diagonal(of_pairs)
+            mean, size = self._offset[group], np.abs(factors[group])
+            own = factors[group] / self.scale[group]
+            for strip in _strips(group.size):
+                n, a, b, _, _, ab, *_ = self._of(group[strip], group)
+                ab += n * np.outer(mean[strip], mean) - mean[strip, None] * b - mean * a
+                for pairs in (n, ab):  # of different members
+                    np.fill_diagonal(pairs[:, strip], 0.0)
+                products[:, number] += own[strip] @ ab @ own, size[strip] @ n @ size
         return variances_of_sums(products, labels, n_groups, factors)
 
 
