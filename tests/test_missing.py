@@ -526,6 +526,5 @@ def test_the_noise_of_all_features_needs_complete_data(strategy):
 
 def test_explain_pair_with_too_few_common_rows():
     X = pd.DataFrame({"a": [1.0, 2, 3, 5, np.nan, np.nan], "b": [np.nan, 2, 1, 4, 3, 1]})
-    pair = explain_pair(X, np.arange(6.0) ** 2, "a", "b", tolerance=1e9, missing="pairwise")
-    assert not pair.merges
-    assert pair.n_samples == 3
+    with pytest.raises(ValueError, match=r"'a' and 'b' cannot be compared: 3 samples .* 4 are"):
+        explain_pair(X, np.arange(6.0) ** 2, "a", "b", tolerance=1e9, missing="pairwise")

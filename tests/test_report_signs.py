@@ -320,6 +320,42 @@ def test_gaps_that_are_too_wide_and_infinity(halves):
         open_training(model, changed, samples["y"])
 
 
+@pytest.mark.parametrize("kind", [LinCFA, LinCFACV])
+def test_a_model_that_was_fitted_to_gaps(halves, kind, tmp_path):
+    """All at once: scores are those of what transform returns, and all of it can be written."""
+    _, samples = with_gaps(halves)
+    samples = samples | {name: samples[name] * FLIP for name in ("X", "X_test")}
+    options = {"missing": "pairwise", "signed": True, "feature_weights": np.linspace(1, 2, 30)}
+    search = {"strategies": ["sequential"], "tolerances": [2.0], "cv": 3}
+    options |= {"tolerance": 2.0} if kind is LinCFA else search
+    model = kind(**options).fit(samples["X"], samples["y"])
+    found = collect_findings(model, **samples)
+    reduced = [np.nan_to_num(model.transform(samples[name])) for name in ("X", "X_test")]
+    if kind is LinCFA:
+        predicted = LinearRegression().fit(reduced[0], samples["y"]).predict(reduced[1])
+    else:
+        predicted = model.predict(samples["X_test"])
+    assert found.scores.rows[1].r2.value == pytest.approx(r2_score(samples["y_test"], predicted))
+    for group in found.groups:
+        signs = {int(m.name[1:]): m.sign for m in group.members}
+        assert signs == {i: model.signs_[i] for i in model.groups_[group.number].tolist()}
+    assert found.n_flipped > 0
+    model.report(tmp_path / "report.html", **samples)
+    assert "weighted mean" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_nearly_merged_pairs_with_gaps_share_samples(halves):
+    _, samples = with_gaps(halves)
+    X, y = samples["X"], samples["y"]
+    model = LinCFA(tolerance=0.01, missing="pairwise").fit(X, y)
+    near = numbered(model, collect_pairs(model, open_training(model, X, y)).near)
+    assert len(near) > 20
+    for pair, (_, rho, f) in near.items():
+        first, second = (model.groups_[number][0] for number in pair)
+        expected = explain_pair(X, y, first, second, missing="pairwise")
+        assert (rho, f) == (pytest.approx(expected.correlation), pytest.approx(expected.f))
+
+
 # Odd groups and coefficients
 
 

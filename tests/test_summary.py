@@ -256,8 +256,8 @@ def test_groups_that_hardly_belong_together_are_flagged(rng):
         "effect on the target."
     )
     assert lines[-1] == (
-        "To avoid it: signed=True flips opposite members; min_correlation of 0.3 keeps unrelated "
-        "ones apart."
+        "To avoid it: min_correlation of 0.3 keeps such members apart, and with signed=True "
+        "opposite ones merge, flipped."
     )
     for page in (summary._repr_html_(), model._repr_html_()):
         assert all(f"<p>{line}</p>" in page for line in lines[-3:])
@@ -267,7 +267,7 @@ def test_what_would_avoid_a_flag_is_what_the_model_lacks(rng):
     X, y = loose(rng)
     model = LinCFA(tolerance=50.0).fit(X[["c", "d"]], y)
     assert model.summary().flag_words[-1] == (
-        "To avoid it: min_correlation of 0.3 keeps unrelated ones apart; connectivity merges only "
+        "To avoid it: min_correlation of 0.3 keeps such members apart; connectivity merges only "
         "neighbours."
     )
     strict = LinCFA(tolerance=50.0, min_correlation=0.05).fit(X[["c", "d"]], y).summary()
@@ -275,7 +275,8 @@ def test_what_would_avoid_a_flag_is_what_the_model_lacks(rng):
     search = LinCFACV(strategies=["joint"], tolerances=[50.0], cv=3).fit(X[["e", "f"]], y)
     assert search.n_groups_ == 1
     words = search.summary().flag_words[-1]
-    assert words.startswith("To avoid it: signed=True flips opposite members; min_correlations of")
+    assert words.startswith("To avoid it: min_correlations of 0.3 keeps such members apart, and")
+    assert "with signed=True" in words
     flipped = replace(search.summary(), signed=True)  # opposite all the same: never compared
     assert "signed" not in flipped.flag_words[-1]
 
@@ -285,8 +286,13 @@ def test_what_would_avoid_a_flag_is_what_the_model_lacks(rng):
     [(load_life_expectancy, 1, 5), (load_financial, 4, 7), (load_climatological, 0, 8)],
 )
 def test_flags_on_real_data_are_those_in_the_documentation(load_or_skip, load, flagged, merged):
-    summary = LinCFA().fit(*load_or_skip(load)).summary()
+    X, y = load_or_skip(load)
+    summary = LinCFA().fit(X, y).summary()
     assert (sum(map(bool, summary.flags)), int((summary.sizes > 1).sum())) == (flagged, merged)
+    # The advice works, with and without signs.
+    for signed in (False, True):
+        model = LinCFA(min_correlation=0.3, signed=signed).fit(X, y)
+        assert not any(model.summary().flags)
 
 
 def test_a_wide_group_and_single_features_are_not_flagged(rng):

@@ -158,8 +158,9 @@ class LinCFA(GroupModel):
         Correlation of each feature with the target; 0 for a constant feature.
     evidence_ : structured ndarray
         One row per merged feature; :meth:`evidence_frame` returns it as a data frame. ``group``,
-        ``feature``, the ``partner`` it was compared with, their ``correlation``, the ``threshold``
-        it had to reach, ``f`` and the ``tolerance``. Then the estimates behind F: the drop of
+        ``feature``, the ``partner`` it was compared with, the ``sign`` with which it was (all that
+        follows is of the feature with this sign), their ``correlation``, the ``threshold`` it had
+        to reach, ``f`` and the ``tolerance``. Then the estimates behind F: the drop of
         variance, the growth of bias and the net gain in mean squared error, as shares of the
         target's variance (``variance_drop_share``, ``bias_growth_share``, ``gain_share``) and in
         the square of its unit (``variance_drop``, ``bias_growth``, ``gain``). A threshold below −1
@@ -168,15 +169,15 @@ class LinCFA(GroupModel):
         on all groups; merges before its regression starts are made whatever their pairwise F, so
         that their tolerance is infinite.
     cohesion_ : structured ndarray of shape (n_groups_,)
-        For each group the ``mean_correlation`` and ``min_correlation`` of its features (NaN for a
-        single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
+        For each group the ``mean_correlation`` and ``min_correlation`` of its features with their
+        signs (NaN for a single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
         ``"sequential"`` and ``"centroid"``, or with a connectivity, the minimum in a group of more
         than 64 features is over the 64 features least correlated with their partners: an upper
         bound, and ``min_is_exact`` is false.
     merge_path_ : structured ndarray
         For ``"agglomerative"`` and ``"joint"``: all merges in order, down to the fewest groups
         allowed, also beyond the tolerance. ``first`` and ``second`` are the first features of the
-        two groups, ``size`` the number of features merged, ``correlation`` that of the two means,
+        two groups, ``sign`` that of the second relative to the first, ``size`` the number of features merged, ``correlation`` that of the two means,
         ``f``, and ``height``, the running maximum of F: the smallest tolerance at which the merge
         is made. ``pairwise`` is true if F compares the two means alone; for ``"joint"`` only before
         its regression starts, with height 0. Then the estimates behind F and the cohesion of the
@@ -246,10 +247,11 @@ class LinCFA(GroupModel):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features), or field
-            At least 4 samples, numeric, no missing values. An array of float64 or float32, in
-            memory or memory-mapped, is not copied; a dask array or dataframe is read in chunks and
-            not loaded into memory. The features of a field, an xarray DataArray or Dataset, are its
-            cells, without those that are missing at every sample.
+            At least 4 samples, numeric; no missing values, unless ``missing="pairwise"``. An array
+            of float64 or float32, in memory or memory-mapped, is not copied; a dask array or
+            dataframe is read in chunks and not loaded into memory. The features of a field, an
+            xarray DataArray or Dataset, are its cells, without those that are missing at every
+            sample.
         y : array of shape (n_samples,)
             The target, not constant. A DataArray must have the same samples as the field, in the
             same order.
@@ -315,8 +317,8 @@ class LinCFA(GroupModel):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Rows to add: numeric, with the same columns and types in every chunk. A column that had
-            no values so far counts as constant.
+            Rows to add: numeric, with the same columns and types in every chunk; no missing values,
+            unless ``missing="pairwise"``. A column without values so far counts as constant.
         y : array of shape (n_samples,)
             Their target.
         sample_weight : array of shape (n_samples,), default=None

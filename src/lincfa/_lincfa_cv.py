@@ -103,6 +103,13 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         As for :class:`LinCFA`.
     blocks : sequence of shape (n_features,), default=None
         As for :class:`LinCFA`.
+    signed : bool, default=False
+        As for :class:`LinCFA`.
+    missing : {"error", "pairwise"}, default="error"
+        As for :class:`LinCFA`. Where no member of a group is present, the regression takes the mean
+        of the reduced feature.
+    feature_weights : array of shape (n_features,) or "area", default=None
+        As for :class:`LinCFA`.
     units : {"standardized", "original"}, default="standardized"
         As for :class:`LinCFA`.
     sample_dim : hashable, default=None
@@ -205,7 +212,8 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features), or field
-            Numeric, no missing values, with at least 4 samples in the training part of each fold.
+            Numeric, with at least 4 samples in the training part of each fold; no missing values,
+            unless ``missing="pairwise"``.
             A dask array or dataframe is read in chunks and not loaded into memory. xarray fields as
             for :meth:`LinCFA.fit`.
         y : array of shape (n_samples,)

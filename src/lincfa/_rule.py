@@ -234,8 +234,9 @@ class Rule:
         if sign is None and self.signed:
             mirrored = growth_of_bias(pairs.flipped(), imbalance)
             flip = (mirrored < growth) | ((mirrored == growth) & (pairs.rho < 0))
-            # Of the two signs only those count whose correlation is allowed.
-            flip ^= np.where(flip, -pairs.rho, pairs.rho) < self.min_correlation
+            # Where only the correlation of the other sign is allowed, that is taken.
+            rho = np.where(flip, -pairs.rho, pairs.rho)
+            flip ^= (rho < self.min_correlation) & (-rho >= self.min_correlation)
             growth, pairs = np.where(flip, mirrored, growth), pairs.flipped(flip)
             sign = np.where(flip, -1.0, 1.0)
         # 0 where the mean explains as much, else infinite where the pair explains all.

@@ -121,14 +121,13 @@ class Summary:
             return ()
         worst = min(flagged, key=lambda number: float(self.min_correlation[number]))
         merged = int((self.sizes > 1).sum())
-        remedies = []
-        if OPPOSITE in flags and not self.signed:
-            remedies.append("signed=True flips opposite members")
         name = "min_correlations" if self.searched else "min_correlation"
         least = f"of {RELATED:g}"
         if self.required_correlation is not None:
             least = f"above {self.required_correlation:g}"
-        remedies.append(f"{name} {least} keeps unrelated ones apart")
+        remedies = [f"{name} {least} keeps such members apart"]
+        if OPPOSITE in flags and not self.signed:  # alone, signed=True merges more of them
+            remedies[0] += ", and with signed=True opposite ones merge, flipped"
         if not self.connected:
             remedies.append("connectivity merges only neighbours")
         bound = "" if self.min_is_exact[worst] else "≤ "

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from .._data._training import Training
 from ..theory._arrays import FloatArray
@@ -15,8 +16,7 @@ from ._gaps import (
     N_SUMS,
     GapStatistics,
     correlations_of,
-    pair_products,
-    present_sums,
+    seeds_for_sums,
     shared_sums,
     sums_of_pairs,
     variances_of_sums,
@@ -66,7 +66,7 @@ _TINY_VARIANCE = 1e-280
 _LARGEST_UNIT = 1e304
 """Beyond this, and below its inverse, sums of products would leave the range of float64."""
 _DELICATE_VALUES = 2**19
-_GAP_VALUES = 2**20
+_GAP_VALUES, _GAP_WIDTH = 2**20, 256
 _FLAT = 1e-12
 """Variance of the standardised target below which it does not vary on some samples."""
 
@@ -325,12 +325,11 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
     def known(self, first: IndexArray, second: IndexArray) -> Correlations:
         result = np.zeros((N_SUMS, first.size, second.size))
         target = self._target_and_weights()
-        for rows in row_slices(self.n_rows, N_SUMS * first.size, _GAP_VALUES):
-            seeds = self._scaled(rows, first)
-            for left in range(0, second.size, _COPIED_WIDTH):
-                part = slice(left, left + _COPIED_WIDTH)
-                candidates = self._scaled(rows, second[part])
-                result[:, :, part] += shared_sums(seeds, candidates, target[rows])
+        for rows in row_slices(self.n_rows, 6 * first.size, _GAP_VALUES):
+            seeds = seeds_for_sums(self._scaled(rows, first), target[rows])
+            for left in range(0, second.size, _GAP_WIDTH):
+                part = slice(left, left + _GAP_WIDTH)
+                result[:, :, part] += shared_sums(seeds, self._scaled(rows, second[part]))
         return correlations_of(result)
 
     def _along(self, features: IndexArray, one: IndexArray, other: IndexArray) -> FloatArray:
@@ -365,13 +364,25 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
         """Variance of each group's sum, from the products of members that are present together."""
         grouped = np.flatnonzero(labels >= 0)
-        products = np.zeros((2, n_groups))
+        place = (labels[grouped], np.arange(grouped.size))
+        own = factors[grouped]
+        sign, size, square = (
+            sparse.csr_array((values, place), shape=(n_groups, grouped.size))
+            for values in (own, np.abs(own), own**2)
+        )
+        products, counts = np.zeros((2, n_groups))
         weights = self._target_and_weights()[:, 1]
         for rows in row_slices(self.n_rows, grouped.size, _GAP_VALUES):
-            values = self._scaled(rows, grouped)
-            sums = present_sums(values, labels[grouped], n_groups, factors[grouped])
-            products += pair_products(sums, weights[rows])
-        return variances_of_sums(products, labels, n_groups, factors)
+            values = self._scaled(rows, grouped).T
+            missing = np.isnan(values)
+            values[missing] = 0.0
+            products += (sign @ values) ** 2 @ weights[rows]
+            values *= values
+            products -= square @ (values @ weights[rows])
+            there = (~missing).astype(np.float64)
+            counts += (size @ there) ** 2 @ weights[rows]
+            counts -= square @ (there @ weights[rows])
+        return variances_of_sums(np.stack([products, counts]), labels, n_groups, factors)
 
 
 def _costs_of_gaps(X: npt.NDArray[Any]) -> Costs:
@@ -472,18 +483,17 @@ def column_moments(
         scale = np.sqrt(variance)
         correlation = (products - offset * weighted_target.sum()) / (degrees * scale)
         precision = float(np.finfo(X.dtype).eps)
-        sound = (
-            np.isfinite(variance)
-            & (variance > _TINY_VARIANCE)
-            & (np.abs(offset) <= _MODERATE_OFFSET * scale)
-            & (scale > 2 * ROUNDING * precision * np.abs(mean))
-        )
+        sound = _are_sound(mean, scale, variance, offset, precision)
     varying = np.ones(D, dtype=np.bool_)
     delicate = np.flatnonzero(~sound)
-    gaps = not np.isfinite(squares[delicate]).all()
-    if gaps:
-        training.check_finite()
-        gaps = bool(np.isnan(squares[delicate]).any())
+    gaps = False
+    if not np.isfinite(squares[delicate]).all():
+        gaps = training.gaps and np.isnan(squares).any()
+        if gaps:
+            mean, scale, correlation, sound = _moments_of_present(training, target)
+            delicate = np.flatnonzero(~sound)
+        if not (gaps and np.isfinite(scale[delicate]).all()):
+            training.check_finite()
     step = max(1, _DELICATE_VALUES // rows_of_x)
     for start in range(0, delicate.size, step):
         part = delicate[start : start + step]
@@ -500,6 +510,56 @@ def column_moments(
     raise_if_any("large", too_large, "float64", training.columns)
     raise_if_any("small", scale < 1 / _LARGEST_UNIT, "float64", training.columns)
     return mean, scale, varying, correlation, gaps
+
+
+def _moments_of_present(
+    training: Training, target: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+    """Means, scales and correlations with the target of the values present, and which are sound."""
+    X, weights = training.values, training.weights
+    rows_of_x, D = X.shape
+    weights = np.ones(rows_of_x) if weights is None else weights
+    with_presence = np.vstack([weights, weights * target, weights * target**2])
+    with_values = with_presence[:2]
+    some_rows = np.array(X[:: max(1, rows_of_x // _SHIFT_ROWS)][:_SHIFT_ROWS], dtype=np.float64)
+    there = np.isfinite(some_rows)
+    some_rows[~there] = 0.0
+    shift = some_rows.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    sums, products, squares, n, t, tt = np.zeros((6, D))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for rows, columns, tile in tiles(X):
+            np.subtract(X[rows, columns], shift[columns], out=tile)
+            missing = np.isnan(tile)
+            tile[missing] = 0.0
+            counted = with_presence[:, rows] @ (~missing).astype(np.float64)
+            for total, part in zip((n, t, tt), counted, strict=True):
+                total[columns] += part
+            for total, part in zip((sums, products), with_values[:, rows] @ tile, strict=True):
+                total[columns] += part
+            tile *= tile
+            squares[columns] += weights[rows] @ tile
+        offset = np.nan_to_num(sums / n)
+        mean = shift + offset
+        variance = (squares - sums * offset) / (n - 1)
+        scale = np.sqrt(variance)
+        of_target = tt - t**2 / n
+        correlation = (products - offset * t) / (scale * np.sqrt((n - 1) * of_target))
+        precision = float(np.finfo(X.dtype).eps)
+        sound = _are_sound(mean, scale, variance, offset, precision)
+        sound &= (n > 1) & (of_target > _FLAT * n)
+    return mean, scale, correlation, sound
+
+
+def _are_sound(
+    mean: FloatArray, scale: FloatArray, variance: FloatArray, offset: FloatArray, precision: float
+) -> npt.NDArray[np.bool_]:
+    """Which moments from sums of distances to a shift have kept their digits."""
+    return np.asarray(
+        np.isfinite(variance)
+        & (variance > _TINY_VARIANCE)
+        & (np.abs(offset) <= _MODERATE_OFFSET * scale)
+        & (scale > 2 * ROUNDING * precision * np.abs(mean))
+    )
 
 
 def present_moments(

@@ -35,25 +35,44 @@ _MEMBERS = 64
 """Members of a group whose correlations with candidates are computed together."""
 
 
-def shared_sums(first: FloatArray, second: FloatArray, target: FloatArray) -> FloatArray:
-    """Sums over the shared samples of all pairs of columns, of shape (10, first, second).
+def seeds_for_sums(columns: FloatArray, target: FloatArray) -> FloatArray:
+    """Prepare columns x₁ for :func:`shared_sums`, as x₁, 1, t, x₁², tx₁ and t² side by side.
 
-    Missing values are NaN. ``target`` has two columns: the target, and the weights of the rows.
+    Missing values are NaN here and 0 in the result. ``target`` has two columns: the target t, and
+    the weights of the rows.
     """
     t, weights = target.T[:, :, None]
-    size = first.shape[1]
-    there = ~np.isnan(first)
-    Z, M = np.where(there, first, 0.0) * weights, there * weights
-    left = np.hstack([Z, M, t * M, Z * np.nan_to_num(first), t * Z, t * t * M])
-    there = ~np.isnan(second)
-    other = np.where(there, second, 0.0)
-    result = np.empty((N_SUMS, size, second.shape[1]))
-    with_values = (left[:, : 3 * size].T @ other).reshape(3, size, -1)
-    result[[5, 2, 7]] = with_values
-    with_presence = (left.T @ there.astype(np.float64)).reshape(6, size, -1)
-    result[[1, 0, 8, 3, 6, 9]] = with_presence
-    other *= other
-    result[4] = left[:, size : 2 * size].T @ other
+    n, size = columns.shape
+    result = np.empty((6, size, n))
+    values, presence, with_t, squares, products, with_squares = result.transpose(0, 2, 1)
+    there = ~np.isnan(columns)
+    values[...] = np.where(there, columns, 0.0)
+    presence[...] = there * weights
+    np.multiply(values, values * weights, out=squares)
+    values *= weights
+    np.multiply(values, t, out=products)
+    np.multiply(presence, t, out=with_t)
+    np.multiply(with_t, t, out=with_squares)
+    return result.reshape(6 * size, n)
+
+
+def shared_sums(seeds: FloatArray, columns: FloatArray) -> FloatArray:
+    """Sums over the shared samples of all pairs of seeds and columns, of shape (10, …, …).
+
+    Missing values of the columns are NaN; the columns are overwritten.
+    """
+    size = seeds.shape[0] // 6
+    missing = np.isnan(columns)
+    columns[missing] = 0.0
+    result = np.empty((N_SUMS, size, columns.shape[1]))
+    with_values = (seeds[: 3 * size] @ columns).reshape(3, size, -1)
+    with_presence = (seeds @ (~missing).astype(np.float64)).reshape(6, size, -1)
+    np.multiply(columns, columns, out=columns)
+    result[4] = seeds[size : 2 * size] @ columns
+    for place, sums in zip((5, 2, 7), with_values, strict=True):
+        result[place] = sums
+    for place, sums in zip((1, 0, 8, 3, 6, 9), with_presence, strict=True):
+        result[place] = sums
     return result
 
 

@@ -16,6 +16,7 @@ from ._gaps import (
     GapStatistics,
     correlations_of,
     mirrored,
+    seeds_for_sums,
     shared_sums,
     variances_of_sums,
 )
@@ -212,7 +213,8 @@ class GapMoments:
         self.target += weights.sum(), weights @ y, weights @ y**2
         target = np.column_stack([y, weights])
         for strip in _strips(values.shape[1]):
-            sums = shared_sums(values[:, strip], values[:, strip.start :], target)
+            seeds = seeds_for_sums(values[:, strip], target)
+            sums = shared_sums(seeds, values[:, strip.start :].copy())
             self.sums[:, strip, strip.start :] += sums[_KEPT]
             self.sums[:, strip.stop :, strip] += mirrored(sums)[_KEPT, _STRIP:]
 

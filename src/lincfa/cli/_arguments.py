@@ -218,7 +218,7 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
     add_signed(parser)
 
 
-def add_signed(parser: argparse.ArgumentParser) -> None:
+def add_signed(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--signed",
         action="store_true",

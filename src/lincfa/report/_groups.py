@@ -209,8 +209,8 @@ def collect_pairs(reducer: Any, train: Observations | None) -> Pairs:
     near = None
     if reducer.strategy == "joint":
         note = "The joint strategy decides by a regression on all groups, not pair by pair."
-    elif train is not None and train.missing:
-        note = "With missing values, only merged pairs are shown."
+    elif train is not None and train.missing and reducer.strategy != "sequential":
+        note = "With missing values, only merged pairs are shown: means of groups are not compared."
     elif train is None:
         note = "Only merged pairs are shown: those that nearly merged require the training data."
     else:
@@ -253,7 +253,7 @@ def _nearest_groups(
         note += f" Only the {chosen.size} largest groups are compared."
     allowed = constraint.between_groups([reducer.groups_[k] for k in chosen])
 
-    reduced = Observations(values, train.y, train.weights)
+    reduced = Observations(values, train.y, train.weights, train.missing)
     statistics = ArrayStatistics.of(reduced.training())
     noise_source = statistics
     if reducer.noise == "full":  # the residual variance of the regression on all features

@@ -3,7 +3,7 @@
 Nothing else in this room reaches into models or opens data.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,11 @@ class Observations:
         """Return some of the features as training data."""
         values = self.X[:, columns]
         return Training(
-            values=values, columns=Columns(values.shape[1]), y=self.y, weights=self.weights
+            values=values,
+            columns=Columns(values.shape[1]),
+            y=self.y,
+            weights=self.weights,
+            missing="pairwise" if self.missing else "error",
         )
 
     def filled(self, reducer: Any) -> npt.NDArray[Any]:
@@ -102,10 +106,7 @@ def open_features(
     """Return the values of X in the order of the model's features, with y and weights to match."""
     check_in_memory(X)
     table = model._read_new(X)
-    present = table
-    if share_missing(model, table.values):
-        present = replace(table, values=np.where(np.isnan(table.values), 0, table.values))
-    present.check_finite()
+    table.check_finite()
     y = match_samples(table, X, y, "the target y")
     return table.values, y, match_samples(table, X, sample_weight, "sample_weight")
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...theory._arrays import FloatArray
 from .. import IndexArray, Moments
-from .._gaps import N_SUMS, pair_products, present_sums, shared_sums
+from .._gaps import N_SUMS, pair_products, present_sums, seeds_for_sums, shared_sums
 from .._means import partial_sums
 from .._tiles import column_squares, row_slices, take_columns, tiles
 
@@ -357,10 +357,11 @@ def shared_products(
     width = max(6 * count, min(_WIDTH, columns.size))  # six columns are made of each
     for rows in row_slices(chunk.shape[0], width, _SOME_VALUES):
         some = standardized(chunk[rows], left, False) if isinstance(left, tuple) else left[rows]
+        seeds = seeds_for_sums(some, beside[rows])
         for start in range(0, columns.size, _WIDTH):
             part = slice(start, start + _WIDTH)
             values = standardized(chunk[rows], (columns[part], mean[part], scale[part]), False)
-            result[..., part] += shared_sums(some, values, beside[rows])
+            result[..., part] += shared_sums(seeds, values)
     return result
 
 
@@ -402,7 +403,7 @@ def products_within(
             if beside is None:
                 matrix += members.T @ members
             else:
-                matrix += shared_sums(members, members, beside[rows])
+                matrix += shared_sums(seeds_for_sums(members, beside[rows]), members)
     return np.concatenate([matrix.ravel() for matrix in matrices])
 
 

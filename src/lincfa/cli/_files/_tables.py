@@ -324,14 +324,19 @@ def _has_value(column: pl.Series) -> bool:
 
 def without_codes(frame: pl.DataFrame, codes: Sequence[float]) -> pl.DataFrame:
     """Return a table without the values of numeric columns that mean missing."""
-    changed = []
-    for column in frame.iter_columns() if codes else ():
-        own = _codes_as(column.dtype, codes)
+    import polars as pl
+
+    for dtype in set(frame.dtypes) if codes else ():
+        own = _codes_as(dtype, codes)
         if len(own):
-            found = column.is_in(own).fill_null(False)
-            if found.any():
-                changed.append(column.set(found, None))
-    return frame.with_columns(changed) if changed else frame
+            names = [name for name, each in frame.schema.items() if each == dtype]
+            found = frame.select(pl.col(names).is_in(own.implode()).any()).row(0, named=True)
+            frame = frame.with_columns(
+                pl.when(~pl.col(name).is_in(own.implode())).then(pl.col(name))
+                for name in names
+                if found[name]
+            )
+    return frame
 
 
 def _codes_as(dtype: Any, codes: Sequence[float]) -> pl.Series:
