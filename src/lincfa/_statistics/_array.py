@@ -20,6 +20,7 @@ from ._gaps import (
     shared_sums,
     sums_of_pairs,
     sums_within,
+    variances_of_sums,
     zero_missing,
 )
 from ._means import group_variances
@@ -388,11 +389,7 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
             there = (~missing).astype(np.float64)
             counts += (size @ there) ** 2 @ weights[rows]
             counts -= square @ (there @ weights[rows])
-        squares = square @ np.ones(grouped.size)
-        pairs = (size @ np.ones(grouped.size)) ** 2 - squares
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = np.nan_to_num(products / (counts - pairs))
-        return np.asarray(squares + pairs * np.clip(mean, -1, 1))
+        return variances_of_sums(np.stack([products, counts]), labels, n_groups, factors)
 
 
 def _costs_of_gaps(X: npt.NDArray[Any]) -> Costs:

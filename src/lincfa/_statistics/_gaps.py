@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from .._data._checks import MIN_SAMPLES
 from ..theory._arrays import FloatArray
@@ -107,6 +108,50 @@ def sums_of_pairs(first: FloatArray, second: FloatArray, target: FloatArray) -> 
     squares = (np.einsum("ij,ij->j", *pair) for pair in ((wa, a), (wb, b), (wa, b)))
     with_target = (np.einsum("ij,ij->j", with_t, x) for x in (a, b))
     return np.array([n, sum_a, sum_b, *squares, *with_target, sum_t, (t * with_t).sum(axis=0)])
+
+
+def present_sums(
+    values: FloatArray, labels: IndexArray, n_groups: int, factors: FloatArray
+) -> FloatArray:
+    """Sums over the columns present in each row, for each group, of shape (4, n, n_groups).
+
+    Of columns times factors, of the squares of these, of the weights (the factors without their
+    signs) and of their squares. They add up over columns. Label −1 belongs to no group.
+    """
+    grouped = np.flatnonzero(labels >= 0)
+    place, shape = (np.arange(grouped.size), labels[grouped]), (grouped.size, n_groups)
+    own = factors[grouped]
+    plain, size, square = (
+        sparse.csr_array((f, place), shape=shape) for f in (own, np.abs(own), own**2)
+    )
+    there = ~np.isnan(values[:, grouped])
+    values = np.where(there, values[:, grouped], 0.0)
+    there = there.astype(np.float64)
+    return np.stack([values @ plain, values**2 @ square, there @ size, there @ square])
+
+
+def pair_products(sums: FloatArray, weights: FloatArray) -> FloatArray:
+    """Products of different members in the same row, and how many there are, over all rows."""
+    total, squares, present, present_squares = sums
+    return np.stack([weights @ (total**2 - squares), weights @ (present**2 - present_squares)])
+
+
+def variances_of_sums(
+    products: FloatArray, labels: IndexArray, n_groups: int, factors: FloatArray
+) -> FloatArray:
+    """Variance of the sum of each group, from the products of members present together."""
+    own = labels[labels >= 0]
+    weights = np.abs(factors[labels >= 0])
+    squares = np.bincount(own, weights**2, n_groups)
+    pairs = np.bincount(own, weights, n_groups) ** 2 - squares
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.nan_to_num(products[0] / (products[1] - pairs))
+    return np.asarray(squares + pairs * np.clip(mean, -1, 1))
+
+
+def mirrored(sums: FloatArray) -> FloatArray:
+    """Return the sums of the same pairs with first and second exchanged."""
+    return sums[[0, 2, 1, 4, 3, 5, 7, 6, 8, 9]].transpose(0, 2, 1)
 
 
 def correlations_of(sums: FloatArray) -> Correlations:
