@@ -170,18 +170,18 @@ class LinCFA(GroupModel):
         that their tolerance is infinite.
     cohesion_ : structured ndarray of shape (n_groups_,)
         For each group the ``mean_correlation`` and ``min_correlation`` of its features with their
-        signs (NaN for a single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
-        ``"sequential"`` and ``"centroid"``, or with a connectivity, the minimum in a group of more
-        than 64 features is over the 64 features least correlated with their partners: an upper
-        bound, and ``min_is_exact`` is false.
+        signs (NaN for a single one) and the ``target_correlation`` of its mean; see
+        :meth:`summary`. With ``"sequential"`` and ``"centroid"``, or with a connectivity, the
+        minimum in a group of more than 64 features is over the 64 features least correlated with
+        their partners: an upper bound, and ``min_is_exact`` is false.
     merge_path_ : structured ndarray
         For ``"agglomerative"`` and ``"joint"``: all merges in order, down to the fewest groups
         allowed, also beyond the tolerance. ``first`` and ``second`` are the first features of the
-        two groups, ``sign`` that of the second relative to the first, ``size`` the number of features merged, ``correlation`` that of the two means,
-        ``f``, and ``height``, the running maximum of F: the smallest tolerance at which the merge
-        is made. ``pairwise`` is true if F compares the two means alone; for ``"joint"`` only before
-        its regression starts, with height 0. Then the estimates behind F and the cohesion of the
-        merged group.
+        two groups, ``sign`` that of the second relative to the first, ``size`` the number of
+        features merged, ``correlation`` that of the two means, ``f``, and ``height``, the running
+        maximum of F: the smallest tolerance at which the merge is made. ``pairwise`` is true if F
+        compares the two means alone; for ``"joint"`` only before its regression starts, with height
+        0. Then the estimates behind F and the cohesion of the merged group.
     n_connected_components_ : int
         Fewest groups that ``connectivity`` and ``blocks`` allow: the number of parts that can never
         merge, not counting constant features. 1 without these.
