@@ -152,12 +152,12 @@ class Chunks(ChunkedTraining):
             join = add_in_tree if summed else _node(kernels.side_by_side)
             beside = [join(some) for some in self._pieces(kernels.standardized, own, summed)]
 
-        # First along the rows of chunks: then what stands beside them is not needed for long.
         def multiply(some: Any, chunk: Any, spec: Any, y: Any, weights: Any) -> Any:
             if target is None:
                 return _node(kernels.products)(some, summed, chunk, spec, weights)
             return _node(kernels.shared_products)(some, chunk, spec, weights, y, target)
 
+        # First along the rows of chunks: then what stands beside them is not needed for long.
         tasks = [
             _node(kernels.side_by_side)(
                 [multiply(some, row[j], spec, y, weights) for j, spec in others]
