@@ -91,7 +91,7 @@ def imbalance_of(first: Number, second: Number) -> Number:
 
 
 def _uneven(imbalance: Imbalance) -> bool:
-    return bool(np.ndim(imbalance) or imbalance)
+    return isinstance(imbalance, np.ndarray) or imbalance != 0
 
 
 def tolerance_value(tolerance: float | Literal["unbiased"]) -> float:
@@ -297,41 +297,49 @@ class Rule:
         return np.minimum(f, self._f_of_means(known.flipped(), imbalance)) if self.signed else f
 
     def flips(self, known: Correlations, imbalance: Imbalance = 0.0) -> npt.NDArray[np.bool_]:
-        """Which pairs of means are compared with the sign of the second flipped."""
-        if not self.signed:
-            return np.zeros(known.rho.shape, dtype=np.bool_)
+        """Which pairs of means merge rather with the sign of the second flipped."""
         plain = self._f_of_means(known, imbalance)
         mirrored = self._f_of_means(known.flipped(), imbalance)
         return np.asarray((mirrored < plain) | ((mirrored == plain) & (known.rho < 0)))
 
     def _f_of_means(self, known: Correlations, imbalance: Imbalance) -> FloatArray:
         # As from :func:`pairs_from_correlations`, with fewer arrays.
-        rho = known.rho
-        below_one, above_minus_one = 1 - rho, np.maximum(1 + rho, RESOLUTION)
+        rho, total = known.rho, known.r_first + known.r_second
+        below_one = 1 - rho
         coincide = below_one <= RESOLUTION
-        np.maximum(below_one, RESOLUTION, out=below_one)
-        difference, total = known.r_first - known.r_second, known.r_first + known.r_second
-        share = difference * difference
-        share /= 2 * below_one
+        share = known.r_first - known.r_second
+        share *= share
+        share /= np.maximum(2 * below_one, RESOLUTION)
         share[coincide] = 0
-        unexplained = total * total
-        unexplained /= 2 * above_minus_one
-        unexplained += share
-        np.subtract(1, unexplained, out=unexplained)
-        np.maximum(unexplained, RESOLUTION, out=unexplained)
+        mean = total * total
+        mean /= np.maximum(2 + 2 * rho, RESOLUTION)
+        unexplained = np.maximum(1 - share - mean, RESOLUTION)
         if _uneven(imbalance):
-            left = above_minus_one * difference - imbalance * below_one * total
-            left *= left
-            variance = above_minus_one + imbalance**2 * below_one
-            share = np.asarray(left / (2 * above_minus_one * below_one * variance))
+            above = np.maximum(1 + rho, RESOLUTION)
+            left = above * (known.r_first - known.r_second) - imbalance * below_one * total
+            variance = above * np.maximum(below_one, RESOLUTION)
+            share = left * left / (2 * variance * (above + imbalance**2 * below_one))
             share[coincide] = 0
-        with np.errstate(invalid="ignore"):  # of pairs that cannot be compared
+        if self.complete:
             f: FloatArray = self._ratio(share, unexplained, known.n_samples)
+        else:
+            with np.errstate(invalid="ignore"):
+                f = self._ratio(share, unexplained, known.n_samples)
+            f[np.isneginf(known.n_samples)] = inf
         if self.min_correlation > -1:
             f[rho < self.min_correlation - MARGIN] = inf
-        if not self.complete:
-            f[np.isneginf(known.n_samples)] = inf
         return f
+
+    def better_sign(
+        self, rho: float, r_first: float, r_second: float, n: float, imbalance: float
+    ) -> tuple[float, int]:
+        """F of one pair of means, and the sign of the second with which it is that."""
+        f = self.f_of_pair(rho, r_first, r_second, n, imbalance)
+        if self.signed:
+            mirrored = self.f_of_pair(-rho, r_first, -r_second, n, imbalance)
+            if mirrored < f or (mirrored == f and rho < 0):
+                return mirrored, -1
+        return f, 1
 
     def f_of_pair(
         self,
@@ -344,16 +352,16 @@ class Rule:
         """F of one pair of means as given, of neither flipped: exactly that of the arrays."""
         if rho < self.min_correlation - MARGIN or n_samples == -inf:
             return inf
-        below_one, above_minus_one = 1 - rho, max(1 + rho, RESOLUTION)
+        below_one, difference, total = 1 - rho, r_first - r_second, r_first + r_second
         if below_one <= RESOLUTION:
             return 0.0
-        difference, total = r_first - r_second, r_first + r_second
         share = difference * difference / (2 * below_one)
-        unexplained = 1 - (total * total / (2 * above_minus_one) + share)
+        unexplained = 1 - share - total * total / max(2 + 2 * rho, RESOLUTION)
         if imbalance:
-            left = above_minus_one * difference - imbalance * below_one * total
-            variance = above_minus_one + imbalance**2 * below_one
-            share = left * left / (2 * above_minus_one * below_one * variance)
+            above = max(1 + rho, RESOLUTION)
+            left = above * difference - imbalance * below_one * total
+            variance = above * below_one
+            share = left * left / (2 * variance * (above + imbalance**2 * below_one))
         return float(self._ratio(share, max(unexplained, RESOLUTION), n_samples))
 
     # Many pairs at once

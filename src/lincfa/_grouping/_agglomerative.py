@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 from math import inf
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -166,9 +166,9 @@ class Merging(ABC):
         return record
 
     def _known(
-        self, first: IndexArray, second: IndexArray, products: FloatArray
+        self, first: Any, second: Any, products: FloatArray
     ) -> tuple[Correlations, Imbalance]:
-        """Correlations and imbalance of the means of pairs of groups, which are broadcast."""
+        """Correlations and imbalance of the means of pairs of groups, given by two indices."""
         # By the product of the norms, which is the same from both sides, as ties need it.
         norms = self._norms[first], self._norms[second]
         rho = products / (norms[0] * norms[1])
@@ -182,6 +182,8 @@ class Merging(ABC):
         if gaps is None:
             r = self._r[first] / norms[0], self._r[second] / norms[1]
             return Correlations(rho, *r, self._rule.n_samples), imbalance
+        every = np.arange(self._names.size)
+        first, second = every[first], every[second]
         r_first = gaps.r[first, second] / (weights[1] * norms[0])
         r_second = gaps.r[second, first] / (weights[0] * norms[1])
         n = gaps.n_samples[first, second] / (weights[0] * weights[1])
@@ -191,18 +193,18 @@ class Merging(ABC):
         """Return F of pairs of means, or what replaces it in the order of merging."""
         f = self._rule.f_of_means(known, imbalance)
         limit = self._most_correlated_up_to
-        if limit > 0:
-            rho = np.where(self._rule.flips(known, imbalance), -known.rho, known.rho)
-            return np.where(f <= limit, limit * (1 - rho) / 2, f)
-        return f
+        if limit <= 0:
+            return f
+        rho = known.rho
+        if self._rule.signed:
+            rho = np.where(self._rule.flips(known, imbalance), -rho, rho)
+        return np.where(f <= limit, limit * (1 - rho) / 2, f)
 
     def _join(self, first: int, second: int) -> None:
         """Merge the second group into the first, flipped where that is its sign."""
-        product = np.array([self._product(first, second)])
-        known, imbalance = self._known(np.array([first]), np.array([second]), product)
-        sign = 1
-        if self._rule.flips(known, imbalance)[0]:
-            known, sign = known.flipped(), -1
+        rho, r_first, r_second, n, imbalance = self._figures(first, second)
+        _, sign = self._rule.better_sign(rho, r_first, r_second, n, imbalance)
+        if sign < 0:
             self._r[second] *= -1
             self._flip_sums(second)
             if self._gaps is not None:
@@ -218,10 +220,24 @@ class Merging(ABC):
         self._alive[second] = False
         self.count -= 1
         names = int(self._names[first]), int(self._names[second])
-        figures = (known.rho, known.r_first, known.r_second, known.n_samples, imbalance)
-        self._merges.append(
-            (*names, sign, int(self._sizes[first]), *(float(np.ravel(x)[0]) for x in figures))
-        )
+        figures = sign * rho, r_first, sign * r_second, n, imbalance
+        self._merges.append((*names, sign, int(self._sizes[first]), *figures))
+
+    def _figures(self, first: int, second: int) -> tuple[float, float, float, float, float]:
+        """Correlations of the means of two groups, number of samples, and imbalance."""
+        norms, weights = self._norms[[first, second]], self._weights[[first, second]]
+        rho = float(np.clip(self._product(first, second) / norms.prod(), -1, 1))
+        if self._gaps is None:
+            (r_first, r_second), n = (
+                (self._r[[first, second]] / norms).tolist(),
+                self._rule.n_samples,
+            )
+        else:
+            own, other = self._gaps.r[first, second], self._gaps.r[second, first]
+            r_first, r_second = (np.array([own, other]) / (weights[::-1] * norms)).tolist()
+            n = float(self._gaps.n_samples[first, second] / weights.prod())
+        means = (weights / self._sizes[[first, second]]).tolist()
+        return rho, r_first, r_second, n, imbalance_of(*means)
 
     def _first_of_ties(self, first: IndexArray, second: IndexArray, products: FloatArray) -> int:
         """Choose the most correlated pair, then that with the fewest features, then the first."""
@@ -352,11 +368,9 @@ class _AllPairs(Merging):
         self._sums[:, first] = sums
         return float(sums[first])
 
-    def _order_rows(self, rows: IndexArray) -> FloatArray:
+    def _order_rows(self, rows: slice) -> FloatArray:
         """Order of the pairs of some groups with all."""
-        every = np.arange(self._names.size)
-        products = self._sums[rows[0] : rows[-1] + 1]
-        order = self._order(*self._known(rows[:, None], every, products))
+        order = self._order(*self._known((rows, None), slice(None), self._sums[rows]))
         if self._blocks is not None:
             order[self._blocks[rows, None] != self._blocks] = inf
         return order
@@ -370,7 +384,7 @@ class _AllPairs(Merging):
         step = max(1, _STRIP_VALUES // size)
         for top in range(0, size, step):
             rows = np.arange(top, min(top + step, size))
-            self._matrix[rows] = self._order_rows(rows)
+            self._matrix[rows] = self._order_rows(slice(top, top + step))
             self._matrix[rows, rows] = inf
             self._search(rows)
 
@@ -378,7 +392,7 @@ class _AllPairs(Merging):
         """Compare a merged group with the others, and update the nearest group of each."""
         # A group whose nearest has changed is searched only when its turn comes: the F of its
         # former nearest is a lower bound until then.
-        order = self._order_rows(np.array([merged]))[0]
+        order = self._order_rows(slice(merged, merged + 1))[0]
         order[~self._alive] = inf
         order[merged] = inf
         self._matrix[merged] = order

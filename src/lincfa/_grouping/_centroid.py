@@ -52,41 +52,34 @@ class _Group:
         self._r = self.weight * float(statistics.target_correlation[seed])
         self._square = self.weight**2
         self._in_sums = 0
+        self._describe()
         self.update_sums()
         # That of a group without correlation with the target: no other has a larger one.
         self.largest_difference = float(rule.largest_difference(np.zeros(1))[0]) + _COINCIDE
 
-    @property
-    def norm(self) -> float:
-        """Norm of the sum. That of mirror images has no variance: any scale does for it."""
-        return sqrt(max(self._square, RESOLUTION * self.mean_weight**2))
-
-    @property
-    def r(self) -> float:
-        """Correlation of the mean of the group with the target, as far as it matters for reach."""
-        return abs(self._r) / self.norm if self._rule.signed else self._r / self.norm
+    def _describe(self) -> None:
+        """Compute what candidates are compared with, from the sums over the members."""
+        # What the mean of the group counts beside a candidate: equal weights are like none.
+        self.mean_weight = self.weight / len(self.members)
+        # The sum of mirror images has no variance: any norm does for it.
+        self.norm = sqrt(max(self._square, RESOLUTION * self.mean_weight**2))
+        # Correlation of the mean with the target, as far as it matters for reach.
+        self.r = (abs(self._r) if self._rule.signed else self._r) / self.norm
 
     def _weight_of(self, feature: int) -> float:
         return 1.0 if self._rule.weights is None else float(self._rule.weights[feature])
 
-    @property
-    def mean_weight(self) -> float:
-        """What the mean of the group counts beside a candidate: equal weights are like none."""
-        return self.weight / len(self.members)
-
     def join(self, feature: int, figures: list[float]) -> bool:
         """Test a candidate, given what the sums say of it; if it passes, it joins."""
         # The running sums do not include it yet.
-        rule, norm, weight = self._rule, self.norm, self._weight_of(feature)
         total, r_sum, r_feature, n = figures
-        rho = max(-1.0, min(1.0, total / norm))
-        r_group, imbalance = r_sum / norm, imbalance_of(self.mean_weight, weight)
-        f, sign = rule.f_of_pair(rho, r_group, r_feature, n, imbalance), 1.0
-        if rule.signed:
-            mirrored = rule.f_of_pair(-rho, r_group, -r_feature, n, imbalance)
-            if mirrored < f or (mirrored == f and rho < 0):
-                f, sign = mirrored, -1.0
-        if f > rule.tolerance:
+        weight, imbalance = 1.0, 0.0
+        if self._rule.weights is not None:
+            weight = self._weight_of(feature)
+            imbalance = imbalance_of(self.mean_weight, weight)
+        rho, r_group = max(-1.0, min(1.0, total / self.norm)), r_sum / self.norm
+        f, sign = self._rule.better_sign(rho, r_group, r_feature, n, imbalance)
+        if f > self._rule.tolerance:
             return False
         factor = sign * weight
         self.members.append(feature)
@@ -95,6 +88,7 @@ class _Group:
         self._square += 2 * factor * total + weight**2
         self._r += factor * float(self._statistics.target_correlation[feature])
         self.weight += weight
+        self._describe()
         return True
 
     def update_sums(self) -> None:

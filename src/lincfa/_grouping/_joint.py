@@ -152,6 +152,8 @@ def _limits(rule: Rule, constraint: Constraint) -> str:
 
 def _inverse(products: FloatArray, unit: FloatArray) -> tuple[FloatArray, bool]:
     """Invert the products of sums whose members have about these weights."""
+    if (unit == 1).all():
+        return inverse(products)
     units = unit * unit[:, None]
     inverted, singular = inverse(products / units)
     inverted /= units

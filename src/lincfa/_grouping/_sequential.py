@@ -231,7 +231,7 @@ class _ConnectedGroups:
             return None
         joins = self._passes(first, second, known)
         rings: list[dict[int, _Figures]] = [{} for _ in range(varying.size)]
-        passing = first[joins].tolist(), second[joins].tolist(), _figures(known.at(joins))
+        passing = first[joins].tolist(), second[joins].tolist(), _figures(known.of(joins))
         for seed, feature, figures in zip(*passing, strict=True):
             rings[seed][feature] = figures
         return rings
@@ -308,7 +308,7 @@ class _ConnectedGroups:
         joins = self._passes(seed, candidates, known)
         tested: dict[int, _Figures | None] = dict.fromkeys(features)
         if joins.any():
-            passing = zip(candidates[joins].tolist(), _figures(known.at(joins)), strict=True)
+            passing = zip(candidates[joins].tolist(), _figures(known.of(joins)), strict=True)
             tested.update(passing)
         return tested
 
@@ -322,7 +322,7 @@ class _ConnectedGroups:
         if unsure.size:
             partners = np.broadcast_to(first, second.shape)[unsure]
             joins[unsure] = _decide(
-                self._statistics, self._rule, partners, second[unsure], known.at(unsure)
+                self._statistics, self._rule, partners, second[unsure], known.of(unsure)
             ).merges
         return joins
 
@@ -330,4 +330,6 @@ class _ConnectedGroups:
 def _figures(known: Correlations) -> list[_Figures]:
     """List the correlations of pairs, pair by pair."""
     values = known.rho, known.r_first, known.r_second, known.n_samples
-    return list(zip(*(np.asarray(value).tolist() for value in values), strict=True))
+    size = known.rho.size
+    listed = (np.asarray(v).tolist() if np.ndim(v) else [float(v)] * size for v in values)
+    return list(zip(*listed, strict=True))

@@ -94,7 +94,7 @@ class NearbyCorrelations:
             rho = self._all[candidates] @ self._all[seed]
         elif not self._width or self._replaces_too_much(candidates):
             (row,) = self._source.between(first, [(slice(0, 1), candidates)])
-            return row.at(0)
+            return row.at(0, slice(None))
         else:
             rho = self._products(self._standardized(first)[0], candidates)
         return self._source.with_target(rho, seed, candidates)

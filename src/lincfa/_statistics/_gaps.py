@@ -235,7 +235,7 @@ class GapGroupSums(GroupSums):
                 known = self._statistics.known(np.array(self._members[some]), behind)
                 for place, factor in enumerate(self._factors[some]):
                     weight += abs(factor)
-                    add_member(sums, known.at(place), factor, weight)
+                    add_member(sums, known.at(place, slice(None)), factor, weight)
             self._sums[:, behind] = sums
         self._counted[candidates] = len(self._members)
         return self._sums[:, candidates]

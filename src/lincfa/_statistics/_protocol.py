@@ -137,27 +137,36 @@ class Correlations:
         """Return the correlations with the sign of the second feature flipped."""
         return Correlations(-self.rho, self.r_first, -self.r_second, self.n_samples)
 
-    def at(self, *places: Any) -> "Correlations":
-        """Select pairs by their places."""
-        shape = self.rho.shape
-        return self._each(lambda values: np.broadcast_to(values, shape)[places])
+    def at(self, rows: Any, columns: Any) -> "Correlations":
+        """Select pairs of a matrix by their places."""
+        n_rows, n_columns = self.rho.shape
+
+        def select(values: Any) -> Any:
+            if np.ndim(values) == 2:
+                along = columns if values.shape[1] == n_columns else 0
+                return values[rows if values.shape[0] == n_rows else 0, along]
+            return values[columns] if np.ndim(values) else values
+
+        return self._each(select)
+
+    def of(self, pairs: Any) -> "Correlations":
+        """Select some of a list of pairs."""
+        return self._each(lambda values: values[pairs] if np.ndim(values) else values)
 
     def part(self, rows: slice, columns: slice) -> "Correlations":
         """Select a part of a matrix of pairs, as views."""
+        n_rows, n_columns = self.rho.shape
 
         def cut(values: Any) -> Any:
-            if np.ndim(values) < 2:
-                return values[columns] if np.ndim(values) else values
-            own = (
-                (rows if values.shape[0] > 1 else slice(None)),
-                (columns if values.shape[1] > 1 else slice(None)),
-            )
-            return values[own]
+            if np.ndim(values) == 2:
+                along = columns if values.shape[1] == n_columns else slice(None)
+                return values[rows if values.shape[0] == n_rows else slice(None), along]
+            return values[columns] if np.ndim(values) else values
 
         return self._each(cut)
 
     def _each(self, function: Callable[[Any], Any]) -> "Correlations":
-        return Correlations(*(function(getattr(self, field.name)) for field in fields(self)))
+        return Correlations(*map(function, (self.rho, self.r_first, self.r_second, self.n_samples)))
 
 
 @dataclass(frozen=True)
@@ -223,9 +232,9 @@ def add_member(sums: FloatArray, known: Correlations, factor: float, weight: flo
     sums[0] += factor * known.rho
     sums[1] += factor * known.r_first
     # The others are means over the members, which change only where values are missing.
-    share = abs(factor) / weight
-    sums[2] += share * (known.r_second - sums[2])
     if np.ndim(known.n_samples):
+        share = abs(factor) / weight
+        sums[2] += share * (known.r_second - sums[2])
         never = np.isneginf(sums[3]) | np.isneginf(known.n_samples)
         with np.errstate(invalid="ignore"):
             n_samples = sums[3] + share * (known.n_samples - sums[3])
@@ -351,7 +360,7 @@ class Statistics(Features, ABC):
         """Complete correlations of pairs of features, precise also where they nearly coincide."""
         # Here from nothing but correlations, to the resolution of sums.
         floor = (self.rounding[first] + self.rounding[second]) ** 2
-        r_first, r_second = known.r_first, known.r_second
+        r_first, r_second = np.broadcast_arrays(known.r_first, known.r_second)
 
         def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
             gap = 1 - sign * known.rho[near]

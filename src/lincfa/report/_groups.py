@@ -263,8 +263,9 @@ def _nearest_groups(
     known = statistics.within(np.arange(len(labels))).at(first, second)
     lowest = -1.0 if reducer.min_correlation is None else float(reducer.min_correlation)
     imbalance = rule.imbalance(first, second)
-    flips = replace(rule, min_correlation=lowest, signed=reducer.signed).flips(known, imbalance)
-    signs = np.where(flips, -1, 1)
+    signs = np.ones(first.size, dtype=np.int8)
+    if reducer.signed:
+        signs[replace(rule, min_correlation=lowest).flips(known, imbalance)] = -1
     oriented = replace(known, rho=signs * known.rho, r_second=signs * known.r_second)
     rho, f = oriented.rho, rule.f_of_means(oriented, imbalance)
     nearest = np.argsort(f, kind="stable")[:NEAR_SHOWN]
