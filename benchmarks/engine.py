@@ -138,6 +138,32 @@ def no_merges(console: Console, table: Table, n: int, D: int) -> list[Bar]:
     return bars
 
 
+def real_tables(console: Console, n: int, D: int) -> list[Bar]:
+    """Measure what gaps, signs and weights of features cost over a plain fit."""
+    bars = []
+    for draw in (sources.tree, sources.field):
+        data = draw(n, D)
+        console.print(f"gaps, signs and weights: {data.name}, {data.shape} …", style="dim")
+        rng = np.random.default_rng(0)
+        gappy = data.X.copy(order="K")
+        gappy[rng.random(data.X.shape) < 0.1] = np.nan
+        weights = rng.uniform(0.2, 1.0, size=D)
+        plain = seconds(lambda: LinCFA().fit(data.X, data.y), 5)  # noqa: B023  called at once
+        for what, X, bound, parameters in (
+            ("missing='pairwise', no gaps", data.X, 1.1, {"missing": "pairwise"}),
+            ("missing='pairwise', 10 % gaps", gappy, 6, {"missing": "pairwise"}),
+            ("signed", data.X, 2, {"signed": True}),
+            ("feature_weights", data.X, 6, {"feature_weights": weights}),
+        ):
+            time = seconds(lambda: LinCFA(**parameters).fit(X, data.y), 5)  # noqa: B023
+            name = f"{what}, over a plain fit, {data.name}, {data.shape}"
+            bars.append(Bar.at_most(name, bound, time / plain))
+        extra = extra_bytes(lambda: LinCFA(missing="pairwise").fit(gappy, data.y))  # noqa: B023
+        what = f"extra memory with 10 % gaps in % of X, {data.name}, {data.shape}"
+        bars.append(Bar.at_most(what, 30, 100 * extra / data.X.nbytes))
+    return bars
+
+
 def million(console: Console, n: int, D: int) -> list[Bar]:
     """Measure a million features in float32."""
     X, y = sources.large(n, D)
@@ -203,6 +229,7 @@ def main() -> None:
     bars = wide(console, table, [100, 200] if quick else [2000, 10_000, 40_000])
     bars += tall(console, table, *((400, 60) if quick else (20_000, 2000)))
     bars += no_merges(console, table, *((100, 200) if quick else (2000, 5000)))
+    bars += real_tables(console, *((100, 200) if quick else (1000, 10_000)))
     if not options.no_large:
         bars += million(console, *((50, 5000) if quick else (1000, 1_000_000)))
     console.print(table)

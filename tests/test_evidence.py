@@ -82,7 +82,7 @@ def test_each_merged_feature_has_one_row_and_no_first_feature_has_any(strategy, 
 
 
 def test_fields_are_those_documented_and_libraries_known(data):
-    names = ["group", "feature", "partner", "correlation", "threshold", "f", "tolerance"]
+    names = ["group", "feature", "partner", "sign", "correlation", "threshold", "f", "tolerance"]
     assert list(LinCFA().fit(*data).evidence_.dtype.names) == [*names, *SHARES, *IN_UNITS]
     with pytest.raises(ValueError, match="'pandas' or 'polars', got 'arrow'"):
         LinCFA().fit(*data).evidence_frame("arrow")

@@ -151,7 +151,7 @@ def test_cross_validation_with_weights():
         (lambda w: np.where(np.arange(12) == 4, -1.5, w), "finite and positive.* 't4' is -1.5"),
         (lambda w: w.astype(str), "feature_weights"),
         (lambda w: "heavy", "feature_weights"),
-        (lambda w: "area", "feature_weights.*'area'.*field"),
+        (lambda w: "area", 'feature_weights="area" needs an xarray field'),
     ],
 )
 def test_weights_that_are_none(change, message):

@@ -1,14 +1,18 @@
 """Missing values: pairs on their complete rows, means of what is present, and what is refused."""
 
+import pickle
 import re
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import literal_strategies as literal
 from lincfa import LinCFA, LinCFACV, explain_pair
+from lincfa._grouping import _cohesion
+from lincfa._statistics import _moments
 from reference import QUICK, assert_raises, noise_only, stream, table
 from signs_gaps_weights import assert_identical, copies, factors, in_float32, make, with_gaps
 
@@ -224,6 +228,7 @@ def test_types_and_containers():
 # In pieces
 
 
+@pytest.mark.filterwarnings("ignore:LinCFA leaves out constant")  # in four rows
 @every_kind
 @pytest.mark.parametrize("bounds", [(30,), (1, 3, 4, 100), (150, 151, 299)])
 @every_strategy
@@ -240,8 +245,116 @@ def test_chunks_of_rows(strategy, bounds, together):
 def test_a_chunk_in_which_a_column_is_missing():
     X, y, _ = gappy()
     X[:100, 4] = np.nan
-    model = stream(X, y, (100, 200), LinCFA(missing="pairwise"))
+    model = LinCFA(missing="pairwise")
+    with pytest.warns(UserWarning, match=r"constant.*column 4\."):
+        model.partial_fit(X[:100], y[:100])
+    assert model.labels_[4] == -1
+    model.partial_fit(X[100:200], y[100:200]).partial_fit(X[200:], y[200:])
     assert_same_groups(model, LinCFA(missing="pairwise").fit(X, y))
+
+
+@pytest.mark.parametrize("first", ["complete", "with gaps"])
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+@every_strategy
+def test_chunks_of_weighted_rows(strategy, offset, first):
+    """Rows without weight among them; means of the size of the scales, and much larger."""
+    X, y, weights = gappy()
+    if first == "complete":  # until the first gap, only comoments are kept
+        X[:100] = make(factors, ENOUGH)[0][:100]
+    X, y = X + offset, y - offset
+    counts = np.random.default_rng(3).integers(0, 4, size=len(y)) * 0.5
+    build = builder(strategy, weights)
+    model = build()
+    for start, stop in ((0, 100), (100, 130), (130, 300)):
+        rows = slice(start, stop)
+        model.partial_fit(X[rows], y[rows], counts[rows])
+    # Means of 1e4 scales are rounded to 1e-12 of a scale.
+    whole = build().fit(X, y, counts)
+    assert_same_groups(model, whole, rtol=1e-7)
+    assert model.n_samples_ == whole.n_samples_
+    assert model.target_scale_ == pytest.approx(whole.target_scale_, rel=1e-11)
+    for name in ("mean_correlation", "min_correlation", "target_correlation"):
+        np.testing.assert_allclose(model.cohesion_[name], whole.cohesion_[name], atol=1e-9)
+
+
+def test_large_groups_of_chunks_of_rows(monkeypatch):
+    """Of groups with more members than are compared, the variance of their sum."""
+    monkeypatch.setattr(_cohesion, "COMPARED", 2)
+    monkeypatch.setattr(_moments, "_STRIP", 3)
+    X, y, weights = gappy()
+    for units in ("standardized", "original"):
+        build = builder("sequential", weights, units=units, tolerance=20.0)
+        model, whole = stream(X, y, (50, 200), build()), build().fit(X, y)
+        assert max(map(len, whole.groups_)) > 2
+        for name in ("mean_correlation", "target_correlation"):
+            np.testing.assert_allclose(model.cohesion_[name], whole.cohesion_[name], atol=1e-12)
+
+
+@every_strategy
+def test_strips_of_sums(strategy, monkeypatch):
+    """Matrices of pairs are filled and read some rows at a time."""
+    monkeypatch.setattr(_moments, "_STRIP", 5)
+    X, y, weights = gappy()
+    build = builder(strategy, weights)
+    assert_same_groups(stream(X, y, (50, 200), build()), build().fit(X, y))
+
+
+def test_a_stream_of_complete_rows_is_that_without_the_option():
+    X, y, _ = make(factors)
+    models = [stream(X, y, (20, 30), LinCFA(missing=how)) for how in ("error", "pairwise")]
+    one, two = ({**vars(model), "missing": None} for model in models)
+    assert pickle.dumps(one) == pickle.dumps(two)
+    full = stream(X, y, (20, 30), LinCFA(missing="pairwise", noise="full"))
+    np.testing.assert_array_equal(full.labels_, LinCFA(noise="full").fit(X, y).labels_)
+
+
+@pytest.mark.parametrize("row", [0, 20])
+def test_a_bad_chunk_with_gaps_leaves_no_trace(row):
+    """Before and after the first gap."""
+    X, y, _ = make(factors)
+    X[row, 3] = np.nan
+    model = LinCFA(missing="pairwise").partial_fit(X[:20], y[:20])
+    before = pickle.dumps(vars(model))
+    for value, message in ((np.inf, "infinity in column 7"), (1e200, "too large.*column 7")):
+        wrong = X[20:40].copy()
+        wrong[4, 7] = value
+        assert_raises(message, model.partial_fit, wrong, y[20:40])
+        assert pickle.dumps(vars(model)) == before
+    again = pickle.loads(pickle.dumps(model))
+    for one in (model, again):
+        one.partial_fit(X[20:], y[20:])
+    for name in ("labels_", "evidence_", "mean_", "scale_", "target_correlation_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(again, name))
+    assert_same_groups(model, LinCFA(missing="pairwise").fit(X, y))
+
+
+def test_too_many_columns_for_sums_of_pairs(monkeypatch):
+    X, y, _ = make(factors)
+    monkeypatch.setattr(_moments, "LARGEST_SQUARE", 7 * 8 * 12**2)
+    model = stream(X, y, (20,), LinCFA(missing="pairwise"))
+    X[3, 3] = np.nan
+    model.partial_fit(X[:20], y[:20])
+    monkeypatch.setattr(_moments, "LARGEST_SQUARE", 7 * 8 * 12**2 - 1)
+    model = LinCFA(missing="pairwise").partial_fit(X[20:], y[20:])  # as long as nothing is missing
+    before = pickle.dumps(vars(model))
+    message = r"seven matrices of 12 × 12 sums.*\(11 features\).*numpy\.memmap"
+    assert_raises(message, model.partial_fit, X[:20], y[:20])
+    assert pickle.dumps(vars(model)) == before
+
+
+def test_few_rows_with_gaps_are_not_yet_a_fit():
+    X, y, _ = make(factors)
+    X[::2, 0], X[1::2, 1] = np.nan, np.nan
+    model = LinCFA(missing="pairwise").partial_fit(X[:3], y[:3])
+    with pytest.raises(NotFittedError, match="has seen 3 rows"):
+        model.transform(X)
+    nothing = LinCFA(missing="pairwise").partial_fit(np.full((5, 12), np.nan), y[:5])
+    with pytest.raises(NotFittedError, match="a feature that vary"):
+        nothing.transform(X)
+    np.testing.assert_array_equal(
+        nothing.partial_fit(X, y).labels_,
+        LinCFA(missing="pairwise").fit(X, y).labels_,
+    )
 
 
 @every_kind
@@ -413,6 +526,5 @@ def test_the_noise_of_all_features_needs_complete_data(strategy):
 
 def test_explain_pair_with_too_few_common_rows():
     X = pd.DataFrame({"a": [1.0, 2, 3, 5, np.nan, np.nan], "b": [np.nan, 2, 1, 4, 3, 1]})
-    pair = explain_pair(X, np.arange(6.0) ** 2, "a", "b", tolerance=1e9, missing="pairwise")
-    assert not pair.merges
-    assert pair.n_samples == 3
+    with pytest.raises(ValueError, match=r"'a' and 'b' cannot be compared: 3 samples .* 4 are"):
+        explain_pair(X, np.arange(6.0) ** 2, "a", "b", tolerance=1e9, missing="pairwise")

@@ -254,7 +254,7 @@ def test_kept_correlations_change_nothing(monkeypatch, kind):
         X = X.astype(np.float32)
     model = LinCFACV(**QUICK).fit(X, y)
     monkeypatch.setattr("lincfa._search._folds._MOST_CACHED", 0)
-    monkeypatch.setattr("lincfa._search._folds.CachedStatistics", None)  # not used any more
+    monkeypatch.setattr("lincfa._search._folds.cached", None)  # not used any more
     uncached = LinCFACV(**QUICK).fit(X, y)
     combinations = list(product(*(QUICK[name] for name in WAYS)))
     estimators = [PlainRidge(penalty) for penalty in QUICK["penalties"]]

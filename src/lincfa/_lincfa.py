@@ -28,7 +28,7 @@ from ._model._parameters import (
     check_tolerance,
 )
 from ._rule import Rule, complete, tolerance_value
-from ._statistics import Moments, MomentStatistics, Statistics, statistics_of
+from ._statistics import GapMoments, Moments, Statistics, statistics_of
 from .theory._arrays import FloatArray
 
 if TYPE_CHECKING:  # a fit in memory loads nothing of dask
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # a fit in memory loads nothing of dask
 class _Stream:
     """What an estimator keeps between calls of ``partial_fit``: moments of all rows so far."""
 
-    moments: Moments
+    moments: Moments | GapMoments
     types: list[str] | None  # of the columns of the first chunk
     obstacle: str = ""  # why these rows are not enough for the parameters
 
@@ -52,8 +52,12 @@ class _Stream:
     def add(self, chunk: Training, types: list[str] | None) -> None:
         """Add the rows of a chunk; if it raises, nothing changes."""
         check_same_types(self.types, types, chunk.columns.names)
-        self.moments.update(chunk)
-        self.obstacle = ""
+        moments = self.moments
+        if isinstance(moments, Moments) and chunk.gaps and np.isnan(chunk.values).any():
+            GapMoments.check_size(chunk.columns.size)
+            moments = GapMoments.of(moments)
+        moments.update(chunk)
+        self.moments, self.obstacle = moments, ""
 
     @property
     def missing(self) -> str:
@@ -154,8 +158,9 @@ class LinCFA(GroupModel):
         Correlation of each feature with the target; 0 for a constant feature.
     evidence_ : structured ndarray
         One row per merged feature; :meth:`evidence_frame` returns it as a data frame. ``group``,
-        ``feature``, the ``partner`` it was compared with, their ``correlation``, the ``threshold``
-        it had to reach, ``f`` and the ``tolerance``. Then the estimates behind F: the drop of
+        ``feature``, the ``partner`` it was compared with, the ``sign`` with which it was (all that
+        follows is of the feature with this sign), their ``correlation``, the ``threshold`` it had
+        to reach, ``f`` and the ``tolerance``. Then the estimates behind F: the drop of
         variance, the growth of bias and the net gain in mean squared error, as shares of the
         target's variance (``variance_drop_share``, ``bias_growth_share``, ``gain_share``) and in
         the square of its unit (``variance_drop``, ``bias_growth``, ``gain``). A threshold below −1
@@ -164,19 +169,19 @@ class LinCFA(GroupModel):
         on all groups; merges before its regression starts are made whatever their pairwise F, so
         that their tolerance is infinite.
     cohesion_ : structured ndarray of shape (n_groups_,)
-        For each group the ``mean_correlation`` and ``min_correlation`` of its features (NaN for a
-        single one) and the ``target_correlation`` of its mean; see :meth:`summary`. With
-        ``"sequential"`` and ``"centroid"``, or with a connectivity, the minimum in a group of more
-        than 64 features is over the 64 features least correlated with their partners: an upper
-        bound, and ``min_is_exact`` is false.
+        For each group the ``mean_correlation`` and ``min_correlation`` of its features with their
+        signs (NaN for a single one) and the ``target_correlation`` of its mean; see
+        :meth:`summary`. With ``"sequential"`` and ``"centroid"``, or with a connectivity, the
+        minimum in a group of more than 64 features is over the 64 features least correlated with
+        their partners: an upper bound, and ``min_is_exact`` is false.
     merge_path_ : structured ndarray
         For ``"agglomerative"`` and ``"joint"``: all merges in order, down to the fewest groups
         allowed, also beyond the tolerance. ``first`` and ``second`` are the first features of the
-        two groups, ``size`` the number of features merged, ``correlation`` that of the two means,
-        ``f``, and ``height``, the running maximum of F: the smallest tolerance at which the merge
-        is made. ``pairwise`` is true if F compares the two means alone; for ``"joint"`` only before
-        its regression starts, with height 0. Then the estimates behind F and the cohesion of the
-        merged group.
+        two groups, ``sign`` that of the second relative to the first, ``size`` the number of
+        features merged, ``correlation`` that of the two means, ``f``, and ``height``, the running
+        maximum of F: the smallest tolerance at which the merge is made. ``pairwise`` is true if F
+        compares the two means alone; for ``"joint"`` only before its regression starts, with height
+        0. Then the estimates behind F and the cohesion of the merged group.
     n_connected_components_ : int
         Fewest groups that ``connectivity`` and ``blocks`` allow: the number of parts that can never
         merge, not counting constant features. 1 without these.
@@ -299,7 +304,8 @@ class LinCFA(GroupModel):
 
         After the last chunk the groups are those of :meth:`fit` on all rows (features that differ
         by less than 1e-13 of their variance count as equal). The estimator keeps no rows, only the
-        comoments of the features: 8·D² bytes, also when it is pickled. Each call groups again, so
+        comoments of the features: 8·D² bytes, also when it is pickled, and seven times as many from
+        the first missing value on. Each call groups again, so
         chunks of a few hundred rows or more are best. It counts as not fitted while there are fewer
         than 4 rows, while the target or all features are constant, or while there are too few rows
         for the parameters (``noise="full"``, ``n_groups``). There is no warning of many groups, as
@@ -312,7 +318,7 @@ class LinCFA(GroupModel):
         ----------
         X : array or data frame of shape (n_samples, n_features)
             Rows to add: numeric, with the same columns and types in every chunk; no missing values,
-            unless ``missing="pairwise"``.
+            unless ``missing="pairwise"``. A column without values so far counts as constant.
         y : array of shape (n_samples,)
             Their target.
         sample_weight : array of shape (n_samples,), default=None
@@ -349,7 +355,7 @@ class LinCFA(GroupModel):
         self._stream = stream
         if stream.moments.sufficient:
             try:
-                self._group(MomentStatistics.from_moments(stream.moments), constraint, weights)
+                self._group(stream.moments.statistics, constraint, weights)
             except ValueError as error:
                 # The rows are counted; there may be too few yet for what the parameters ask.
                 kept = ("_stream", "_columns", "n_features_in_", "feature_names_in_")

@@ -13,7 +13,7 @@ from .._data._names import Names
 from .._data._training import FeatureTable
 from .._statistics import IndexArray
 from .._statistics._dask._chunks import LARGEST_BATCH, add_in_tree
-from .._statistics._means import partial_sums, spread_means
+from .._statistics._means import divided, partial_sums, spread_means
 from ..theory._arrays import FloatArray
 
 _UNKNOWN_LENGTH = 2**12
@@ -45,7 +45,7 @@ def average_lazily(model: Any, X: Any, table: FeatureTable) -> Any:
 
     # What the column chunks contribute is added up in tasks of their own: sums of arrays would be
     # fused with all that they are sums of, and a whole row of chunks would have to be in memory.
-    task, divide, given = delayed(_sums), delayed(_divided), [_once(spec) for spec in specs]
+    task, divide, given = delayed(_sums), delayed(divided), [_once(spec) for spec in specs]
     rows = [
         [divide(add_in_tree([task(*pair) for pair in zip(row, given, strict=True)]), weights)]
         for row in array.to_delayed()
@@ -154,7 +154,7 @@ def _once(value: Any) -> Any:
 
 def _averages(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
     """Average the groups of a chunk that has all columns."""
-    return _divided(_sums(chunk, spec), spec[3])
+    return divided(_sums(chunk, spec), spec[3])
 
 
 def _sums(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
@@ -172,12 +172,6 @@ def _sums(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
         )
     except ValueError as error:
         raise ValueError(f"In a chunk of {chunk.shape[0]} rows: {error}") from None
-
-
-def _divided(sums: FloatArray, weights: FloatArray) -> FloatArray:
-    """Divide sums by the weights of the groups, or by those present where they are given too."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(sums[0] / (sums[1] if len(sums) > 1 else weights))
 
 
 def _expanded(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:

@@ -9,6 +9,7 @@ from ._array import standardize_target as standardize_target
 from ._cache import CachedStatistics as CachedStatistics
 from ._cache import NearbyCorrelations as NearbyCorrelations
 from ._gaps import CachedGapStatistics, GapStatistics
+from ._moments import GapMoments as GapMoments
 from ._moments import Moments as Moments
 from ._moments import MomentStatistics as MomentStatistics
 from ._moments import check_range as check_range

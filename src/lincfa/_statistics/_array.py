@@ -19,6 +19,9 @@ from ._gaps import (
     seeds_for_sums,
     shared_sums,
     sums_of_pairs,
+    sums_within,
+    variances_of_sums,
+    zero_missing,
 )
 from ._means import group_variances
 from ._protocol import (
@@ -65,7 +68,7 @@ _TINY_VARIANCE = 1e-280
 _LARGEST_UNIT = 1e304
 """Beyond this, and below its inverse, sums of products would leave the range of float64."""
 _DELICATE_VALUES = 2**19
-_GAP_VALUES, _GAP_WIDTH = 2**20, 256
+_GAP_VALUES, _GAP_WIDTH = 2**18, 256
 _FLAT = 1e-12
 """Variance of the standardised target below which it does not vary on some samples."""
 
@@ -324,6 +327,11 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
     def known(self, first: IndexArray, second: IndexArray) -> Correlations:
         result = np.zeros((N_SUMS, first.size, second.size))
         target = self._target_and_weights()
+        if first is second:
+            for rows in row_slices(self.n_rows, 6 * first.size, _GAP_VALUES):
+                columns = self._scaled(rows, first)
+                result += sums_within(seeds_for_sums(columns, target[rows]), columns)
+            return correlations_of(result)
         for rows in row_slices(self.n_rows, 6 * first.size, _GAP_VALUES):
             seeds = seeds_for_sums(self._scaled(rows, first), target[rows])
             for left in range(0, second.size, _GAP_WIDTH):
@@ -374,26 +382,27 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
         for rows in row_slices(self.n_rows, grouped.size, _GAP_VALUES):
             values = self._scaled(rows, grouped).T
             missing = np.isnan(values)
-            values[missing] = 0.0
+            zero_missing(values, missing)
             products += (sign @ values) ** 2 @ weights[rows]
             values *= values
             products -= square @ (values @ weights[rows])
             there = (~missing).astype(np.float64)
             counts += (size @ there) ** 2 @ weights[rows]
             counts -= square @ (there @ weights[rows])
-        squares = square @ np.ones(grouped.size)
-        pairs = (size @ np.ones(grouped.size)) ** 2 - squares
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = np.nan_to_num(products / (counts - pairs))
-        return np.asarray(squares + pairs * np.clip(mean, -1, 1))
+        return variances_of_sums(np.stack([products, counts]), labels, n_groups, factors)
 
 
 def _costs_of_gaps(X: npt.NDArray[Any]) -> Costs:
     """What correlations of columns with missing values cost."""
     costs = _costs(X)
-    # Six columns are made of each seed; and columns cannot be added up or kept.
+    # Six columns are made of each seed; and columns cannot be added up or kept. Pairs within a
+    # block cost as much as others, so that it is as small as it can be.
     return replace(
-        costs, max_seeds=max(_FEWEST_SEEDS, costs.max_seeds // 6), scattered=np.inf, columns=0
+        costs,
+        block_size=lambda remaining, _: min(remaining, _SMALLEST_BLOCK),
+        max_seeds=max(_FEWEST_SEEDS, costs.max_seeds // 6),
+        scattered=np.inf,
+        columns=0,
     )
 
 
@@ -533,7 +542,7 @@ def _moments_of_present(
         for rows, columns, tile in tiles(X):
             np.subtract(X[rows, columns], shift[columns], out=tile)
             missing = np.isnan(tile)
-            tile[missing] = 0.0
+            zero_missing(tile, missing)
             counted = with_presence[:, rows] @ (~missing).astype(np.float64)
             for total, part in zip((n, t, tt), counted, strict=True):
                 total[columns] += part

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
 from .._data._checks import MIN_SAMPLES
 from ..theory._arrays import FloatArray
@@ -62,7 +64,7 @@ def shared_sums(seeds: FloatArray, columns: FloatArray) -> FloatArray:
     """
     size = seeds.shape[0] // 6
     missing = np.isnan(columns)
-    columns[missing] = 0.0
+    zero_missing(columns, missing)
     result = np.empty((N_SUMS, size, columns.shape[1]))
     with_values = (seeds[: 3 * size] @ columns).reshape(3, size, -1)
     with_presence = (seeds @ (~missing).astype(np.float64)).reshape(6, size, -1)
@@ -73,6 +75,26 @@ def shared_sums(seeds: FloatArray, columns: FloatArray) -> FloatArray:
     for place, sums in zip((1, 0, 8, 3, 6, 9), with_presence, strict=True):
         result[place] = sums
     return result
+
+
+def sums_within(seeds: FloatArray, columns: FloatArray) -> FloatArray:
+    """The same of all pairs of columns which are the seeds themselves, for less."""
+    size = columns.shape[1]
+    result = np.empty((N_SUMS, size, size))
+    missing = np.isnan(columns)
+    with_presence = (seeds @ (~missing).astype(np.float64)).reshape(6, size, -1)
+    for place, sums in zip((1, 0, 8, 3, 6, 9), with_presence, strict=True):
+        result[place] = sums
+    for place, mirror in ((2, 1), (4, 3), (7, 6)):
+        result[place] = result[mirror].T
+    zero_missing(columns, missing)
+    result[5] = seeds[:size] @ columns
+    return result
+
+
+def zero_missing(values: FloatArray, missing: npt.NDArray[np.bool_]) -> None:
+    """Replace missing values by 0, by their bits: three times as fast as by assignment."""
+    values.view(np.int64)[...] &= missing.astype(np.int64) - 1
 
 
 def sums_of_pairs(first: FloatArray, second: FloatArray, target: FloatArray) -> FloatArray:
@@ -86,6 +108,50 @@ def sums_of_pairs(first: FloatArray, second: FloatArray, target: FloatArray) -> 
     squares = (np.einsum("ij,ij->j", *pair) for pair in ((wa, a), (wb, b), (wa, b)))
     with_target = (np.einsum("ij,ij->j", with_t, x) for x in (a, b))
     return np.array([n, sum_a, sum_b, *squares, *with_target, sum_t, (t * with_t).sum(axis=0)])
+
+
+def present_sums(
+    values: FloatArray, labels: IndexArray, n_groups: int, factors: FloatArray
+) -> FloatArray:
+    """Sums over the columns present in each row, for each group, of shape (4, n, n_groups).
+
+    Of columns times factors, of the squares of these, of the weights (the factors without their
+    signs) and of their squares. They add up over columns. Label −1 belongs to no group.
+    """
+    grouped = np.flatnonzero(labels >= 0)
+    place, shape = (np.arange(grouped.size), labels[grouped]), (grouped.size, n_groups)
+    own = factors[grouped]
+    plain, size, square = (
+        sparse.csr_array((f, place), shape=shape) for f in (own, np.abs(own), own**2)
+    )
+    there = ~np.isnan(values[:, grouped])
+    values = np.where(there, values[:, grouped], 0.0)
+    there = there.astype(np.float64)
+    return np.stack([values @ plain, values**2 @ square, there @ size, there @ square])
+
+
+def pair_products(sums: FloatArray, weights: FloatArray) -> FloatArray:
+    """Products of different members in the same row, and how many there are, over all rows."""
+    total, squares, present, present_squares = sums
+    return np.stack([weights @ (total**2 - squares), weights @ (present**2 - present_squares)])
+
+
+def variances_of_sums(
+    products: FloatArray, labels: IndexArray, n_groups: int, factors: FloatArray
+) -> FloatArray:
+    """Variance of the sum of each group, from the products of members present together."""
+    own = labels[labels >= 0]
+    weights = np.abs(factors[labels >= 0])
+    squares = np.bincount(own, weights**2, n_groups)
+    pairs = np.bincount(own, weights, n_groups) ** 2 - squares
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.nan_to_num(products[0] / (products[1] - pairs))
+    return np.asarray(squares + pairs * np.clip(mean, -1, 1))
+
+
+def mirrored(sums: FloatArray) -> FloatArray:
+    """Return the sums of the same pairs with first and second exchanged."""
+    return sums[[0, 2, 1, 4, 3, 5, 7, 6, 8, 9]].transpose(0, 2, 1)
 
 
 def correlations_of(sums: FloatArray) -> Correlations:

@@ -117,6 +117,12 @@ def partial_sums(
     return result
 
 
+def divided(sums: FloatArray, weights: FloatArray) -> FloatArray:
+    """Divide such sums by the weights of the groups, or by those present where they are given."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums[0] / (sums[1] if len(sums) > 1 else weights))
+
+
 def spread_means(
     reduced: npt.NDArray[Any],
     labels: IndexArray,

@@ -11,10 +11,20 @@ from .._data._checks import are_enough
 from .._data._columns import Columns
 from .._data._training import Training
 from ..theory._arrays import FloatArray
+from ._gaps import (
+    N_SUMS,
+    GapStatistics,
+    correlations_of,
+    mirrored,
+    seeds_for_sums,
+    shared_sums,
+    variances_of_sums,
+)
 from ._protocol import (
     LARGEST_SQUARE,
     ROUNDING,
     Comparison,
+    Correlations,
     Costs,
     Features,
     IndexArray,
@@ -32,6 +42,11 @@ _LARGEST_SPREAD, _LARGEST_VALUE = 1e130, 1e300
 _CHUNK_VALUES = 2**22
 _BLOCK, _SEEDS = 1024, 512
 """Correlations cost nothing here: as many features as make a square of a few megabytes."""
+
+_STRIP = 256
+_KEPT, _EXCHANGED, _OF_FIRST = [0, 1, 3, 5, 6, 8, 9], (2, 4, 7), (1, 2, 4)
+"""The sums of pairs that are kept, those that are not, and where among the kept ones these are, for
+the features exchanged."""
 
 
 class Moments:
@@ -54,26 +69,20 @@ class Moments:
         # Symmetric; BLAS updates the lower triangle of a column-major matrix.
         self.comoment = np.zeros((size, size), order="F")
 
+    @property
+    def statistics(self) -> Statistics:
+        """The statistics of the rows so far."""
+        return MomentStatistics.from_moments(self)
+
     @staticmethod
     def check_size(n_features: int) -> None:
         """Raise if the comoments of so many features would not fit into memory."""
-        needed = 8 * (n_features + 1) ** 2
-        if needed > LARGEST_SQUARE:
-            most = most_features() - 1
-            raise ValueError(
-                f"partial_fit keeps a matrix of {n_features} × {n_features} comoments, which takes "
-                f"{needed / 2**30:.1f} GiB; the limit is {LARGEST_SQUARE / 2**30:.0f} GiB "
-                f"({most} features). fit needs no such matrix: give it all rows at once, as a "
-                "memory-mapped array (numpy.memmap) if they do not fit into memory."
-            )
+        what = f"a matrix of {n_features} × {n_features} comoments, which takes"
+        _check_size(8 * (n_features + 1) ** 2, what, most_features() - 1)
 
     def update(self, chunk: Training) -> None:
         """Add the rows of a chunk; if an error is raised, nothing is changed."""
-        X, y = chunk.values, chunk.y
-        weights = np.ones(y.size) if chunk.weights is None else chunk.weights
-        if not weights.all():
-            counted = weights > 0
-            X, y, weights = X[counted], y[counted], weights[counted]
+        X, y, weights = _rows_that_count(chunk)
         if not y.size:
             return
         low, high = np.append(X.min(axis=0), y.min()), np.append(X.max(axis=0), y.max())
@@ -125,14 +134,146 @@ class Moments:
     @property
     def varying(self) -> npt.NDArray[np.bool_]:
         """Which columns, the target last, differ by more than their rounding."""
-        peak = np.maximum(self.high - self.mean, self.mean - self.low)
-        return ~is_constant(peak, self.mean, self.precision)
+        return varies(self.low, self.high, self.mean, self.precision)
 
     @property
     def sufficient(self) -> bool:
         """Whether there are enough samples, and variation in the target and in some feature."""
-        varying = self.varying
-        return are_enough(self.n_samples) and bool(varying[-1] and varying[:-1].any())
+        return _are_sufficient(self.n_samples, self.varying)
+
+
+class GapMoments:
+    """Sums over the shared samples of all pairs of features, updated chunk by chunk.
+
+    Of the ten sums seven are kept: the others are those of the pair with its features exchanged.
+    They are of columns less a shift that is fixed when a column first has values, so that no digits
+    are lost; all sums of a pair begin there.
+    """
+
+    def __init__(self, n_features: int, precision: FloatArray) -> None:
+        self.precision = precision
+        self.shift = np.full(n_features + 1, np.nan)  # the target is the last
+        self.low = np.full(n_features + 1, np.inf)
+        self.high = np.full(n_features + 1, -np.inf)
+        self.sums = np.zeros((len(_KEPT), n_features, n_features))
+        self.target = np.zeros(3)  # number, sum and squares of the target of all samples
+
+    @classmethod
+    def of(cls, moments: Moments) -> "GapMoments":
+        """Continue from moments of rows in which no values were missing."""
+        result = cls(moments.mean.size - 1, moments.precision)
+        if moments.n_samples:
+            full = np.tril(moments.comoment) + np.tril(moments.comoment, -1).T
+            # Less their means all columns add up to 0.
+            squares, products = np.diagonal(full)[:-1, None], full[:-1, -1:]
+            n, target_squares = moments.n_samples, full[-1, -1]
+            kept = (n, 0.0, squares, full[:-1, :-1], products, 0.0, target_squares)
+            for sums, values in zip(result.sums, kept, strict=True):
+                sums[...] = values
+            result.target[:] = n, 0.0, target_squares
+            result.shift, result.low, result.high = moments.mean, moments.low, moments.high
+        return result
+
+    @property
+    def statistics(self) -> Statistics:
+        """The statistics of the rows so far."""
+        return MomentGapStatistics.from_moments(self)
+
+    @property
+    def n_samples(self) -> float:
+        """Number of samples, or the sum of their weights."""
+        return float(self.target[0])
+
+    @staticmethod
+    def check_size(n_features: int) -> None:
+        """Raise if the sums of so many features would not fit into memory."""
+        what = (
+            f"seven matrices of {n_features} × {n_features} sums where values are missing, which "
+            "take"
+        )
+        most = int((LARGEST_SQUARE / (8 * len(_KEPT))) ** 0.5)
+        _check_size(8 * len(_KEPT) * n_features**2, what, most)
+
+    def update(self, chunk: Training) -> None:
+        """Add the rows of a chunk; if an error is raised, nothing is changed."""
+        X, y, weights = _rows_that_count(chunk)
+        if not y.size:
+            return
+        low = np.fmin(self.low, np.append(np.fmin.reduce(X), y.min()))
+        high = np.fmax(self.high, np.append(np.fmax.reduce(X), y.max()))
+        check_range(low, high, self.precision, chunk.columns)
+        # Within their range, and near the values, so that differences to it are small.
+        middle = np.append(_present_means(X), y.mean())
+        self.shift = np.where(np.isnan(self.shift), middle, self.shift)
+        self.low, self.high = low, high
+        for rows in row_slices(y.size, self.shift.size, _CHUNK_VALUES):
+            self._add(X[rows] - self.shift[:-1], y[rows] - self.shift[-1], weights[rows])
+
+    def _add(self, values: FloatArray, y: FloatArray, weights: FloatArray) -> None:
+        self.target += weights.sum(), weights @ y, weights @ y**2
+        target = np.column_stack([y, weights])
+        for strip in _strips(values.shape[1]):
+            seeds = seeds_for_sums(values[:, strip], target)
+            sums = shared_sums(seeds, values[:, strip.start :].copy())
+            self.sums[:, strip, strip.start :] += sums[_KEPT]
+            self.sums[:, strip.stop :, strip] += mirrored(sums)[_KEPT, _STRIP:]
+
+    @property
+    def counts(self) -> FloatArray:
+        """Samples that each column has, the target last."""
+        return np.append(np.diagonal(self.sums[0]), self.target[0])
+
+    @property
+    def mean(self) -> FloatArray:
+        """Means of the values present, the target last; 0 where there are none."""
+        sums = np.append(np.diagonal(self.sums[1]), self.target[1])
+        return np.asarray(
+            np.nan_to_num(self.shift) + sums / np.where(self.counts > 0, self.counts, 1.0)
+        )
+
+    @property
+    def varying(self) -> npt.NDArray[np.bool_]:
+        """Which columns, the target last, differ by more than their rounding."""
+        return varies(self.low, self.high, self.mean, self.precision) & (self.counts > 1)
+
+    @property
+    def sufficient(self) -> bool:
+        """Whether there are enough samples, and variation in the target and in some feature."""
+        return _are_sufficient(self.n_samples, self.varying)
+
+
+def _strips(size: int) -> Iterator[slice]:
+    """Cut the rows of a matrix of pairs."""
+    for top in range(0, size, _STRIP):
+        yield slice(top, min(top + _STRIP, size))
+
+
+def _present_means(X: npt.NDArray[Any]) -> FloatArray:
+    """Means of the values of each column that are not missing, NaN where there are none."""
+    counts = (~np.isnan(X)).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nansum(X, axis=0, dtype=np.float64) / counts)
+
+
+def _rows_that_count(chunk: Training) -> tuple[npt.NDArray[Any], FloatArray, FloatArray]:
+    """Values, target and weights of the rows with a weight."""
+    X, y = chunk.values, chunk.y
+    weights = np.ones(y.size) if chunk.weights is None else chunk.weights
+    if not weights.all():
+        counted = weights > 0
+        X, y, weights = X[counted], y[counted], weights[counted]
+    return X, y, weights
+
+
+def varies(
+    low: FloatArray, high: FloatArray, mean: FloatArray, precision: FloatArray
+) -> npt.NDArray[np.bool_]:
+    """Which columns differ by more than their rounding, given their range."""
+    return ~is_constant(np.maximum(high - mean, mean - low), mean, precision)
+
+
+def _are_sufficient(n_samples: float, varying: npt.NDArray[np.bool_]) -> bool:
+    return are_enough(n_samples) and bool(varying[-1] and varying[:-1].any())
 
 
 @dataclass(frozen=True)
@@ -190,6 +331,81 @@ class MomentStatistics(Statistics):
         correlations /= scale[first][:, None]
         correlations /= scale[second]
         return correlations
+
+
+@dataclass(frozen=True)
+class MomentGapStatistics(GapStatistics):
+    """Statistics from accumulated sums over shared samples, not copied.
+
+    Differences of two features that explain less than 1e-13 of a variance count as none.
+    """
+
+    _sums: FloatArray
+    _offset: FloatArray  # of the means from the shifts
+
+    @classmethod
+    def from_moments(cls, moments: GapMoments) -> "MomentGapStatistics":
+        """Derive what concerns single columns from the diagonals."""
+        n, a, aa, _, ta, t, tt = np.vstack(
+            [
+                np.diagonal(moments.sums, axis1=1, axis2=2).T,
+                moments.target[[0, 1, 2, 2, 2, 1, 2]],
+            ]
+        ).T
+        counts = np.where(n > 0, n, 1.0)
+        features = Features.from_sums(
+            moments.n_samples,
+            moments.mean,
+            np.maximum(aa - a**2 / counts, 0.0),
+            ta - t * a / counts,
+            moments.varying,
+            moments.precision,
+            counts=n,
+            target_squares=np.maximum(tt - t**2 / counts, 0.0),
+        )
+        costs = Costs(lambda remaining, _: min(remaining, _BLOCK), max_seeds=_SEEDS)
+        return cls(**features.moments(), costs=costs, _sums=moments.sums, _offset=(a / counts)[:-1])
+
+    def known(self, first: IndexArray, second: IndexArray) -> Correlations:
+        figures = np.empty((4, first.size, second.size))
+        for strip in _strips(first.size):
+            known = correlations_of(self._of(first[strip], second))
+            for values, figure in zip(vars(known).values(), figures, strict=True):
+                figure[strip] = values
+        return Correlations(*figures)
+
+    def _of(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        """All ten sums."""
+        sums = np.empty((N_SUMS, first.size, second.size))
+        for place, kept in zip(_KEPT, self._sums, strict=True):
+            sums[place] = kept[np.ix_(first, second)]
+        for place, number in zip(_EXCHANGED, _OF_FIRST, strict=True):
+            sums[place] = self._sums[number][np.ix_(second, first)].T
+        return sums
+
+    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
+        products = np.zeros((2, n_groups))
+        for number in range(n_groups):
+            group = np.flatnonzero(labels == number)
+            mean, size = self._offset[group], np.abs(factors[group])
+            own = factors[group] / self.scale[group]
+            for strip in _strips(group.size):
+                n, a, b, _, _, ab, *_ = self._of(group[strip], group)
+                ab += n * np.outer(mean[strip], mean) - mean[strip, None] * b - mean * a
+                for pairs in (n, ab):  # of different members
+                    np.fill_diagonal(pairs[:, strip], 0.0)
+                products[:, number] += own[strip] @ ab @ own, size[strip] @ n @ size
+        return variances_of_sums(products, labels, n_groups, factors)
+
+
+def _check_size(needed: int, what: str, most: int) -> None:
+    if needed > LARGEST_SQUARE:
+        raise ValueError(
+            f"partial_fit keeps {what} {needed / 2**30:.1f} GiB; the limit is "
+            f"{LARGEST_SQUARE / 2**30:.0f} GiB ({most} features). fit needs no such matrix: give "
+            "it all rows at once, as a memory-mapped array (numpy.memmap) if they do not fit into "
+            "memory."
+        )
 
 
 def check_range(low: FloatArray, high: FloatArray, precision: FloatArray, columns: Columns) -> None:

@@ -43,6 +43,9 @@ Residual: TypeAlias = Callable[
 """Shares of the difference and of the sum, and 1 − R², of selected pairs, given 1 − ρ, 1 + ρ and
 r₁ + r₂."""
 
+_FLAT = 1e-6
+"""Share of its scale by which the target has to vary on the samples of a column."""
+
 _STRIP = 512
 _GROUPED_ROWS = 256
 _SMALL_GROUPS = 64
@@ -75,12 +78,19 @@ class Features:
         products: FloatArray,
         varying: npt.NDArray[np.bool_],
         precision: FloatArray,
+        counts: FloatArray | None = None,
+        target_squares: FloatArray | None = None,
     ) -> "Features":
         """Derive the moments from sums over the samples; the target is the last column."""
-        # ``squares`` are of the distances to the mean, ``products`` with those of the target.
-        degrees = n_samples - 1
+        # ``squares`` are of the distances to the mean, ``products`` with those of the target. Where
+        # values are missing, ``counts`` are the samples that each column has, and
+        # ``target_squares`` those of the target on them.
+        degrees = np.where(varying, (n_samples if counts is None else counts) - 1, 1.0)
         scale = np.sqrt(np.where(varying, squares / degrees, 1.0))
-        correlation = np.where(varying, products / (degrees * scale[-1] * scale), 0.0)
+        target = scale[-1] if target_squares is None else np.sqrt(target_squares / degrees)
+        known = varying & (target > _FLAT * scale[-1])
+        correlation = np.zeros(scale.size)
+        np.divide(products, degrees * target * scale, out=correlation, where=known)
         of_data = ROUNDING * precision * (1 + np.abs(mean) / scale)
         return Features(
             n_samples=n_samples,

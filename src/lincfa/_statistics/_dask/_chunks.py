@@ -21,6 +21,7 @@ from .. import (
     LARGEST_SQUARE,
     CachedStatistics,
     Comparison,
+    Correlations,
     Costs,
     IndexArray,
     Moments,
@@ -30,7 +31,16 @@ from .. import (
     most_features,
     refuse_constant_target,
 )
-from .._protocol import Features, RowSums, is_constant
+from .._gaps import (
+    N_SUMS,
+    CachedGapStatistics,
+    GapStatistics,
+    correlations_of,
+    variances_of_sums,
+)
+from .._means import divided
+from .._moments import varies
+from .._protocol import Features, RowSums
 from . import _kernels as kernels
 
 LARGEST_BATCH = 2**24
@@ -64,10 +74,19 @@ class Chunks(ChunkedTraining):
         fits = len(self.widths) == 1 or max(self.lengths) * self.n_features <= LARGEST_BATCH
         return fits and (self.n_features + 1) ** 2 <= LARGEST_BATCH
 
-    def batch(self, others: int) -> int:
-        """Number of features whose correlations with so many others make a batch."""
+    @property
+    def gaps(self) -> bool:
+        """Whether values may be missing."""
+        return self.missing == "pairwise"
+
+    def batch(self, others: int, numbers: int = 1) -> int:
+        """Number of features whose correlations with so many others make a batch.
+
+        For each pair so many numbers come back.
+        """
         longest = 1 if len(self.widths) == 1 else max(self.lengths)
-        return max(_FEWEST, LARGEST_BATCH // max(others, longest, 1))
+        fewest = max(1, _FEWEST // numbers)
+        return max(fewest, LARGEST_BATCH // max(numbers * others, longest, 1))
 
     def weighted(self, weights: FloatArray | None) -> "Chunks":
         """Return the same rows with other weights, or without any."""
@@ -80,13 +99,16 @@ class Chunks(ChunkedTraining):
             None if weights is None else np.concatenate(weights).astype(np.float64)
         )
 
-    def all_moments(self) -> Moments:
-        """Comoments of all pairs of columns."""
+    def all_moments(self) -> Moments | None:
+        """Comoments of all pairs of columns; None if values are missing and may be."""
         tasks = [
             _node(kernels.all_moments)(list(row), y, weights, start, self.precision)
             for row, y, weights, start in self._rows(self.blocks)
         ]
         checked = compute(add_in_tree(tasks))
+        fault = checked.fault
+        if self.gaps and fault is not None and fault.what == "X" and np.isnan(fault.value):
+            return None
         self._raise_if_invalid([checked])
         moments: Moments = checked.moments
         return moments
@@ -96,7 +118,7 @@ class Chunks(ChunkedTraining):
         trees = [
             add_in_tree(
                 [
-                    _node(kernels.column_moments)(row[j], y, weights, start, left)
+                    _node(kernels.column_moments)(row[j], y, weights, start, left, self.gaps)
                     for row, y, weights, start in self._rows(self.blocks)
                 ]
             )
@@ -114,10 +136,12 @@ class Chunks(ChunkedTraining):
         scale: FloatArray,
         *,
         factors: FloatArray | None = None,
+        target: kernels.Target | None = None,
     ) -> FloatArray:
         """Sums of products of standardised features with others, in ascending order.
 
-        With factors those of their sum, each feature multiplied by its factor.
+        With factors those of their sum, each feature multiplied by its factor. With the mean and
+        the scale of the target all sums over the samples that a pair shares.
         """
         others = self._columns(right, mean, scale)
         summed = factors is not None
@@ -127,31 +151,46 @@ class Chunks(ChunkedTraining):
         else:
             join = add_in_tree if summed else _node(kernels.side_by_side)
             beside = [join(some) for some in self._pieces(kernels.standardized, own, summed)]
+
+        def multiply(some: Any, chunk: Any, spec: Any, y: Any, weights: Any) -> Any:
+            if target is None:
+                return _node(kernels.products)(some, summed, chunk, spec, weights)
+            return _node(kernels.shared_products)(some, chunk, spec, weights, y, target)
+
         # First along the rows of chunks: then what stands beside them is not needed for long.
         tasks = [
             _node(kernels.side_by_side)(
-                [_node(kernels.products)(some, summed, row[j], spec, weights) for j, spec in others]
+                [multiply(some, row[j], spec, y, weights) for j, spec in others]
             )
-            for some, (row, _, weights, _) in zip(beside, self._rows(self.blocks), strict=True)
+            for some, (row, y, weights, _) in zip(beside, self._rows(self.blocks), strict=True)
         ]
         return np.asarray(compute(add_in_tree(tasks)))
 
     def products_within(
-        self, groups: Sequence[IndexArray], mean: FloatArray, scale: FloatArray
+        self,
+        groups: Sequence[IndexArray],
+        mean: FloatArray,
+        scale: FloatArray,
+        target: kernels.Target | None = None,
     ) -> list[FloatArray]:
-        """Sums of products of the standardised features of each group with each other."""
+        """Sums of products of the standardised features of each group with each other.
+
+        With a target the same as for :meth:`products`.
+        """
         features, place = np.unique(np.concatenate(groups), return_inverse=True)
         ends = np.cumsum([group.size for group in groups])
         places = _node(np.split(place, ends[:-1]))
         specs = self._columns(features, mean, scale)
         if len(self.widths) == 1:
-            total = self._total(kernels.products_within, self.blocks, specs[0][1], places)
+            total = self._total(kernels.products_within, self.blocks, specs[0][1], places, target)
         else:
             pieces = self._pieces(kernels.standardized, specs, False)
-            total = self._total(kernels.products_within, pieces, None, places)
+            total = self._total(kernels.products_within, pieces, None, places, target)
+        kinds = () if target is None else (N_SUMS,)
         cuts = np.cumsum([group.size**2 for group in groups])[:-1]
+        cuts *= 1 if target is None else N_SUMS
         return [
-            part.reshape(group.size, group.size)
+            part.reshape(*kinds, group.size, group.size)
             for group, part in zip(groups, np.split(total, cuts), strict=True)
         ]
 
@@ -167,49 +206,81 @@ class Chunks(ChunkedTraining):
         return gathered
 
     def squares_of_sums(
-        self, labels: IndexArray, n_groups: int, mean: FloatArray, scale: FloatArray
+        self,
+        labels: IndexArray,
+        n_groups: int,
+        factors: FloatArray,
+        mean: FloatArray,
+        scale: FloatArray,
+        *,
+        gaps: bool = False,
     ) -> FloatArray:
-        """Sum of the squares of the sum of each group's standardised features."""
+        """Sum of the squares of the sum of each group's standardised features times factors.
+
+        Of shape (1, groups); with gaps what :func:`pair_products` returns.
+        """
+        option = (n_groups, gaps)
         specs = [
-            (j, _node((labels[part], mean[part], scale[part])))
+            (j, _node((labels[part], factors[part], mean[part], scale[part])))
             for j, part in enumerate(self._parts)
             if (labels[part] >= 0).any()
         ]
         if len(self.widths) == 1:
-            return self._total(kernels.squares_of_sums, self.blocks, specs[0][1], n_groups)
+            return self._total(kernels.squares_of_sums, self.blocks, specs[0][1], option)
         # Each is as wide as all groups.
-        sums = [[add_in_tree(some)] for some in self._pieces(kernels.group_sums, specs, n_groups)]
-        return self._total(kernels.squares_of_sums, sums, None, n_groups)
+        sums = [[add_in_tree(some)] for some in self._pieces(kernels.group_sums, specs, option)]
+        return self._total(kernels.squares_of_sums, sums, None, option)
 
     def reduced(
         self,
-        groupings: Sequence[tuple[IndexArray, int]],
+        groupings: Sequence[tuple[IndexArray, FloatArray, int]],
         mean: FloatArray | None,
         scale: FloatArray | None,
     ) -> list[FloatArray]:
-        """Reduced features of all rows, by groupings of the features."""
+        """Reduced features of all rows, by groupings of the features: labels, factors, number."""
         specs = []
         for part in self._parts:
-            standard = (None, None) if mean is None or scale is None else (mean[part], scale[part])
-            specs.append(_node([((labels[part], *standard), size) for labels, size in groupings]))
-        sizes = np.concatenate([np.bincount(labels[labels >= 0]) for labels, _ in groupings])
+            options: dict[str, Any] = {"gaps": self.gaps}
+            if mean is not None and scale is not None:
+                options |= {"mean": mean[part], "scale": scale[part]}
+            own = [(labels[part], factors[part], size) for labels, factors, size in groupings]
+            specs.append((_node(own), _node(options)))
+        weights = [
+            np.bincount(labels[labels >= 0], np.abs(factors[labels >= 0]), size)
+            for labels, factors, size in groupings
+        ]
+        shares = _node(np.concatenate(weights))
         rows = [
-            add_in_tree([_node(kernels.many_sums)(*pair) for pair in zip(row, specs, strict=True)])
+            _node(divided)(
+                add_in_tree(
+                    [
+                        _node(kernels.many_sums)(chunk, *spec)
+                        for chunk, spec in zip(row, specs, strict=True)
+                    ]
+                ),
+                shares,
+            )
             for row in self.blocks
         ]
         reduced = np.vstack(compute(rows))
-        reduced /= sizes
-        return np.split(reduced, np.cumsum([size for _, size in groupings])[:-1], axis=1)
+        return np.split(reduced, np.cumsum([part.size for part in weights])[:-1], axis=1)
 
     def _total(
-        self, kernel: Callable[..., Any], rows: Iterable[Any], spec: Any, option: Any
+        self,
+        kernel: Callable[..., Any],
+        rows: Iterable[Any],
+        spec: Any,
+        option: Any,
+        target: kernels.Target | None = None,
     ) -> FloatArray:
         """Add up what a kernel makes of whole rows."""
         # From a single column chunk it takes what it needs itself, some rows at a time; for several
         # it is given what each of them contributes, and no specification.
         tasks = [
-            _node(kernel)(list(pieces), spec, option, weights)
-            for pieces, (_, _, weights, _) in zip(rows, self._rows(self.blocks), strict=True)
+            _node(kernel)(
+                list(pieces), spec, option, weights, *(() if target is None else (y, target))
+            )
+            for pieces, (_, y, weights, _) in zip(rows, self._rows(self.blocks), strict=True)
         ]
         return np.asarray(compute(add_in_tree(tasks)))
 
@@ -272,35 +343,80 @@ def chunk_statistics(chunks: Chunks, *, often: bool, neighbours: bool = False) -
     """Read all chunks once: for all comoments, or for what concerns single columns."""
     # All correlations are computed at once, as long as they fit, for a caller who asks for them
     # ``often``; and for those of ``neighbours``, if columns would take more memory.
-    if not chunks.in_one_pass:
-        statistics = ChunkStatistics.of(chunks)
-        asked = sum(chunks.lengths) >= chunks.n_features if neighbours else often
-        keep = asked and chunks.n_features <= most_features()
+    moments = chunks.all_moments() if chunks.in_one_pass else None
+    if moments is not None:
+        check_total_weight(moments.n_samples)
+        check_range(moments.low, moments.high, moments.precision, chunks.columns)
+        if not moments.varying[-1]:
+            refuse_constant_target(moments.mean[-1])
+        return MomentStatistics.from_moments(moments)
+    features, target = _column_features(chunks)
+    size = chunks.n_features
+    if target is None:
+        statistics = ChunkStatistics(**features.moments(), costs=_costs(chunks), _chunks=chunks)
+        asked = sum(chunks.lengths) >= size if neighbours else often
+        keep = asked and size <= most_features()
         return CachedStatistics.of(statistics) if keep else statistics
-    moments = chunks.all_moments()
-    check_total_weight(moments.n_samples)
-    check_range(moments.low, moments.high, moments.precision, chunks.columns)
-    if not moments.varying[-1]:
-        refuse_constant_target(moments.mean[-1])
-    return MomentStatistics.from_moments(moments)
+    # Columns with missing values cannot be gathered and added up.
+    most = most_features() // 2  # of four matrices
+    if neighbours and size > most:
+        raise ValueError(
+            "With a connectivity and missing values, all correlations of a dask collection are "
+            f"computed: the limit is {most} features, and here are {size}. An array in memory or "
+            "memory-mapped (numpy.memmap) has no such limit."
+        )
+    with_gaps = ChunkGapStatistics(
+        **features.moments(), costs=_costs(chunks, N_SUMS), _chunks=chunks, _target=target
+    )
+    keep = N_SUMS * size**2 <= LARGEST_BATCH or ((often or neighbours) and size <= most)
+    return CachedGapStatistics.of(with_gaps) if keep else with_gaps
+
+
+def _column_features(chunks: Chunks) -> tuple[Features, kernels.Target | None]:
+    """Read all chunks once, for what concerns single columns.
+
+    Where values are missing, also return the mean and the scale of the target.
+    """
+    parts = chunks.column_moments()
+
+    def joined(name: str) -> FloatArray:
+        values = [np.broadcast_to(getattr(part, name), part.mean.shape) for part in parts]
+        return np.concatenate([*(value[:-1] for value in values), values[0][-1:]])
+
+    mean, low, high = joined("mean"), joined("low"), joined("high")
+    precision = np.full(mean.size, chunks.precision)
+    precision[-1] = np.finfo(np.float64).eps
+    counts = joined("count")
+    n = float(counts[-1])
+    check_total_weight(n)
+    check_range(low, high, precision, chunks.columns)
+    varying = varies(low, high, mean, precision) & (counts > 1)
+    if not varying[-1]:
+        refuse_constant_target(mean[-1])
+    gaps = any(part.gaps for part in parts)
+    own = {"counts": counts, "target_squares": joined("target_square")} if gaps else {}
+    features = Features.from_sums(
+        n, mean, joined("square"), joined("product"), varying, precision, **own
+    )
+    return features, (float(mean[-1]), features.target_scale) if gaps else None
 
 
 @dataclass(frozen=True)
 class _Known:
-    """Correlations of some features with others, both in ascending order."""
+    """Figures of some features with others, both in ascending order, on the last two axes."""
 
     features: IndexArray
     others: IndexArray
-    rho: FloatArray
+    figures: FloatArray
 
     def contains(self, features: IndexArray, others: IndexArray) -> bool:
-        """Whether the correlations of these are among them."""
+        """Whether the figures of these are among them."""
         return bool(np.isin(features, self.features).all() and np.isin(others, self.others).all())
 
     def take(self, features: IndexArray, others: IndexArray) -> FloatArray:
-        """Correlations of these."""
+        """Figures of these."""
         rows = np.searchsorted(self.features, features)
-        return self.rho[np.ix_(rows, np.searchsorted(self.others, others))]
+        return self.figures[..., rows[:, None], np.searchsorted(self.others, others)]
 
 
 @dataclass(frozen=True)
@@ -313,25 +429,6 @@ class ChunkStatistics(Statistics):
 
     _chunks: Chunks
     _known: list[_Known] = field(default_factory=list)  # at most one, of the last prefetch
-
-    @classmethod
-    def of(cls, chunks: Chunks) -> "ChunkStatistics":
-        """Read all chunks once, for what concerns single columns."""
-        parts = chunks.column_moments()
-        mean, square, product, low, high = (
-            np.concatenate([*(getattr(p, name)[:-1] for p in parts), getattr(parts[0], name)[-1:]])
-            for name in ("mean", "square", "product", "low", "high")
-        )
-        precision = np.full(mean.size, chunks.precision)
-        precision[-1] = np.finfo(np.float64).eps
-        n = parts[0].n_samples
-        check_total_weight(n)
-        check_range(low, high, precision, chunks.columns)
-        varying = ~is_constant(np.maximum(high - mean, mean - low), mean, precision)
-        if not varying[-1]:
-            refuse_constant_target(mean[-1])
-        features = Features.from_sums(n, mean, square, product, varying, precision)
-        return cls(**features.moments(), costs=_costs(chunks), _chunks=chunks)
 
     @property
     def n_rows(self) -> int:
@@ -382,18 +479,11 @@ class ChunkStatistics(Statistics):
         return result
 
     def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
-        batch: list[IndexArray] = []
-        width = values = 0
-        widest = self._chunks.batch(1)
-        for group in groups:
-            if batch and (width + group.size > widest or values + group.size**2 > LARGEST_BATCH):
-                yield from self._within(batch)
-                batch, width, values = [], 0, 0
-            batch.append(group)
-            width += group.size
-            values += group.size**2
-        if batch:
-            yield from self._within(batch)
+        for batch in _batches(groups, self._chunks.batch(1), LARGEST_BATCH):
+            for matrix in self._chunks.products_within(batch, self.mean, self.scale):
+                matrix /= self.n_samples - 1
+                np.fill_diagonal(matrix, 1.0)
+                yield matrix
 
     def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
         comparisons = list(comparisons)
@@ -422,13 +512,10 @@ class ChunkStatistics(Statistics):
         return RowSums(self, summed)
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
-        step = self._chunks.batch(1)
-        parts = []
-        for first in range(0, n_groups, step):
-            width = min(step, n_groups - first)
-            own = np.where((labels >= first) & (labels < first + width), labels - first, -1)
-            scale = self.scale / factors
-            parts.append(self._chunks.squares_of_sums(own, width, self.mean, scale))
+        parts = [
+            self._chunks.squares_of_sums(*own, factors, self.mean, self.scale)[0]
+            for own in _some_groups(labels, n_groups, self._chunks.batch(1))
+        ]
         return np.concatenate(parts) / (self.n_samples - 1)
 
     def _correlations(self, features: IndexArray, others: IndexArray) -> FloatArray:
@@ -441,17 +528,133 @@ class ChunkStatistics(Statistics):
         products /= self.n_samples - 1
         return products
 
-    def _within(self, groups: list[IndexArray]) -> Iterator[FloatArray]:
-        for matrix in self._chunks.products_within(groups, self.mean, self.scale):
-            matrix /= self.n_samples - 1
-            np.fill_diagonal(matrix, 1.0)
-            yield matrix
+
+@dataclass(frozen=True)
+class ChunkGapStatistics(GapStatistics):
+    """Statistics of chunks with missing values.
+
+    Correlations take a pass over all chunks, which returns ten numbers for each pair and at most
+    ``LARGEST_BATCH``. Differences of two features that explain less than 1e-13 of a variance count
+    as none.
+    """
+
+    _chunks: Chunks
+    _target: kernels.Target
+    _found: list[_Known] = field(default_factory=list)  # at most one, of the last prefetch
+
+    def known(self, first: IndexArray, second: IndexArray) -> Correlations:
+        if first is second and not any(found.contains(first, first) for found in self._found):
+            return Correlations(*self._square(first))
+        return Correlations(*self._between(first, second).take(first, second))
+
+    def between(
+        self, seeds: IndexArray, comparisons: Iterable[Comparison]
+    ) -> Iterator[Correlations]:
+        comparisons = list(comparisons)
+        if not comparisons:
+            return
+        wanted = np.unique(np.concatenate([candidates for _, candidates in comparisons]))
+        found = self._between(seeds, wanted)
+        for active, candidates in comparisons:
+            yield Correlations(*found.take(seeds[active], candidates))
+
+    def prefetch(self, features: IndexArray, others: IndexArray) -> None:
+        """Compute the correlations by one pass, if they fit."""
+        self._found.clear()
+        everything = np.union1d(features, others)
+        if features.size <= self._chunks.batch(everything.size, N_SUMS):
+            self._found.append(self._between(features, everything))
+
+    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        for batch in _batches(groups, self._chunks.batch(1), LARGEST_BATCH // N_SUMS):
+            sums = self._chunks.products_within(batch, self.mean, self.scale, self._target)
+            for matrix in map(correlations_of, sums):
+                rho = np.where(np.isneginf(matrix.n_samples), np.nan, matrix.rho)
+                np.fill_diagonal(rho, 1.0)
+                yield rho
+
+    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
+        step = max(1, self._chunks.batch(1) // 4)  # four sums of each group and row
+        parts = [
+            self._chunks.squares_of_sums(*own, factors, self.mean, self.scale, gaps=True)
+            for own in _some_groups(labels, n_groups, step)
+        ]
+        return variances_of_sums(np.hstack(parts), labels, n_groups, factors)
+
+    def _square(self, features: IndexArray) -> FloatArray:
+        """Figures of all pairs of features, each pair computed once."""
+        size = features.size
+        if 4 * 8 * size**2 > LARGEST_SQUARE:
+            raise ValueError(
+                f"The correlations of {size} features with each other on the samples that they "
+                f"share take {4 * 8 * size**2 / 2**30:.1f} GiB in one process; the limit is "
+                f"{most_features() // 2} features."
+            )
+        ordered = np.sort(features)
+        result = np.empty((4, size, size))
+        top = 0
+        while top < size:
+            rest = ordered[top:]
+            strip = rest[: self._chunks.batch(rest.size, N_SUMS)]
+            part = self._pass(strip, rest)
+            bottom = top + strip.size
+            result[:, top:bottom, top:] = part
+            result[:, top:, top:bottom] = part[[0, 2, 1, 3]].transpose(0, 2, 1)
+            top = bottom
+        return _Known(ordered, ordered, result).take(features, features)
+
+    def _between(self, first: IndexArray, second: IndexArray) -> _Known:
+        """Figures of features in any order with others, by as few passes as possible."""
+        for found in self._found:
+            if found.contains(first, second):
+                return found
+        first, second = np.sort(first), np.sort(second)
+        step = self._chunks.batch(second.size, N_SUMS)
+        strips = [
+            self._pass(first[start : start + step], second) for start in range(0, first.size, step)
+        ]
+        empty = np.empty((4, 0, second.size))
+        return _Known(first, second, np.concatenate([empty, *strips], axis=1))
+
+    def _pass(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        """Correlations with each other, with the target, and numbers of samples, by one pass."""
+        chunks = self._chunks
+        known = correlations_of(
+            chunks.products(first, second, self.mean, self.scale, target=self._target)
+        )
+        return np.stack([known.rho, known.r_first, known.r_second, np.asarray(known.n_samples)])
 
 
-def _costs(chunks: Chunks) -> Costs:
+def _batches(
+    groups: Sequence[IndexArray], widest: int, most_pairs: int
+) -> Iterator[list[IndexArray]]:
+    """Put groups together, up to so many features and pairs."""
+    batch: list[IndexArray] = []
+    width = pairs = 0
+    for group in groups:
+        if batch and (width + group.size > widest or pairs + group.size**2 > most_pairs):
+            yield batch
+            batch, width, pairs = [], 0, 0
+        batch.append(group)
+        width += group.size
+        pairs += group.size**2
+    if batch:
+        yield batch
+
+
+def _some_groups(labels: IndexArray, n_groups: int, step: int) -> Iterator[tuple[IndexArray, int]]:
+    """Take so many groups at a time: labels that begin at 0, and their number."""
+    for first in range(0, n_groups, step):
+        width = min(step, n_groups - first)
+        yield np.where((labels >= first) & (labels < first + width), labels - first, -1), width
+
+
+def _costs(chunks: Chunks, numbers: int = 1) -> Costs:
     """What correlations of chunks cost: each pass reads them all, whatever it computes."""
+    # For each pair so many numbers come back.
     n_features = chunks.n_features
-    widest = min(isqrt(LARGEST_BATCH), chunks.batch(isqrt(LARGEST_BATCH)))
+    side = isqrt(LARGEST_BATCH // numbers)
+    widest = min(side, chunks.batch(side, numbers))
 
     def block_size(remaining: int, seed_share: float) -> int:
         """How many features to decide together."""
@@ -461,10 +664,12 @@ def _costs(chunks: Chunks) -> Costs:
         # remaining pairs will have to be compared anyway: then as many features as have a batch of
         # correlations with all that remain are decided by one pass.
         if seed_share > _MOSTLY_SEEDS:
-            return min(remaining, chunks.batch(remaining))
-        size = max(_SMALLEST_BLOCK, isqrt(_OPERATIONS * n_features // 2))
+            return min(remaining, chunks.batch(remaining, numbers))
+        size = max(_SMALLEST_BLOCK, isqrt(_OPERATIONS * n_features // (2 * numbers)))
         return min(remaining, size, widest)
 
     # What comes back from a pass is in any order; reading some columns reads every chunk.
-    seeds = chunks.batch(n_features)
-    return Costs(block_size, seeds, scattered=0.0, candidates=widest, columns=n_features)
+    seeds = chunks.batch(n_features, numbers)
+    # Columns with missing values are not kept.
+    columns = n_features if numbers == 1 else 0
+    return Costs(block_size, seeds, scattered=0.0, candidates=widest, columns=columns)

@@ -1,6 +1,6 @@
 """What a task computes from one chunk: moments of its rows, products and sums of its columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from ...theory._arrays import FloatArray
 from .. import IndexArray, Moments
-from .._means import group_means
+from .._gaps import N_SUMS, pair_products, present_sums, seeds_for_sums, shared_sums
+from .._means import partial_sums
 from .._tiles import column_squares, row_slices, take_columns, tiles
 
 Chunk: TypeAlias = npt.NDArray[Any]
@@ -18,14 +19,19 @@ Chunk: TypeAlias = npt.NDArray[Any]
 Columns: TypeAlias = tuple[IndexArray, FloatArray, FloatArray]
 """Columns of a chunk, with the mean and the scale of each."""
 
-Labelled: TypeAlias = tuple[IndexArray, FloatArray | None, FloatArray | None]
-"""The group of each column of a chunk, with the mean and the scale of each if it has to be
-standardised."""
+Labelled: TypeAlias = tuple[IndexArray, FloatArray, FloatArray, FloatArray]
+"""The group of each column of a chunk, its factor in the sum, its mean and its scale."""
+
+Target: TypeAlias = tuple[float, float]
+"""Mean and scale of the target."""
 
 _SOME_VALUES = 2**20
 """Values that are converted, or multiplied, together: 8 MiB."""
 
 _WIDTH = 4096
+
+_SMALLEST = float(np.finfo(np.float64).tiny)
+"""To divide by where there are no samples."""
 
 _quiet = np.errstate(over="ignore", invalid="ignore")
 """Values that are too large are reported when all have been seen."""
@@ -67,26 +73,40 @@ def first_fault(faults: Sequence[Fault | None]) -> Fault | None:
 
 
 class ColumnMoments:
-    """Moments of single columns, the target last, and their comoments with the target."""
+    """Moments of single columns, the target last, and their comoments with the target.
+
+    Where values are missing, each column has a number of samples of its own, and its own mean and
+    squares of the target on these samples; elsewhere these three are plain numbers.
+    """
 
     def __init__(self, size: int) -> None:
-        self.n_samples = 0.0
+        self.count: FloatArray | float = 0.0
+        self.target: FloatArray | float = 0.0
+        self.target_square: FloatArray | float = 0.0
         self.mean, self.square, self.product = np.zeros((3, size))
         self.low, self.high = np.full(size, np.inf), np.full(size, -np.inf)
 
+    @property
+    def gaps(self) -> bool:
+        """Whether values are missing."""
+        return np.ndim(self.count) > 0
+
     def merge(self, other: "ColumnMoments") -> None:
         """Add the rows of other moments."""
-        if not other.n_samples:
-            return
-        total = self.n_samples + other.n_samples
-        distance = other.mean - self.mean
-        between = distance * (self.n_samples * other.n_samples / total)
-        self.mean = self.mean + distance * (other.n_samples / total)
-        self.square = self.square + other.square + between * distance
-        self.product = self.product + other.product + between * distance[-1]
+        total = np.maximum(self.count + other.count, _SMALLEST)
+        distance, of_target = other.mean - self.mean, other.target - self.target
+        share = other.count / total
+        between = self.count * other.count / total
+        self.mean = self.mean + distance * share
+        self.square = self.square + other.square + between * distance * distance
+        self.product = self.product + other.product + between * distance * of_target
+        self.target = self.target + of_target * share
+        self.target_square = (
+            self.target_square + other.target_square + between * of_target * of_target
+        )
         self.low = np.minimum(self.low, other.low)
         self.high = np.maximum(self.high, other.high)
-        self.n_samples = total
+        self.count = self.count + other.count
 
 
 @dataclass(frozen=True)
@@ -112,13 +132,15 @@ def merged(parts: Sequence[Any]) -> Any:
 
 
 @_quiet
-def column_moments(chunk: Chunk, y: Any, weights: Any, top: int, left: int) -> Checked:
+def column_moments(
+    chunk: Chunk, y: Any, weights: Any, top: int, left: int, gaps: bool = False
+) -> Checked:
     """Moments of the columns of a chunk whose first row and column are given."""
     result = ColumnMoments(chunk.shape[1] + 1)
     X, y, weights, numbers, fault = _rows_that_count(chunk, y, weights, top)
     if fault is not None or not y.size:
         return Checked(result, fault)
-    count = result.n_samples = float(weights.sum())
+    count = result.count = float(weights.sum())
     center = float(weights @ y / count)
     centred = y - center
     correction = float(weights @ centred / count)
@@ -145,7 +167,50 @@ def column_moments(chunk: Chunk, y: Any, weights: Any, top: int, left: int) -> C
     square[-1] = product[-1] = weighted @ centred
     low[-1], high[-1] = y.min(), y.max()
     result.mean = np.append(shift, center) + offset
-    return Checked(result, _not_finite(X, low, high, numbers, left))
+    result.target, result.target_square = center, square[-1]
+    fault = _not_finite(X, low, high, numbers, left)
+    if fault is not None and gaps:
+        _keep_present(result, X, centred, weights)
+        return Checked(result, _not_finite(X, result.low, result.high, numbers, left, gaps))
+    return Checked(result, fault)
+
+
+def _keep_present(moments: ColumnMoments, X: Chunk, y: FloatArray, weights: FloatArray) -> None:
+    """Replace moments of columns by those of the values that are not missing.
+
+    ``y`` is the target less its mean.
+    """
+    n, size = X.shape
+    counts, means, squares, products, targets, target_squares = np.zeros((6, size + 1))
+    low, high = moments.low, moments.high
+    step = max(1, _SOME_VALUES // n)
+    for start in range(0, size, step):
+        part = slice(start, min(start + step, size))
+        values = X[:, part].astype(np.float64)
+        low[part], high[part] = np.fmin.reduce(values), np.fmax.reduce(values)
+        there = ~np.isnan(values)
+        own = there * weights[:, None]
+        total = own.sum(axis=0)
+        known = np.maximum(total, _SMALLEST)
+        counts[part] = total
+        # The mean is corrected by the mean of what it leaves.
+        values[~there] = 0.0
+        for _ in range(2):
+            mean = np.einsum("ij,ij->j", own, values) / known
+            means[part] += mean
+            values -= mean
+            values[~there] = 0.0
+        targets[part] = y @ own / known
+        squares[part] = np.einsum("ij,ij,ij->j", own, values, values)
+        products[part] = np.einsum("ij,ij,i->j", own, values, y)
+        target_squares[part] = np.maximum(y**2 @ own - targets[part] ** 2 * total, 0.0)
+    counts[-1], means[-1] = moments.count, moments.mean[-1]
+    squares[-1] = products[-1] = target_squares[-1] = moments.square[-1]
+    targets += moments.mean[-1]
+    moments.count, moments.mean, moments.square, moments.product = counts, means, squares, products
+    moments.target, moments.target_square = targets, target_squares
+    # Columns without values have no range.
+    low[counts == 0], high[counts == 0] = np.inf, -np.inf
 
 
 @_quiet
@@ -183,13 +248,24 @@ def _rows_that_count(
 
 
 def _not_finite(
-    X: Chunk, low: FloatArray, high: FloatArray, numbers: IndexArray, left: int
+    X: Chunk,
+    low: FloatArray,
+    high: FloatArray,
+    numbers: IndexArray,
+    left: int,
+    gaps: bool = False,
 ) -> Fault | None:
-    """The first value of the rows that is not finite; the ranges of the columns show if any is."""
+    """The first value of the rows that is not finite; the ranges of the columns show if any is.
+
+    With ``gaps`` NaN is no fault.
+    """
     if (np.isfinite(low) & np.isfinite(high)).all():
         return None
-    row = int(np.flatnonzero(~np.isfinite(X).all(axis=1))[0])
-    column = int(np.flatnonzero(~np.isfinite(X[row]))[0])
+    wrong = np.isinf(X) if gaps else ~np.isfinite(X)
+    if not wrong.any():
+        return None
+    row = int(np.flatnonzero(wrong.any(axis=1))[0])
+    column = int(np.flatnonzero(wrong[row])[0])
     return Fault("X", int(numbers[row]), left + column, float(X[row, column]))
 
 
@@ -198,7 +274,7 @@ def _not_finite(
 
 def side_by_side(pieces: Sequence[Any]) -> Any:
     """What chunks beside each other give together."""
-    return pieces[0] if len(pieces) == 1 else np.hstack(pieces)
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=-1)
 
 
 def standardized(chunk: Chunk, spec: Columns, summed: bool, weights: Any = None) -> FloatArray:
@@ -215,30 +291,35 @@ def standardized(chunk: Chunk, spec: Columns, summed: bool, weights: Any = None)
 
 
 def group_sums(
-    chunk: Chunk,
-    spec: Labelled,
-    n_groups: int,
-    check: Callable[[], None] | None = None,
-    weights: Any = None,
+    chunk: Chunk, spec: Labelled, option: tuple[int, bool], weights: Any = None
 ) -> FloatArray:
-    """Sum of the standardised columns of each group, of the rows with a weight."""
-    labels, mean, scale = spec
+    """Sums of the standardised columns of each group, of the rows with a weight.
+
+    ``option`` is the number of groups, and whether values are missing: then all that
+    :func:`present_sums` returns.
+    """
+    labels, factors, mean, scale = spec
+    n_groups, gaps = option
     chunk = chunk[_counted(weights)[0]]
-    result = np.zeros((chunk.shape[0], n_groups))
-    if chunk.shape[0]:
-        # A chunk of some columns may lack groups.
-        present, sizes = np.unique(labels[labels >= 0], return_counts=True)
-        own = np.where(labels >= 0, np.searchsorted(present, labels), -1)
-        means = group_means(
-            chunk, own, present.size, mean=mean, scale=scale, check=check, dtype=np.float64
-        )
-        result[:, present] = means * sizes
+    if not gaps:
+        return partial_sums(chunk, labels, n_groups, factors, mean=mean, scale=scale)
+    result = np.empty((4, chunk.shape[0], n_groups))
+    grouped = np.flatnonzero(labels >= 0)
+    for rows in row_slices(chunk.shape[0], grouped.size, _SOME_VALUES):
+        values = take_columns(chunk, rows, grouped, mean)
+        values /= scale[grouped]
+        result[:, rows] = present_sums(values, labels[grouped], n_groups, factors[grouped])
     return result
 
 
-def many_sums(chunk: Chunk, groupings: Sequence[tuple[Labelled, int]]) -> FloatArray:
-    """Sums of groups as of :func:`group_sums`, of several groupings side by side."""
-    return np.hstack([group_sums(chunk, spec, n_groups) for spec, n_groups in groupings])
+def many_sums(
+    chunk: Chunk, groupings: Sequence[tuple[IndexArray, FloatArray, int]], options: dict[str, Any]
+) -> FloatArray:
+    """Sums of groups as of :func:`partial_sums`, of several groupings side by side."""
+    return np.concatenate(
+        [partial_sums(chunk, labels, n, factors, **options) for labels, factors, n in groupings],
+        axis=-1,
+    )
 
 
 def products(
@@ -264,37 +345,83 @@ def products(
     return result
 
 
-def products_within(
-    chunks: Sequence[Chunk], spec: Columns | None, groups: Sequence[IndexArray], weights: Any
+def shared_products(
+    left: FloatArray | Columns, chunk: Chunk, spec: Columns, weights: Any, y: Any, target: Target
 ) -> FloatArray:
-    """Sums of products of the columns of each group with each other, one matrix after the other."""
+    """Sums over shared samples, of pairs of some columns with standardised columns of the chunk."""
+    counted, _ = _counted(weights)
+    chunk, beside = chunk[counted], _with_weights(y, weights, target)
+    columns, mean, scale = spec
+    count = left[0].size if isinstance(left, tuple) else left.shape[1]
+    result = np.zeros((N_SUMS, count, columns.size))
+    width = max(6 * count, min(_WIDTH, columns.size))  # six columns are made of each
+    for rows in row_slices(chunk.shape[0], width, _SOME_VALUES):
+        some = standardized(chunk[rows], left, False) if isinstance(left, tuple) else left[rows]
+        seeds = seeds_for_sums(some, beside[rows])
+        for start in range(0, columns.size, _WIDTH):
+            part = slice(start, start + _WIDTH)
+            values = standardized(chunk[rows], (columns[part], mean[part], scale[part]), False)
+            result[..., part] += shared_sums(seeds, values)
+    return result
+
+
+def _with_weights(y: Any, weights: Any, target: Target) -> FloatArray:
+    """Standardised target and weights of the rows that count, side by side."""
+    rows, counts = _counted(weights)
+    mean, scale = target
+    y = (float64(y)[rows] - mean) / scale
+    return np.column_stack([y, np.ones(y.size) if counts is None else counts])
+
+
+def products_within(
+    chunks: Sequence[Chunk],
+    spec: Columns | None,
+    groups: Sequence[IndexArray],
+    weights: Any,
+    y: Any = None,
+    target: Target | None = None,
+) -> FloatArray:
+    """Sums of products of the columns of each group with each other, one matrix after the other.
+
+    With a target they are the sums over shared samples.
+    """
     # ``groups`` are places in the columns of the specification; without one, the chunks hold
     # standardised columns already, of the rows that count.
-    counted, weights = _counted(weights)
-    matrices = [np.zeros((group.size, group.size)) for group in groups]
+    counted, counts = _counted(weights)
+    beside = None if target is None else _with_weights(y, weights, target)
+    kinds = () if target is None else (N_SUMS,)
+    matrices = [np.zeros((*kinds, group.size, group.size)) for group in groups]
     chunks = chunks if spec is None else [chunks[0][counted]]
     width = sum(group.size for group in groups)
     for rows in row_slices(len(chunks[0]), width, _SOME_VALUES):
         some = [chunk[rows] for chunk in chunks]
         columns = side_by_side(some) if spec is None else standardized(some[0], spec, summed=False)
-        if weights is not None:
-            columns = columns * np.sqrt(weights[rows])[:, None]
+        if beside is None and counts is not None:
+            columns = columns * np.sqrt(counts[rows])[:, None]
         for group, matrix in zip(groups, matrices, strict=True):
             members = columns[:, group]
-            matrix += members.T @ members
+            if beside is None:
+                matrix += members.T @ members
+            else:
+                matrix += shared_sums(seeds_for_sums(members, beside[rows]), members)
     return np.concatenate([matrix.ravel() for matrix in matrices])
 
 
 def squares_of_sums(
-    chunks: Sequence[Chunk], spec: Labelled | None, n_groups: int, weights: Any
+    chunks: Sequence[Chunk], spec: Labelled | None, option: tuple[int, bool], weights: Any
 ) -> FloatArray:
-    """Sum of the squares of each group's sum."""
+    """Sum of the squares of each group's sum, or of the products of different members."""
     # Without a specification the only chunk holds the sums already, of the rows that count.
     counted, weights = _counted(weights)
     chunk = chunks[0] if spec is None else chunks[0][counted]
-    result = np.zeros(n_groups)
-    for rows in row_slices(len(chunk), max(n_groups, chunk.shape[1]), _SOME_VALUES):
-        total = chunk[rows] if spec is None else group_sums(chunk[rows], spec, n_groups)
-        counts = np.ones(len(total)) if weights is None else weights[rows]
-        result += np.einsum("i,ij,ij->j", counts, total, total)
+    n_groups, gaps = option
+    result = np.zeros((1 + gaps, n_groups))
+    n, width = chunk.shape[-2:]
+    for rows in row_slices(n, max(n_groups, width), _SOME_VALUES):
+        total = chunk[:, rows] if spec is None else group_sums(chunk[rows], spec, option)
+        counts = np.ones(total.shape[1]) if weights is None else weights[rows]
+        if gaps:
+            result += pair_products(total, counts)
+        else:
+            result += np.einsum("i,kij,kij->kj", counts, total, total)
     return result
