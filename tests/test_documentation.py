@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from lincfa import LinCFA
+from lincfa.datasets import load_financial
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), ROOT / "examples" / "README.md"]
@@ -46,3 +49,14 @@ def test_readme_leads_to_every_page():
 def test_tables_name_their_command(name):
     assert "`python -m benchmarks.real_tables`" in text_of(ROOT / "docs" / f"{name}.md")
     assert f'"docs/{name}.md' in (ROOT / "benchmarks" / "real_tables.py").read_text("utf-8")
+
+
+def test_signed_groups_of_the_financial_data(load_or_skip):
+    X, y = load_or_skip(load_financial)
+    plain = LinCFA(min_correlation=0.5).fit(X, y)
+    signed = LinCFA(min_correlation=0.5, signed=True).fit(X, y)
+    page = text_of(ROOT / "docs" / "signs.md")
+    assert f"{signed.n_groups_} groups instead of {plain.n_groups_}" in " ".join(page.split())
+    (name,) = re.findall(r"^    (mean\(.*\))$", page, flags=re.MULTILINE)
+    first, *flipped = signed.groups_[list(signed.get_feature_names_out()).index(name)]
+    assert plain.labels_[first] not in plain.labels_[flipped]
