@@ -60,11 +60,20 @@ def test_area_of_several_variables():
     assert_raises("variable 'rain' has no coordinate .*latitude", weights_of, without, y, "area")
 
 
-def test_poles_count_a_little():
+def test_poles_count_as_in_a_mean_weighted_by_the_cosine():
     X, y = field(missing=False)
     X = X.assign_coords(lat=[-90.0, -45.0, 45.0, np.float32(90)])
+    weights = np.cos(np.deg2rad(X.lat))
     found = weights_of(X, y, "area").reshape(4, 6)
-    np.testing.assert_allclose(found[:, 0], [1e-3, np.sqrt(0.5), np.sqrt(0.5), 1e-3], rtol=1e-14)
+    np.testing.assert_array_equal(found[:, 0], weights)
+    assert (found > 0).all()
+    for strategy in ("sequential", "centroid", "agglomerative", "joint"):
+        options = {"strategy": strategy, "tolerance": 50.0, "units": "original"}
+        model = LinCFA(feature_weights="area", **options).fit(X, y)
+        reduced = model.transform(X)
+        for number in range(model.n_groups_):
+            mean = X.where(model.label_map() == number).weighted(weights).mean(["lat", "lon"])
+            np.testing.assert_allclose(reduced.sel(group=number), mean, rtol=1e-12)
 
 
 def test_weights_on_the_grid():

@@ -158,7 +158,7 @@ def pairs_of(statistics, seed, candidates):
     """Complete correlations of one feature with some others, as the grouping gets them."""
     candidates = np.asarray(candidates)
     (known,) = statistics.between(np.array([seed]), [(slice(0, 1), candidates)])
-    return statistics.pairs(np.full(candidates.size, seed), candidates, known.at(0))
+    return statistics.pairs(np.full(candidates.size, seed), candidates, known.at(0, slice(None)))
 
 
 @pytest.mark.parametrize("exponent", [-300, -200, -20, 0, 20, 200, 300])

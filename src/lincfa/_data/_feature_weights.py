@@ -15,9 +15,9 @@ if TYPE_CHECKING:  # a fit on a table loads nothing of fields
 
 AREA = "area"
 
-_SMALLEST_AREA = 1e-3
-"""Cosine of the latitude that counts for cells at a pole, which have some area: that of a cap of a
-grid of about half a degree, relative to a cell at the equator."""
+_AT_POLE = float(np.cos(np.pi / 2))
+"""As rounded, 6e-17: cells at a pole count for nothing, as in any mean weighted by the cosine, but
+where they are alone."""
 
 
 def read_feature_weights(weights: Any, columns: Columns) -> npt.NDArray[np.float64]:
@@ -63,7 +63,7 @@ def _areas(word: str, columns: Columns) -> npt.NDArray[np.float64]:
             f'feature_weights="{AREA}" needs latitudes from -90 to 90 degrees, but that of '
             f"{columns.describe([int(wrong[0])])} is {degrees[wrong[0]]:g}."
         )
-    return np.asarray(np.maximum(np.cos(np.deg2rad(degrees)), _SMALLEST_AREA))
+    return np.asarray(np.maximum(np.cos(np.deg2rad(degrees)), _AT_POLE))
 
 
 def _latitudes(field: "Field", variable: "Variable") -> npt.NDArray[np.float64]:
