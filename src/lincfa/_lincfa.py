@@ -289,6 +289,7 @@ class LinCFA(GroupModel):
             # For each group anew, correlations with its mean are needed.
             often=self.strategy == "centroid",
             neighbours=constraint.graph is not None,
+            all_pairs=self.strategy in PATHS,
         )
         self._group(statistics, constraint, weights)
         return self

@@ -389,13 +389,13 @@ class Rule:
         # of the target: for these :meth:`decide` decides, on more than plain correlations.
         rho, r_first, r_second = known.rho, known.r_first, known.r_second
         # (1 − ρ²)(1 − R²) = 1 − r₁² − r₂² + (2r₁r₂ − ρ)ρ
-        left_over = np.asarray(2 * r_first * r_second)
+        left_over = 2 * r_first * r_second
         left_over -= rho
         left_over *= rho
         left_over += 1 - r_second**2
         left_over -= r_first**2
         doubtful = left_over <= _DELICATE
-        excess = np.asarray(r_first - r_second)
+        excess = r_first - r_second
         with np.errstate(over="ignore", invalid="ignore"):  # infinite noise puts all in doubt
             if self.noise_ratio is None:
                 factor = 2 * self.tolerance / (known.n_samples - 3)

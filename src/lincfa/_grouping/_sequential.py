@@ -24,8 +24,8 @@ _SCREEN_VALUES = 2**16
 _SMALLEST_BLOCK = 256
 _MOSTLY_SEEDS = 0.5
 
-_Figures: TypeAlias = tuple[float, float, float, float]
-"""The correlations of a pair, as of ``Correlations``."""
+_Figures: TypeAlias = float | list[float]
+"""The correlation of a pair; where values are missing, also what else ``Correlations`` has."""
 
 _FEWEST_AHEAD = 8
 _EDGES_AHEAD = 8
@@ -196,7 +196,11 @@ def group_sequential_connected(
     order = np.argsort(features)
     second = np.array(features, dtype=np.intp)[order]
     first = np.array(seeds, dtype=np.intp)[order]
-    known = Correlations(*np.array(figures, dtype=np.float64).reshape(-1, 4)[order].T)
+    values = np.array(figures, dtype=np.float64)[order]
+    if statistics.complete:
+        known = statistics.with_target(values, first, second)
+    else:
+        known = Correlations(*values.reshape(-1, 4).T)
     decision = _decide(statistics, rule, first, second, known)
     return partition_of(statistics.varying, rule.evidence(first, second, decision))
 
@@ -231,7 +235,7 @@ class _ConnectedGroups:
             return None
         joins = self._passes(first, second, known)
         rings: list[dict[int, _Figures]] = [{} for _ in range(varying.size)]
-        passing = first[joins].tolist(), second[joins].tolist(), _figures(known.of(joins))
+        passing = first[joins].tolist(), second[joins].tolist(), self._figures(known, joins)
         for seed, feature, figures in zip(*passing, strict=True):
             rings[seed][feature] = figures
         return rings
@@ -307,9 +311,7 @@ class _ConnectedGroups:
         known = self._correlations.of(seed, candidates)
         joins = self._passes(seed, candidates, known)
         tested: dict[int, _Figures | None] = dict.fromkeys(features)
-        if joins.any():
-            passing = zip(candidates[joins].tolist(), _figures(known.of(joins)), strict=True)
-            tested.update(passing)
+        tested.update(zip(candidates[joins].tolist(), self._figures(known, joins), strict=True))
         return tested
 
     def _passes(
@@ -326,10 +328,12 @@ class _ConnectedGroups:
             ).merges
         return joins
 
-
-def _figures(known: Correlations) -> list[_Figures]:
-    """List the correlations of pairs, pair by pair."""
-    values = known.rho, known.r_first, known.r_second, known.n_samples
-    size = known.rho.size
-    listed = (np.asarray(v).tolist() if np.ndim(v) else [float(v)] * size for v in values)
-    return list(zip(*listed, strict=True))
+    def _figures(
+        self, known: Correlations, joins: npt.NDArray[np.bool_]
+    ) -> list[float] | list[list[float]]:
+        """List the correlations of pairs that join."""
+        if self._statistics.complete:
+            return known.rho[joins].tolist()  # type: ignore[no-any-return]
+        some = known.of(joins)
+        values = [some.rho, some.r_first, some.r_second, np.asarray(some.n_samples)]
+        return np.array(values).T.tolist()  # type: ignore[no-any-return]

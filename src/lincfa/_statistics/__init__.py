@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from .._data._dask import ChunkedTraining
 
 
+_FEW = 2048
+"""Features up to which all correlations with missing values are kept: 128 MiB."""
+
+
 def cached(statistics: Statistics) -> Statistics:
     """Compute all correlations once, to serve many groupings of the same data."""
     if isinstance(statistics, GapStatistics):
@@ -38,13 +42,20 @@ def cached(statistics: Statistics) -> Statistics:
 
 
 def statistics_of(
-    training: "Training | ChunkedTraining", *, often: bool = False, neighbours: bool = False
+    training: "Training | ChunkedTraining",
+    *,
+    often: bool = False,
+    neighbours: bool = False,
+    all_pairs: bool = False,
 ) -> Statistics:
     """Return the statistics of data in memory or in chunks, after one pass over them."""
     # ``often`` and ``neighbours`` announce that correlations with means of groups, or of
-    # neighbours, will be needed again and again, which in chunks are then computed all at once.
+    # neighbours, will be needed again and again, which in chunks are then computed all at once; in
+    # memory only where values are missing, as also where ``all_pairs`` are needed.
     if isinstance(training, Training):
-        return ArrayStatistics.of(training)
+        statistics = ArrayStatistics.of(training)
+        gaps = not statistics.complete and statistics.varying.size <= _FEW
+        return cached(statistics) if gaps and (all_pairs or often > neighbours) else statistics
     from ._dask._chunks import Chunks, chunk_statistics
 
     return chunk_statistics(Chunks.of(training), often=often, neighbours=neighbours)

@@ -15,6 +15,7 @@ from ..theory._arrays import FloatArray
 from ._gaps import (
     N_SUMS,
     GapStatistics,
+    all_pairs_in_strips,
     correlations_of,
     seeds_for_sums,
     shared_sums,
@@ -325,6 +326,8 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
     """Statistics of an array with missing values."""
 
     def known(self, first: IndexArray, second: IndexArray) -> Correlations:
+        if first is second and first.size > _GAP_WIDTH:
+            return Correlations(*all_pairs_in_strips(first, lambda _: _GAP_WIDTH, self.known))
         result = np.zeros((N_SUMS, first.size, second.size))
         target = self._target_and_weights()
         if first is second:

@@ -89,12 +89,15 @@ class NearbyCorrelations:
 
     def of(self, seed: int, candidates: IndexArray) -> Correlations:
         """Correlations of a feature with candidates in ascending order."""
-        first = np.array([seed])
         if self._all is not None:
             rho = self._all[candidates] @ self._all[seed]
-        elif not self._width or self._replaces_too_much(candidates):
-            (row,) = self._source.between(first, [(slice(0, 1), candidates)])
-            return row.at(0, slice(None))
+            return self._source.with_target(rho, seed, candidates)
+        first, alone = np.array([seed]), [(slice(0, 1), candidates)]
+        if not self._source.complete:
+            (known,) = self._source.between(first, alone)
+            return known.at(0, slice(None))
+        if not self._width or self._replaces_too_much(candidates):
+            ((rho,),) = self._source.rows(first, alone)
         else:
             rho = self._products(self._standardized(first)[0], candidates)
         return self._source.with_target(rho, seed, candidates)

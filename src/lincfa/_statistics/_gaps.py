@@ -7,7 +7,7 @@ features centred and scaled first, no digits are lost.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -149,11 +149,6 @@ def variances_of_sums(
     return np.asarray(squares + pairs * np.clip(mean, -1, 1))
 
 
-def mirrored(sums: FloatArray) -> FloatArray:
-    """Return the sums of the same pairs with first and second exchanged."""
-    return sums[[0, 2, 1, 4, 3, 5, 7, 6, 8, 9]].transpose(0, 2, 1)
-
-
 def correlations_of(sums: FloatArray) -> Correlations:
     """Correlations of pairs from their sums; those of pairs that cannot be judged are 0."""
     n, a, b, aa, bb, ab, ta, tb, t, tt = sums
@@ -170,6 +165,35 @@ def correlations_of(sums: FloatArray) -> Correlations:
         np.clip(np.where(known, r, 0.0), -1, 1) for r in (rho, r_first, r_second)
     )
     return Correlations(rho, r_first, r_second, np.where(known, n, -np.inf))
+
+
+def mirrored(sums: FloatArray) -> FloatArray:
+    """Return the sums of the same pairs with first and second exchanged."""
+    return sums[[0, 2, 1, 4, 3, 5, 7, 6, 8, 9]].transpose(0, 2, 1)
+
+
+def figures(known: Correlations) -> FloatArray:
+    """Stack the correlations of pairs and their numbers of samples."""
+    return np.stack([known.rho, known.r_first, known.r_second, np.asarray(known.n_samples)])
+
+
+def all_pairs_in_strips(
+    features: IndexArray,
+    step: Callable[[int], int],
+    known: Callable[[IndexArray, IndexArray], Correlations],
+) -> FloatArray:
+    """Figures of all pairs of features, some rows at a time, each pair computed once."""
+    # ``step`` returns how many features to compare with so many at once.
+    size, top = features.size, 0
+    result = np.empty((4, size, size))
+    while top < size:
+        rest = features[top:]
+        strip = rest[: step(rest.size)]
+        part, bottom = figures(known(strip, rest)), top + strip.size
+        result[:, top:bottom, top:] = part
+        result[:, top:, top:bottom] = part[[0, 2, 1, 3]].transpose(0, 2, 1)
+        top = bottom
+    return result
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,9 @@ from .._gaps import (
     N_SUMS,
     CachedGapStatistics,
     GapStatistics,
+    all_pairs_in_strips,
     correlations_of,
+    figures,
     variances_of_sums,
 )
 from .._means import divided
@@ -591,16 +593,9 @@ class ChunkGapStatistics(GapStatistics):
                 f"{most_features() // 2} features."
             )
         ordered = np.sort(features)
-        result = np.empty((4, size, size))
-        top = 0
-        while top < size:
-            rest = ordered[top:]
-            strip = rest[: self._chunks.batch(rest.size, N_SUMS)]
-            part = self._pass(strip, rest)
-            bottom = top + strip.size
-            result[:, top:bottom, top:] = part
-            result[:, top:, top:bottom] = part[[0, 2, 1, 3]].transpose(0, 2, 1)
-            top = bottom
+        result = all_pairs_in_strips(
+            ordered, lambda rest: self._chunks.batch(rest, N_SUMS), self._pass
+        )
         return _Known(ordered, ordered, result).take(features, features)
 
     def _between(self, first: IndexArray, second: IndexArray) -> _Known:
@@ -611,18 +606,17 @@ class ChunkGapStatistics(GapStatistics):
         first, second = np.sort(first), np.sort(second)
         step = self._chunks.batch(second.size, N_SUMS)
         strips = [
-            self._pass(first[start : start + step], second) for start in range(0, first.size, step)
+            figures(self._pass(first[start : start + step], second))
+            for start in range(0, first.size, step)
         ]
         empty = np.empty((4, 0, second.size))
         return _Known(first, second, np.concatenate([empty, *strips], axis=1))
 
-    def _pass(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """Correlations with each other, with the target, and numbers of samples, by one pass."""
-        chunks = self._chunks
-        known = correlations_of(
-            chunks.products(first, second, self.mean, self.scale, target=self._target)
+    def _pass(self, first: IndexArray, second: IndexArray) -> Correlations:
+        """All that F needs of features in ascending order, by one pass."""
+        return correlations_of(
+            self._chunks.products(first, second, self.mean, self.scale, target=self._target)
         )
-        return np.stack([known.rho, known.r_first, known.r_second, np.asarray(known.n_samples)])
 
 
 def _batches(
