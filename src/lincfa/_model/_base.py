@@ -326,14 +326,11 @@ class GroupModel(AnyContainer, GroupMeans):
         return reduced_names(names, self.groups_, self.signs_)
 
     def groups_by_name(self) -> dict[str, list[str]]:
-        """Members of each group by the name of its reduced feature.
-
-        Those whose sign is flipped have a minus sign (U+2212) before their name.
-        """
+        """Members of each group by the name of its reduced feature; their signs are ``signs_``."""
         self._check_is_fitted()
         names = self._columns.labels
         return {
-            name: [with_sign(str(names[i]), self.signs_[i]) for i in group]
+            name: [str(names[i]) for i in group]
             for name, group in zip(self.get_feature_names_out(), self.groups_, strict=True)
         }
 

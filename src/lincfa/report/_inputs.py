@@ -162,7 +162,7 @@ def _check_same(reducer: Any, train: Observations) -> None:
         present = ~np.isnan(train.X)
         counts = present.sum(axis=0) if weights is None else weights @ present
         mean = np.nansum(train.X if weights is None else weights[:, None] * train.X, axis=0)
-        mean = mean / counts
+        mean = mean / np.maximum(counts, np.finfo(np.float64).tiny)  # 0 of a column without values
     elif weights is None:
         mean = train.X.mean(axis=0, dtype=np.float64)
     else:
