@@ -71,7 +71,7 @@ class _Stream:
 
 
 class LinCFA(GroupModel):
-    """Replace groups of correlated features by their plain means, supervised by a target.
+    """Replace groups of correlated features by their means, supervised by a target.
 
     Two features merge when the estimated drop of variance of the linear regression outweighs the
     estimated growth of its squared bias: when F, the statistic for equal weights in the regression
@@ -306,10 +306,9 @@ class LinCFA(GroupModel):
         After the last chunk the groups are those of :meth:`fit` on all rows (features that differ
         by less than 1e-13 of their variance count as equal). The estimator keeps no rows, only the
         comoments of the features: 8·D² bytes, also when it is pickled, and seven times as many from
-        the first missing value on. Each call groups again, so
-        chunks of a few hundred rows or more are best. It counts as not fitted while there are fewer
-        than 4 rows, while the target or all features are constant, or while there are too few rows
-        for the parameters (``noise="full"``, ``n_groups``). There is no warning of many groups, as
+        the first missing value on. Each call groups again, so chunks of a few hundred rows or more
+        are best. It counts as not fitted while there are fewer than 4 rows, while the target or all
+        features are constant, or while there are too few rows for the parameters (``noise="full"``, ``n_groups``). There is no warning of many groups, as
         more rows may follow.
 
         A chunk that raises an error changes nothing. :meth:`fit` discards the chunks, and after it

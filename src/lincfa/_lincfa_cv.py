@@ -106,8 +106,8 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     signed : bool, default=False
         As for :class:`LinCFA`.
     missing : {"error", "pairwise"}, default="error"
-        As for :class:`LinCFA`. Where no member of a group is present, the regression takes the mean
-        of the reduced feature.
+        As for :class:`LinCFA`. Where no member of a group is present, the regression takes them to
+        be at their means.
     feature_weights : array of shape (n_features,) or "area", default=None
         As for :class:`LinCFA`.
     units : {"standardized", "original"}, default="standardized"
@@ -213,9 +213,8 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         ----------
         X : array or data frame of shape (n_samples, n_features), or field
             Numeric, with at least 4 samples in the training part of each fold; no missing values,
-            unless ``missing="pairwise"``.
-            A dask array or dataframe is read in chunks and not loaded into memory. xarray fields as
-            for :meth:`LinCFA.fit`.
+            unless ``missing="pairwise"``. A dask array or dataframe is read in chunks and not
+            loaded into memory. xarray fields as for :meth:`LinCFA.fit`.
         y : array of shape (n_samples,)
             The target, not constant.
         groups : array of shape (n_samples,), default=None

@@ -104,23 +104,17 @@ class Merging(ABC):
         # Pairs merge in the order of F; but as long as some have an F up to this, these come first,
         # the most correlated of them before the others.
         self._most_correlated_up_to = 0.0
+        self._compared = False  # whether pairs are in order
         # First members, sign, size and figures of each merge.
         self._merges: list[tuple[float, ...]] = []
         self.count = names.size
 
     def copy(self, most_correlated_up_to: float) -> Self:
         """Copy the groups as they are now, to continue in another order of merging."""
-        other = self._copy()
+        other = deepcopy(self)
         other._most_correlated_up_to = most_correlated_up_to
-        other._sizes, other._alive = self._sizes.copy(), self._alive.copy()
-        other._norms, other._merges = self._norms.copy(), list(self._merges)
-        other._weights, other._gaps = self._weights.copy(), deepcopy(self._gaps)
-        other.count = self.count
+        other._compared = False
         return other
-
-    @abstractmethod
-    def _copy(self) -> Self:
-        """Copy what the kind of merging itself holds."""
 
     @abstractmethod
     def current(self) -> CurrentGroups:
@@ -202,7 +196,11 @@ class Merging(ABC):
 
     def _join(self, first: int, second: int) -> None:
         """Merge the second group into the first, flipped where that is its sign."""
-        rho, r_first, r_second, n, imbalance = self._figures(first, second)
+        product = np.array([self._product(first, second)])
+        known, imbalance = self._known(np.array([first]), np.array([second]), product)
+        rho, r_first, r_second, n, imbalance = (
+            float(np.ravel(values)[0]) for values in (*vars(known).values(), imbalance)
+        )
         _, sign = self._rule.better_sign(rho, r_first, r_second, n, imbalance)
         if sign < 0:
             self._r[second] *= -1
@@ -222,22 +220,6 @@ class Merging(ABC):
         names = int(self._names[first]), int(self._names[second])
         figures = sign * rho, r_first, sign * r_second, n, imbalance
         self._merges.append((*names, sign, int(self._sizes[first]), *figures))
-
-    def _figures(self, first: int, second: int) -> tuple[float, float, float, float, float]:
-        """Correlations of the means of two groups, number of samples, and imbalance."""
-        norms, weights = self._norms[[first, second]], self._weights[[first, second]]
-        rho = float(np.clip(self._product(first, second) / norms.prod(), -1, 1))
-        if self._gaps is None:
-            (r_first, r_second), n = (
-                (self._r[[first, second]] / norms).tolist(),
-                self._rule.n_samples,
-            )
-        else:
-            own, other = self._gaps.r[first, second], self._gaps.r[second, first]
-            r_first, r_second = (np.array([own, other]) / (weights[::-1] * norms)).tolist()
-            n = float(self._gaps.n_samples[first, second] / weights.prod())
-        means = (weights / self._sizes[[first, second]]).tolist()
-        return rho, r_first, r_second, n, imbalance_of(*means)
 
     def _first_of_ties(self, first: IndexArray, second: IndexArray, products: FloatArray) -> int:
         """Choose the most correlated pair, then that with the fewest features, then the first."""
@@ -281,7 +263,7 @@ def _correlation_sums(
         if (weights != 1).any():
             matrix *= weights * weights[:, None]
         return matrix, None
-    known = statistics.all_pairs(features)
+    known = statistics.within(features)
     products = weights * weights[:, None]
     np.fill_diagonal(known.rho, 1.0)
     return known.rho * products, GapSums(known.r_first * products, known.n_samples * products)
@@ -309,10 +291,6 @@ class _AllPairs(Merging):
         # groups' sums of standardised features.
         self._sums, self._blocks = sums, blocks
         self._matrix = np.empty((0, 0))
-
-    def _copy(self) -> Self:
-        r, names, sums = self._r.copy(), self._names.copy(), self._sums.copy()
-        return type(self)(self._rule, r, names, sums, self._blocks, None)
 
     def current(self) -> CurrentGroups:
         self._compact()
@@ -552,11 +530,6 @@ class _NeighbourPairs(Merging):
         self._first = [inf] * names.size
         self._nearest = [_UNKNOWN] * names.size
         self._heap: list[tuple[float, int]] = []
-        self._compared = False
-
-    def _copy(self) -> Self:
-        near = [dict(near) for near in self._near]
-        return type(self)(self._rule, self._r.copy(), self._names, deepcopy(self._sums), near, None)
 
     def current(self) -> CurrentGroups:
         alive = np.flatnonzero(self._alive)
@@ -606,7 +579,7 @@ class _NeighbourPairs(Merging):
         return self._product(first, first)
 
     def _compare_all(self) -> None:
-        self._compared = True
+        self._compared, self._heap = True, []
         ends = [(group, other) for group, near in enumerate(self._near) for other in near]
         first, second = np.array(ends, dtype=np.intp).reshape(-1, 2).T
         once = first < second

@@ -95,7 +95,7 @@ def _rule_of_gaps(statistics: Statistics, rule: Rule) -> Rule:
     """Return the rule for the samples that two features share on average, if there is one."""
     # Correlations of pairs with samples of their own need not be those of any data.
     features = np.flatnonzero(statistics.varying)
-    known = statistics.all_pairs(features)
+    known = statistics.within(features)
     above = np.triu_indices(features.size, 1)
     n = np.asarray(known.n_samples)[above]
     matrix = np.eye(features.size + 1)

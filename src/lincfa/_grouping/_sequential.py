@@ -76,7 +76,7 @@ def _decide_block(
     for top in range(0, block.size, strip):
         rows, columns = slice(top, top + strip), slice(top, None)
         certain, doubtful = rule.certain_and_doubtful(
-            correlations.part(rows, columns), rule.imbalance(block[rows, None], block[columns])
+            correlations.at(rows, columns), rule.imbalance(block[rows, None], block[columns])
         )
         for seed in range(top, min(top + strip, block.size)):
             if not free[seed]:
@@ -324,7 +324,7 @@ class _ConnectedGroups:
         if unsure.size:
             partners = np.broadcast_to(first, second.shape)[unsure]
             joins[unsure] = _decide(
-                self._statistics, self._rule, partners, second[unsure], known.of(unsure)
+                self._statistics, self._rule, partners, second[unsure], known.at(unsure)
             ).merges
         return joins
 
@@ -334,6 +334,6 @@ class _ConnectedGroups:
         """List the correlations of pairs that join."""
         if self._statistics.complete:
             return known.rho[joins].tolist()  # type: ignore[no-any-return]
-        some = known.of(joins)
+        some = known.at(joins)
         values = [some.rho, some.r_first, some.r_second, np.asarray(some.n_samples)]
         return np.array(values).T.tolist()  # type: ignore[no-any-return]

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._data._checks import check_reduced, is_dask, is_field, real_numbers
 from .._data._columns import Columns, keep_columns
 from .._data._frames import frame_of
-from .._data._names import reduced_names, with_sign
+from .._data._names import reduced_names
 from .._data._training import FeatureTable, read_new
-from .._statistics._means import group_means, spread_means
+from .._statistics._means import centers_of_means, group_means, spread_means
 from ..theory._arrays import FloatArray
 from ._display import documentation_link
 from ._regression import linear_coefficients
@@ -242,13 +242,12 @@ class GroupModel(AnyContainer, GroupMeans):
         """Slope of each feature against its group's value, and center of each group's value."""
         if self.units == "standardized":
             return self.signs_ * self.scale_, np.zeros(self.n_groups_)
-        grouped = self.labels_ >= 0
-        sums = np.bincount(self.labels_[grouped], weights=(self._factors * self.mean_)[grouped])
-        return self.signs_.astype(np.float64), sums / self._group_weights()
+        center = centers_of_means(self.mean_, self.labels_, self._factors, self.n_groups_)
+        return self.signs_.astype(np.float64), center
 
     def _without_gaps(self, reduced: Any) -> Any:
         """Replace NaN in reduced features, lazy or not, by what they are at the features' means."""
-        return np.where(np.isnan(reduced), self._line()[1], reduced)
+        return np.where(np.isnan(reduced), self._line()[1].astype(reduced.dtype), reduced)
 
     def expand_coefficients(
         self, coef: Any, intercept: Any = 0.0

@@ -18,7 +18,7 @@ from .._grouping._constraint import Constraint
 from .._model._regression import Decomposition, RidgeRegression
 from .._rule import Rule
 from .._statistics import ArrayStatistics, IndexArray, Statistics, cached, statistics_of
-from .._statistics._means import group_means
+from .._statistics._means import centers_of_means, group_means
 from ..theory._arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -350,7 +350,7 @@ def _score_combinations(
     standard = candidates.units == "standardized"
     mean, scale = (statistics.mean, statistics.scale) if standard else (None, None)
     places: dict[bytes, int] = {}
-    which, sizes = [], []
+    which, sizes, centers = [], [], []
 
     def distinct() -> Iterator[Grouping]:
         """Neighbouring tolerances often give the same groups."""
@@ -360,25 +360,25 @@ def _score_combinations(
             which.append(places.setdefault(key, len(places)))
             sizes.append(grouping.n_groups)
             if new:
+                center = np.zeros_like(statistics.mean) if standard else statistics.mean
+                centers.append(centers_of_means(center, *grouping))
                 yield grouping
 
-    reduced = map(_without_gaps, fold.reduced(distinct(), mean, scale))
-    scores = np.array([score(fold.train, fold.test, *parts) for parts in reduced])
+    scores = np.array(
+        [
+            score(fold.train, fold.test, *(_filled(part, centers[number]) for part in parts))
+            for number, parts in enumerate(fold.reduced(distinct(), mean, scale))
+        ]
+    )
     return FoldScores(
         scores[which], np.array(sizes), float(fold.train.n_samples), float(fold.test.n_samples)
     )
 
 
-def _without_gaps(
-    parts: tuple[npt.NDArray[Any], npt.NDArray[Any]],
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Replace missing means by their average over the samples to learn from."""
-    train, test = parts
-    if not (np.isnan(train).any() or np.isnan(test).any()):
-        return parts
-    there = ~np.isnan(train)
-    mean = np.where(there, train, 0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    return np.where(there, train, mean), np.where(np.isnan(test), mean, test)
+def _filled(reduced: npt.NDArray[Any], center: FloatArray) -> npt.NDArray[Any]:
+    """Replace missing means, as the chosen model will."""
+    missing = np.isnan(reduced)
+    return np.where(missing, center.astype(reduced.dtype), reduced) if missing.any() else reduced
 
 
 def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping]:

@@ -55,7 +55,8 @@ def statistics_of(
     if isinstance(training, Training):
         statistics = ArrayStatistics.of(training)
         gaps = not statistics.complete and statistics.varying.size <= _FEW
-        return cached(statistics) if gaps and (all_pairs or often > neighbours) else statistics
+        keep = gaps and (all_pairs or (often and not neighbours))
+        return cached(statistics) if keep else statistics
     from ._dask._chunks import Chunks, chunk_statistics
 
     return chunk_statistics(Chunks.of(training), often=often, neighbours=neighbours)

@@ -217,9 +217,6 @@ class GapStatistics(Statistics):
         for active, candidates in comparisons:
             yield self.known(seeds[active], candidates)
 
-    def all_pairs(self, features: IndexArray) -> Correlations:
-        return self.known(features, features)
-
     def square(self, features: IndexArray) -> FloatArray:
         return _correlations(self.known(features, features))
 

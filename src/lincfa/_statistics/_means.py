@@ -123,6 +123,16 @@ def divided(sums: FloatArray, weights: FloatArray) -> FloatArray:
         return np.asarray(sums[0] / (sums[1] if len(sums) > 1 else weights))
 
 
+def centers_of_means(
+    mean: FloatArray, labels: IndexArray, factors: FloatArray, n_groups: int
+) -> FloatArray:
+    """Mean of each group where its features are at their own means."""
+    grouped = labels >= 0
+    own, weights = labels[grouped], factors[grouped]
+    sums = np.bincount(own, weights * mean[grouped], n_groups)
+    return np.asarray(sums / np.bincount(own, np.abs(weights), n_groups))
+
+
 def spread_means(
     reduced: npt.NDArray[Any],
     labels: IndexArray,

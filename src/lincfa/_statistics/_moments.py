@@ -212,7 +212,7 @@ class GapMoments:
     def _add(self, values: FloatArray, y: FloatArray, weights: FloatArray) -> None:
         self.target += weights.sum(), weights @ y, weights @ y**2
         target = np.column_stack([y, weights])
-        for strip in _strips(values.shape[1]):
+        for strip in row_slices(values.shape[1], 1, _STRIP):
             seeds = seeds_for_sums(values[:, strip], target)
             sums = shared_sums(seeds, values[:, strip.start :].copy())
             self.sums[:, strip, strip.start :] += sums[_KEPT]
@@ -240,12 +240,6 @@ class GapMoments:
     def sufficient(self) -> bool:
         """Whether there are enough samples, and variation in the target and in some feature."""
         return _are_sufficient(self.n_samples, self.varying)
-
-
-def _strips(size: int) -> Iterator[slice]:
-    """Cut the rows of a matrix of pairs."""
-    for top in range(0, size, _STRIP):
-        yield slice(top, min(top + _STRIP, size))
 
 
 def _present_means(X: npt.NDArray[Any]) -> FloatArray:
@@ -368,7 +362,7 @@ class MomentGapStatistics(GapStatistics):
 
     def known(self, first: IndexArray, second: IndexArray) -> Correlations:
         figures = np.empty((4, first.size, second.size))
-        for strip in _strips(first.size):
+        for strip in row_slices(first.size, 1, _STRIP):
             known = correlations_of(self._of(first[strip], second))
             for values, figure in zip(vars(known).values(), figures, strict=True):
                 figure[strip] = values
@@ -389,7 +383,7 @@ class MomentGapStatistics(GapStatistics):
             group = np.flatnonzero(labels == number)
             mean, size = self._offset[group], np.abs(factors[group])
             own = factors[group] / self.scale[group]
-            for strip in _strips(group.size):
+            for strip in row_slices(group.size, 1, _STRIP):
                 n, a, b, _, _, ab, *_ = self._of(group[strip], group)
                 ab += n * np.outer(mean[strip], mean) - mean[strip, None] * b - mean * a
                 for pairs in (n, ab):  # of different members

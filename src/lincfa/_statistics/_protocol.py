@@ -137,36 +137,23 @@ class Correlations:
         """Return the correlations with the sign of the second feature flipped."""
         return Correlations(-self.rho, self.r_first, -self.r_second, self.n_samples)
 
-    def at(self, rows: Any, columns: Any) -> "Correlations":
-        """Select pairs of a matrix by their places."""
-        n_rows, n_columns = self.rho.shape
+    def at(self, *places: Any) -> "Correlations":
+        """Select pairs by their places; by slices, as views."""
 
         def select(values: Any) -> Any:
-            if np.ndim(values) == 2:
-                along = columns if values.shape[1] == n_columns else 0
-                return values[rows if values.shape[0] == n_rows else 0, along]
-            return values[columns] if np.ndim(values) else values
+            # What pairs have in common has an axis of length 1, or none.
+            ndim = np.ndim(values)
+            if not ndim:
+                return values
+            axes = zip(places[-ndim:], values.shape, self.rho.shape[-ndim:], strict=True)
+            return values[
+                tuple(
+                    place if size == full else slice(None) if isinstance(place, slice) else 0
+                    for place, size, full in axes
+                )
+            ]
 
-        return self._each(select)
-
-    def of(self, pairs: Any) -> "Correlations":
-        """Select some of a list of pairs."""
-        return self._each(lambda values: values[pairs] if np.ndim(values) else values)
-
-    def part(self, rows: slice, columns: slice) -> "Correlations":
-        """Select a part of a matrix of pairs, as views."""
-        n_rows, n_columns = self.rho.shape
-
-        def cut(values: Any) -> Any:
-            if np.ndim(values) == 2:
-                along = columns if values.shape[1] == n_columns else slice(None)
-                return values[rows if values.shape[0] == n_rows else slice(None), along]
-            return values[columns] if np.ndim(values) else values
-
-        return self._each(cut)
-
-    def _each(self, function: Callable[[Any], Any]) -> "Correlations":
-        return Correlations(*map(function, (self.rho, self.r_first, self.r_second, self.n_samples)))
+        return Correlations(*map(select, (self.rho, self.r_first, self.r_second, self.n_samples)))
 
 
 @dataclass(frozen=True)
@@ -392,10 +379,6 @@ class Statistics(Features, ABC):
             matrix[strip.stop :, strip] = matrix[strip, strip.stop :].T
         np.fill_diagonal(matrix, 1.0)
         return matrix
-
-    def all_pairs(self, features: IndexArray) -> Correlations:
-        """All that F needs of all pairs of some features, in full matrices."""
-        raise NotImplementedError  # only where values are missing
 
     def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
         """Full matrices of the correlations within each of many small groups."""

@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._data._names import shown
+from .._data._names import shown, with_sign
 from .._model._display import decimals, digits, distinguishable
-from .._rule import Rule, merge_threshold, tolerance_value
+from .._rule import Rule, pairs_from_correlations, tolerance_value
 from .._statistics import ArrayStatistics
 from ..theory._arrays import FloatArray
-from ._inputs import Observations, feature_names, signed_names, with_sign
+from ._inputs import Observations, feature_names
 
 GROUPS_SHOWN = 10_000
 MEMBERS_SHOWN = 200  # of one group, with their evidence
@@ -258,26 +258,26 @@ def _nearest_groups(
     noise_source = statistics
     if reducer.noise == "full":  # the residual variance of the regression on all features
         noise_source = ArrayStatistics.of(train.training(reducer.labels_ >= 0))
-    rule = Rule.of(noise_source, tolerance, reducer.noise, weights=weights)
+    rule = Rule.of(
+        noise_source,
+        tolerance,
+        reducer.noise,
+        reducer.min_correlation,
+        signed=reducer.signed,
+        weights=weights,
+    )
     first, second = np.nonzero(np.triu(allowed, 1))
     known = statistics.within(np.arange(len(labels))).at(first, second)
-    lowest = -1.0 if reducer.min_correlation is None else float(reducer.min_correlation)
-    imbalance = rule.imbalance(first, second)
-    signs = np.ones(first.size, dtype=np.int8)
-    if reducer.signed:
-        signs[replace(rule, min_correlation=lowest).flips(known, imbalance)] = -1
-    oriented = replace(known, rho=signs * known.rho, r_second=signs * known.r_second)
-    rho, f = oriented.rho, rule.f_of_means(oriented, imbalance)
-    nearest = np.argsort(f, kind="stable")[:NEAR_SHOWN]
-    uneven = rule.imbalance(first[nearest], second[nearest])
-    required = merge_threshold(tolerance, 1 - rho[nearest], f[nearest], uneven)
+    decision = rule.decide(pairs_from_correlations(known), rule.imbalance(first, second))
+    pairs = rule.evidence(first, second, decision)
+    nearest = pairs[np.argsort(pairs["f"], kind="stable")[:NEAR_SHOWN]]
     near = PairTable(
-        tuple(labels[i] for i in first[nearest]),
-        tuple(with_sign(labels[second[i]], signs[i]) for i in nearest),
-        rho[nearest],
-        np.maximum(required, lowest),
-        f[nearest],
-        f.size,
+        tuple(labels[i] for i in nearest["partner"]),
+        tuple(with_sign(labels[row["feature"]], row["sign"]) for row in nearest),
+        nearest["correlation"],
+        np.maximum(nearest["threshold"], rule.min_correlation),
+        nearest["f"],
+        pairs.size,
     )
     return near, note
 
@@ -303,9 +303,9 @@ def correlate_by_group(
     # Scaled first: squares of extreme numbers would be 0 or infinite.
     values = np.asarray(samples.X[:, chosen], dtype=np.float64)
     values = (values - reducer.mean_[chosen]) * (reducer.signs_[chosen] / reducer.scale_[chosen])
-    names = signed_names(reducer)
+    names = feature_names(reducer)
     return CorrelationMatrix(
-        tuple(names[i] for i in chosen),
+        tuple(with_sign(names[i], reducer.signs_[i]) for i in chosen),
         reducer.labels_[chosen],
         _correlations(values, samples.weights, bool(samples.missing)),
         order.size,

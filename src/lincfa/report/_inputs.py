@@ -44,10 +44,7 @@ class Observations:
         columns, missing = reducer._columns, reducer.missing
         table = FeatureTable(values=self.X, columns=columns, missing=missing)
         values = np.asarray(reducer._average(table))
-        if not self.missing:
-            return values
-        _, center = reducer._line()
-        return np.where(np.isnan(values), center.astype(values.dtype), values)
+        return reducer._without_gaps(values) if self.missing else values
 
     def training(self, columns: Any = slice(None)) -> Training:
         """Return some of the features as training data."""
@@ -81,17 +78,6 @@ def fitted_reducer(model: Any) -> Any:
 def feature_names(reducer: Any) -> list[str]:
     """Return the names of the features, ``x0``, ``x1``, … where they have none."""
     return [str(name) for name in reducer._columns.labels]
-
-
-def signed_names(reducer: Any) -> list[str]:
-    """Return the names of the features, with a minus sign before those that are flipped."""
-    names = zip(feature_names(reducer), reducer.signs_, strict=True)
-    return [with_sign(name, sign) for name, sign in names]
-
-
-def with_sign(name: str, sign: Any) -> str:
-    """Put a minus sign before the name of a flipped feature."""
-    return f"−{name}" if sign < 0 else name
 
 
 def field_of(reducer: Any) -> "Field | None":
