@@ -308,8 +308,9 @@ class LinCFA(GroupModel):
         comoments of the features: 8·D² bytes, also when it is pickled, and seven times as many from
         the first missing value on. Each call groups again, so chunks of a few hundred rows or more
         are best. It counts as not fitted while there are fewer than 4 rows, while the target or all
-        features are constant, or while there are too few rows for the parameters (``noise="full"``, ``n_groups``). There is no warning of many groups, as
-        more rows may follow.
+        features are constant, or while there are too few rows for the parameters
+        (``noise="full"``, ``n_groups``). There is no warning of many groups, as more rows may
+        follow.
 
         A chunk that raises an error changes nothing. :meth:`fit` discards the chunks, and after it
         partial_fit starts over.
@@ -347,6 +348,7 @@ class LinCFA(GroupModel):
         elif chunk.columns is not self._columns:
             check_columns(self, self._columns, X, chunk.columns.names)
         constraint, weights = self._constraint(), self._weights()  # what rows would not mend
+        chunk = chunk.with_weight()
         chunk.check_finite(new=stream is not None)
         types = column_types(X)
         if stream is None:
@@ -451,7 +453,7 @@ class LinCFA(GroupModel):
         if path.fewest_groups != 1:
             raise ValueError(
                 f"A linkage needs a path that ends in one group; with {self._limits()} this one "
-                f"ends at {path.fewest_groups}. Fit without them."
+                f"ends at {path.fewest_groups}."
             )
         return path.linkage()
 
@@ -461,6 +463,8 @@ class LinCFA(GroupModel):
         field = self._columns.field
         if field is not None and len(field.variables) > 1:
             limits.append(f"{len(field.variables)} variables")
+        if self.missing == "pairwise":
+            limits.append("pairs that share too few samples")
         return " and ".join(limits)
 
     def _path(self) -> MergePath:

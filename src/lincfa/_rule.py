@@ -35,7 +35,7 @@ from ._statistics import (
     PairCorrelations,
     Statistics,
 )
-from .theory._arrays import FloatArray, divide, inverse
+from .theory._arrays import FloatArray, contrast_square, divide, inverse
 
 Number = TypeVar("Number", float, FloatArray)
 Imbalance: TypeAlias = FloatArray | float
@@ -103,11 +103,13 @@ def pairs_from_correlations(known: Correlations) -> PairCorrelations:
     """Complete correlations of means of groups, of which nothing else is known."""
     # A difference below 1e-13 of the variance cannot be told from rounding and counts as none.
     rho = known.rho
-    below_one, above_minus_one = 1 - rho, 1 + rho
+    below_one, above_minus_one = (
+        np.where(gap > RESOLUTION, gap, 0.0) for gap in (1 - rho, 1 + rho)
+    )
     difference, total = known.r_first - known.r_second, known.r_first + known.r_second
     share, share_sum = (
-        np.where(gap > RESOLUTION, contrast**2 / np.maximum(2 * gap, RESOLUTION), 0.0)
-        for contrast, gap in ((difference, below_one), (total, above_minus_one))
+        contrast_square(difference, below_one),
+        contrast_square(total, above_minus_one),
     )
     unexplained = np.maximum(1 - share - share_sum, RESOLUTION)
     return PairCorrelations(
@@ -132,10 +134,13 @@ def merge_threshold(
     above = 2 - below_one
     part = below_one * above / (2 * (above + imbalance**2 * below_one))
     limit = divide(tolerance * part, f, zero_by_zero=np.inf)
-    half = 1 + limit * (1 - imbalance**2)
-    with np.errstate(invalid="ignore"):  # of what is infinite, or has no solution
+    with np.errstate(invalid="ignore", over="ignore"):  # of what is infinite, or has no solution
+        half = 1 + limit * (1 - imbalance**2)
         gap = 4 * limit / (half + np.sqrt(half**2 - 4 * limit))
-    return np.where(np.isnan(gap), -np.inf, 1 - gap)
+    threshold = np.where(np.isnan(gap), -np.inf, 1 - gap)
+    # F is also small where ρ is near −1, and the feature with the larger weight is all that is left
+    # of the mean: then no correlation from which on pairs merge says why this one does.
+    return np.where((f <= tolerance) & (below_one > gap), np.nan, threshold)
 
 
 def growth_of_bias(pairs: PairCorrelations, imbalance: Imbalance = 0.0) -> FloatArray:
@@ -204,7 +209,8 @@ class Rule:
             ratio,
             -1.0 if min_correlation is None else float(min_correlation),
             bool(signed),
-            None if weights is None or (weights == weights[0]).all() else weights,
+            # Only their ratios matter.
+            None if weights is None or (weights == weights[0]).all() else weights / weights.max(),
             statistics.complete,
         )
 

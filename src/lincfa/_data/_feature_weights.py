@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._checks import is_dataset, is_field, real_numbers
+from ._checks import is_dataset, is_field, is_pandas, real_numbers
 from ._columns import Columns
 from ._connectivity import present_labels
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:  # a fit on a table loads nothing of fields
     from ._field import Field, Variable
 
 AREA = "area"
+
+_LARGEST_RATIO = 1e100
+"""Of weights: squares of them are added up."""
 
 _AT_POLE = float(np.cos(np.pi / 2))
 """As rounded, 6e-17: cells at a pole count for nothing, as in any mean weighted by the cosine, but
@@ -28,6 +31,11 @@ def read_feature_weights(weights: Any, columns: Columns) -> npt.NDArray[np.float
         values = _areas(weights, columns)
     elif columns.field is not None and is_field(weights) and not is_dataset(weights):
         values = _on_grid(weights, columns.field)
+    elif is_pandas(weights, "Series") and not _are_in_order(weights, columns):
+        raise ValueError(
+            "feature_weights is a Series whose index are not the columns of X, in their order; use "
+            "feature_weights.loc[X.columns], or feature_weights.to_numpy() if it is in order."
+        )
     else:
         values = real_numbers(present_labels(columns.field, weights), "feature_weights")
     if values.shape != (columns.size,):
@@ -41,7 +49,19 @@ def read_feature_weights(weights: Any, columns: Columns) -> npt.NDArray[np.float
             "feature_weights must be finite and positive, but the weight of "
             f"{columns.describe([int(wrong[0])])} is {values[wrong[0]]:g}."
         )
+    low, high = int(values.argmin()), int(values.argmax())
+    if values[high] / _LARGEST_RATIO > values[low]:
+        raise ValueError(
+            f"feature_weights must not differ by more than a factor of {_LARGEST_RATIO:g}, but "
+            f"those of {columns.describe([low, high])} are {values[low]:g} and {values[high]:g}."
+        )
     return np.ones(columns.size) if (values == values[0]).all() else values
+
+
+def _are_in_order(weights: Any, columns: Columns) -> bool:
+    """Whether a Series is indexed by the columns, or by positions."""
+    index = list(weights.index)
+    return index == list(range(len(index))) or index == list(columns.labels)
 
 
 def _areas(word: str, columns: Columns) -> npt.NDArray[np.float64]:
@@ -93,6 +113,11 @@ def _on_grid(weights: Any, field: "Field") -> npt.NDArray[np.float64]:
     for variable in field.variables:
         sizes = dict(zip(field.cell_dims(variable), variable.shape, strict=True))
         for dim, size in weights.sizes.items():
+            if dim in weights.coords and not _same_places(weights[dim].values, field, dim):
+                raise ValueError(
+                    f"feature_weights have other coordinates along {dim!r} than the field; select "
+                    "those of the field, in the same order."
+                )
             if sizes.get(dim) != size:
                 raise ValueError(
                     f"feature_weights have {size} values along {dim!r}, but the cells have "
@@ -100,6 +125,12 @@ def _on_grid(weights: Any, field: "Field") -> npt.NDArray[np.float64]:
                 )
         parts.append(_on_cells(weights.dims, values, field, variable))
     return np.concatenate(parts)
+
+
+def _same_places(values: npt.NDArray[Any], field: "Field", dim: Hashable) -> bool:
+    """Whether these are the coordinates of the field along a dimension, if it has any."""
+    known = (c.values for c in field.coordinates if c.name == dim and c.dims == (dim,))
+    return all(np.array_equal(values, own) for own in known if own.shape == values.shape)
 
 
 def _on_cells(

@@ -99,6 +99,10 @@ class Training(FeatureTable):
     def counted(self) -> "Training":
         """Leave out the rows without weight, and check that enough are left for a fit."""
         check_total_weight(self.n_samples)
+        return self.with_weight()
+
+    def with_weight(self) -> "Training":
+        """Leave out the rows without weight."""
         if self.weights is None or self.weights.all():
             return self
         samples = self.samples

@@ -265,8 +265,11 @@ def _correlation_sums(
         return matrix, None
     known = statistics.within(features)
     products = weights * weights[:, None]
-    np.fill_diagonal(known.rho, 1.0)
-    return known.rho * products, GapSums(known.r_first * products, known.n_samples * products)
+    # Exactly the same from both sides, as ties need it.
+    rho = np.triu(known.rho, 1)
+    rho += rho.T + np.eye(features.size)
+    n_samples = np.maximum(known.n_samples, np.transpose(known.n_samples))
+    return rho * products, GapSums(known.r_first * products, n_samples * products)
 
 
 def _tie(f: float) -> float:
@@ -595,7 +598,7 @@ class _NeighbourPairs(Merging):
         known, imbalance = self._known(first, second, products)
         order = self._order(known, imbalance)
         rho = np.abs(known.rho) if self._rule.signed else known.rho
-        order[rho >= 1 - RESOLUTION] = _COINCIDING
+        order[(rho >= 1 - RESOLUTION) & ~np.isneginf(known.n_samples)] = _COINCIDING
         return order
 
     def _search(self, group: int) -> None:

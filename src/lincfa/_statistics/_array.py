@@ -611,7 +611,7 @@ def correlations_with(columns: FloatArray, counts: FloatArray, target: FloatArra
         variance = target**2 @ counts - (target @ counts) ** 2 / n
         product = np.einsum("ij,ij,i->j", counts, columns, target)
         correlation = product / np.sqrt((n - 1) * variance)
-    return np.where(variance > _FLAT * n, correlation, 0.0)
+    return np.where((variance > _FLAT * n) & (n > 1), correlation, 0.0)
 
 
 def standardize(

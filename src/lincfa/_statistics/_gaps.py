@@ -2,8 +2,9 @@
 
 Everything follows from ten sums over the samples in which both features of a pair are present: the
 number of samples, and the sums, squares and products of the two features and the target. They add
-up over rows, so that they can be computed in memory, accumulated, or gathered from chunks; with the
-features centred and scaled first, no digits are lost.
+up over rows, so that they can be computed in memory, accumulated, or gathered from chunks. Features
+are centred and scaled first, so that no digits are lost, unless a value that a pair does not share
+is so far off that the others hardly vary beside it: 1e6 times their scale leaves seven digits.
 """
 
 from abc import abstractmethod
