@@ -213,14 +213,19 @@ def test_values_that_look_like_codes_are_noted(done, place, samples, way):
         "1e+20 counts it as missing",
     ]
     assert [line for line in applied.err.splitlines() if "looks like" in line] == notes
-    pair = ["explain", *data[:1], "--target", "y", names[0], names[1]]
-    explained = done(*pair).err
-    assert f"note: -9999 in column {names[1]!r} looks like a code for missing values" in explained
-    assert "1e+20" not in explained
     options = ["--missing-code", "-9999", "--missing-code", "1e20", "--missing", "drop"]
     assert "looks like" not in done("reduce", *data, *ALL, *options, "--force").err
     assert "looks like" not in done("apply", "groups.json", *data, *options, "--force").err
-    assert "looks like" not in done(*pair, *options).err
+
+
+def test_codes_of_the_two_features_are_noted(done, place, samples):
+    X = samples.X.copy()
+    X[10:13, 1], X[5:9, 2] = CODE, 1e20
+    options = ["explain", *place("csv", X, samples.y), "--target", "y", "a1", "a2"]
+    told = "note: -9999 in column 'a2' looks like a code for missing values"
+    (note,) = [line for line in done(*options).err.splitlines() if "looks like" in line]
+    assert note.startswith(told)
+    assert "looks like" not in done(*options, "--missing-code", "-9999").err
 
 
 def noted(done, columns):
