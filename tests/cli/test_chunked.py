@@ -108,7 +108,7 @@ def test_missing_values(done, fails, folder, frame):
     data = divide(holes(frame))
     message = fails("reduce", data, *OPTIONS)
     told = "missing values in columns 'a1' (1), 'b2' (1), in 2 of 60 rows (first in row 4)"
-    assert message.startswith(f"data: {told}; --missing drop leaves out these rows, --missing ")
+    assert message.startswith(f"data: {told}; --missing drop leaves out rows that lack any ")
     options = ("--missing", "drop", "--tolerance", 1)
     expected = in_memory(done, *options)
     result = json.loads(done("reduce", data, *OPTIONS, *options, "--json").out)

@@ -113,11 +113,17 @@ def test_explain_needs_values_of_the_two_and_the_target(done, fails, save, colum
     assert result.out == words(frame, samples.y, train[train != 40])
     result = done(*options, "--test", 0, "--missing", "drop")
     assert result.out == words(frame, samples.y, np.setdiff1d(present, [0, 40]))
-    assert "missing values in column 'a1' (1), in 1 of 60" in fails(*options, "--missing", "error")
+    message = fails(*options, "--missing", "error")
+    assert "missing values in column 'a1' (1), in 1 of 60" in message
+    assert message.endswith(
+        "--missing drop leaves out rows that lack any feature, --missing pairwise leaves out only "
+        "those that lack one of the two, or impute them first"
+    )
     message = fails(*options, "--noise", "full", "--drop", "id")
     assert (
         "missing values in columns 'a1' (1), 'b3' (1), in 2 of 60 rows (first in row 1)" in message
     )
+    assert "pairwise" not in message
     done(*options, "--noise", "full", "--drop", "id", "--missing", "drop")
 
 

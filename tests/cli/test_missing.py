@@ -86,12 +86,14 @@ def with_holes(samples, hole):
 
 @pytest.mark.parametrize("code", [None, CODE])
 @pytest.mark.parametrize("way", WAYS)
-def test_rows_left_out_in_any_format(done, fails, place, samples, way, code):
+def test_rows_left_out_in_any_format(done, run, place, samples, way, code):
     """Codes are missing values; rows without a target are reduced if they can be."""
     X, y = with_holes(samples, np.nan if code is None else code)
     data = place(way, X, y)
     options = [] if code is None else ["--missing-code", "-9999"]
-    message = fails("reduce", *data, *ALL, *options)
+    failed = run("reduce", *data, *ALL, *options)
+    assert (failed.code, "no target" in failed.err) == (1, False)  # nothing is reduced
+    message = failed.err
     what = "missing values" if code is None else "missing values (also -9999)"
     second, first, other = [f"({count})" for count in (2, 1, 1)]
     names = samples.names
@@ -128,7 +130,8 @@ def test_rows_without_a_target_are_written_but_not_scored(done, place, samples):
         "3 of 60 rows have no target: they are reduced, but not learned from",
     ]
     assert (told["n_samples"], told["scores"]["n_test"]) == (40, 17)
-    assert (told["data"]["rows"], told["data"]["rows left out"]) == (57, 3)
+    names = ("rows", "rows without target", "rows left out")
+    assert [told["data"][name] for name in names] == [60, 3, 0]
     written = pl.read_parquet("data-reduced.parquet")
     assert written["id"].to_list() == [f"s{row}" for row in range(60)]
     model = load("groups.json")
@@ -198,6 +201,7 @@ def test_values_that_look_like_codes_are_noted(done, place, samples, way):
     X[0, 0] = CODE  # a single one is an outlier
     data = place(way, X, samples.y)
     result = done("reduce", *data, *ALL)
+    applied = done("apply", "groups.json", *data, "--force")
     names = samples.names
     if way in ("nc", "zarr", "chunks"):
         names = [f"t[lat={k // 3}, lon={k % 3}]" for k in range(6)]
@@ -208,8 +212,20 @@ def test_values_that_look_like_codes_are_noted(done, place, samples, way):
         f"note: 1e+20 in column {names[2]!r} looks like a code for missing values; --missing-code "
         "1e+20 counts it as missing",
     ]
-    options = ["--missing-code", "-9999", "--missing-code", "1e20", "--missing", "drop", "--force"]
-    assert "looks like" not in done("reduce", *data, *ALL, *options).err
+    assert [line for line in applied.err.splitlines() if "looks like" in line] == notes
+    options = ["--missing-code", "-9999", "--missing-code", "1e20", "--missing", "drop"]
+    assert "looks like" not in done("reduce", *data, *ALL, *options, "--force").err
+    assert "looks like" not in done("apply", "groups.json", *data, *options, "--force").err
+
+
+def test_codes_of_the_two_features_are_noted(done, place, samples):
+    X = samples.X.copy()
+    X[10:13, 1], X[5:9, 2] = CODE, 1e20
+    options = ["explain", *place("csv", X, samples.y), "--target", "y", "a1", "a2"]
+    told = "note: -9999 in column 'a2' looks like a code for missing values"
+    (note,) = [line for line in done(*options).err.splitlines() if "looks like" in line]
+    assert note.startswith(told)
+    assert "looks like" not in done(*options, "--missing-code", "-9999").err
 
 
 def noted(done, columns):

@@ -298,8 +298,8 @@ def test_rows_with_missing_values(done, fails, save, columns, samples):
     message = fails(*options)
     assert message == (
         f"{data}: missing values in columns 'b1' (2), 'a2' (1), in 2 of 60 rows (first in row 4); "
-        "--missing drop leaves out these rows, --missing pairwise uses the values there are, "
-        "--drop COLUMN leaves out a column, or impute them first"
+        "--missing drop leaves out rows that lack any feature, --missing pairwise uses the values "
+        "there are, --drop COLUMN leaves out a column, or impute them first"
     )
     result = done(*options, "--missing", "drop")
     told = "note: 2 of 60 rows left out because of missing values in columns 'b1' (2), 'a2' (1)\n"

@@ -215,14 +215,15 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
         metavar="R",
         help="never merge features that are correlated by less (default: the rule alone)",
     )
-    add_signed(parser)
+    add_signed(parser, "; best together with --min-correlation")
 
 
-def add_signed(parser: argparse._ActionsContainer) -> None:
+def add_signed(parser: argparse._ActionsContainer, advice: str = "") -> None:
     parser.add_argument(
         "--signed",
         action="store_true",
-        help="merge also features that measure the same with opposite sign, one of them flipped",
+        help="merge also features that measure the same with opposite sign, one of them flipped"
+        + advice,
     )
 
 

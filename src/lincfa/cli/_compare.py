@@ -80,7 +80,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ._select import assign_roles, naming, note_codes, require_variation, usable_rows
+    from ._select import assign_roles, naming, require_variation, usable_rows
 
     if options.missing == "pairwise":
         options.refuse(
@@ -98,7 +98,6 @@ def run(options: argparse.Namespace) -> int:
     with terminal.busy(f"reading {options.data}"):
         data = arguments.open_options(options, target=target)
     features, _ = assign_roles(data, target, options.drop, [], terminal, fate="left out")
-    note_codes(data, [target, *features], terminal)
     rows = usable_rows(data, features, options.missing, terminal, target=target, fewest=1).known
     y = data.target(target)[rows]
     if rows.size > 1:

@@ -20,7 +20,9 @@ def add(commands: Any) -> None:
         "learns from, if --test, --split, --seed, --drop and --missing are the same, and\n"
         "in which both features are present.",
         examples="  lincfa explain data.csv --target y A B\n"
-        "  lincfa explain data.parquet --target y A B --tolerance unbiased --json",
+        "  lincfa explain data.parquet --target y A B --tolerance unbiased --json\n"
+        "  lincfa explain data.csv --target y A B --signed --min-correlation 0.3\n"
+        "  lincfa explain stations.csv --target y A B --missing-code -9999",
     )
     arguments.add_data(
         parser,
@@ -63,7 +65,12 @@ def run(options: argparse.Namespace) -> int:
         terminal.note("the two belong to different variables, which lincfa reduce never merges")
     used = list(dict.fromkeys([*(features if needs_all else ()), *pair]))
     missing = "error" if is_full and options.missing == "pairwise" else options.missing
-    complete = select.usable_rows(data, used, missing, terminal, target=options.target).known
+    pairwise = "--missing pairwise leaves out only those that lack one of the two"
+    advice = [] if is_full else [pairwise]
+    advice += [select.DROP_COLUMN] if needs_all else []
+    complete = select.usable_rows(
+        data, used, missing, terminal, target=options.target, advice=advice
+    ).known
     rows = select.split_rows(data, complete, options, terminal).train
     if missing == "pairwise":
         rows = select.rows_of_pair(data, pair, rows, terminal)

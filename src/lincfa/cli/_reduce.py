@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..report._findings import Findings
     from ..report._scores import HeldOutScores
     from ._files import DataFile
-    from ._select import RowSplit
+    from ._select import RowSplit, UsableRows
 
 _EXAMPLES = """\
   lincfa reduce data.csv --target y
@@ -129,7 +129,6 @@ def run(options: argparse.Namespace) -> int:
             if data.sample_dim == "time" and options.split == "random":
                 terminal.note("rows are held out at random; --split time holds out the last ones")
             features, kept = select.assign_roles(data, target, options.drop, options.keep, terminal)
-            select.note_codes(data, [target, *features], terminal)
             rows = select.usable_rows(
                 data,
                 features,
@@ -159,7 +158,7 @@ def run(options: argparse.Namespace) -> int:
             data.source,
             data.n_rows,
             features,
-            rows.known.size,
+            rows,
             split,
             y,
             options,
@@ -361,7 +360,7 @@ class _Outcome:
     source: str
     n_rows: int  # of the file
     features: list[str]
-    n_complete: int
+    rows: "UsableRows"
     split: "RowSplit"
     y: "npt.NDArray[np.float64]"
     options: argparse.Namespace
@@ -384,8 +383,9 @@ class _Outcome:
             **_fingerprint(self.options.data),
             "target": self.options.target,
             "training samples": self.split.train.size,
-            "rows": self.n_complete,
-            "rows left out": self.n_rows - self.n_complete,
+            "rows": self.rows.reduced.size,
+            "rows without target": self.rows.unknown.size,
+            "rows left out": self.n_rows - self.rows.reduced.size,
             "held out for the scores": self.split.description,
             "merged": self.choice.words,
         }

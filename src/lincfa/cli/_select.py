@@ -178,8 +178,11 @@ def usable_rows(
 ) -> UsableRows:
     """Return the rows that have a value in each feature; with ``missing="pairwise"`` all rows."""
     # Raises if there are infinite values; if a row with a target lacks a feature, unless such rows
-    # are to be dropped; and if fewer than ``fewest`` stay. Rows without a target are noted.
-    counts = data.count_values([*([] if target is None else [target]), *features])
+    # are to be dropped; and if fewer than ``fewest`` stay. Rows without a target are noted, and so
+    # are values that look like codes for missing ones.
+    columns = [*([] if target is None else [target]), *features]
+    _note_codes(data, columns, terminal)
+    counts = data.count_values(columns)
     for name, row in counts.infinite.items():
         raise ValueError(f"{data.source}: column {name!r} contains infinity (row {row + 1})")
     known = complete = np.ones(data.n_rows, dtype=np.bool_)
@@ -190,14 +193,13 @@ def usable_rows(
     lacking = [name for name in features if counts.missing[name]]
     if lacking and missing != "pairwise":
         complete = data.complete_rows(lacking)
-    if not known.all():
-        _note_unknown(known, complete, terminal, reduces=reduces)
-    lost = known & ~complete
+    lost, left_out = known & ~complete, ""
     if lost.any():
         what, where = _missing_values(data), _columns_by_count(lacking, counts.missing)
         rows = f"{lost.sum()} of {_rows(data.n_rows)}"
         if missing == "error":
-            remedies = ["--missing drop leaves out these rows", *advice, "or impute them first"]
+            drop = "--missing drop leaves out rows that lack any feature"
+            remedies = [drop, *advice, "or impute them first"]
             raise ValueError(
                 f"{data.source}: {what} in {where}, in {rows} (first in row "
                 f"{np.argmax(lost) + 1}); {', '.join(remedies)}"
@@ -209,7 +211,11 @@ def usable_rows(
                 f"{_rows(int(known.sum()))}; {what} in {where}"
                 + "".join(f"; {remedy}" for remedy in advice)
             )
-        terminal.note(f"{rows} left out because of {what} in {where}")
+        left_out = f"{rows} left out because of {what} in {where}"
+    if not known.all():
+        _note_unknown(known, complete, terminal, reduces=reduces)
+    if left_out:
+        terminal.note(left_out)
     return UsableRows(np.flatnonzero(complete), np.flatnonzero(known & complete))
 
 
@@ -263,7 +269,7 @@ def with_values(
     return [name for name in features if name in present], without
 
 
-def note_codes(data: DataFile, names: Sequence[str], terminal: Terminal) -> None:
+def _note_codes(data: DataFile, names: Sequence[str], terminal: Terminal) -> None:
     """Note values that look like codes for missing ones: repeated, and far from all others."""
     counts = data.count_values(names)
     known = [name for name in names if name in counts.lowest]
