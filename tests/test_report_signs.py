@@ -368,10 +368,12 @@ def test_flagged_groups_are_said_on_the_page(rng):
     found = collect_findings(model, X=X, y=y)
     assert [group.flag for group in found.groups] == ["", "opposite"]
     page = Page(render(found))
-    assert " ".join(model.summary().flag_words) in page.text
+    assert " ".join(model.summary().flag_words()) in page.text
     rows = page.tables[0][1:]
     assert ["?" in cell for cell in rows[0]] == [False] * 6
     assert ["?" in cell for cell in rows[1]] == [False, False, True, True, False, False]
+    command = collect_findings(model, recipe="lincfa reduce data.csv --target y")
+    assert command.flagged == model.summary().flag_words(options=True)
     tight = LinCFA(tolerance=50.0, min_correlation=0.5).fit(X, y)
     assert 'class="flagged"' not in render(collect_findings(tight))
 
@@ -402,7 +404,7 @@ def test_coefficients_that_oppose_the_correlation_are_explained(rng):
     page = Page(render(found))
     opposing = [group for group in found.groups if group.opposes is not None]
     count = f"{len(opposing)} coefficient{'s' * (len(opposing) > 1)}"
-    assert f"“±” marks {count} with the other sign than the correlation" in page.text
+    assert f"“±” marks {count} whose sign is opposite to that of the correlation" in page.text
     assert "mean(s1, s2): correlated with the target by 0." in page.text
     assert "mainly through mean(d1, d2) (their correlation: 0." in page.text
     marked = [row[-1].endswith("±") for row in page.tables[0][1:]]

@@ -82,8 +82,8 @@ class PairExplanation:
         cancel = ""
         if self.merges and self.sign > 0 and self.correlation < -RELATED:
             cancel = (
-                " But as opposites they cancel in the mean: min_correlation keeps them apart, or "
-                "with signed=True merges them flipped."
+                " But as opposites they cancel in the mean: min_correlation keeps them apart, and "
+                "with signed=True may merge them flipped."
             )
         return f"{self._decision()} {self._consequence()}{cancel}"
 

@@ -44,7 +44,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Opposition:
-    """Through what a group is correlated with the target, if its own weight has the opposite sign."""
+    """Through what a group is correlated with the target, if its weight has the opposite sign."""
 
     number: int  # of the group that contributes most to the correlation; −1 if unknown
     name: str  # of its reduced feature
@@ -64,9 +64,7 @@ class Group:
     target_correlation: float  # of the group's mean
     weight: float  # change in the prediction per standard deviation; NaN without a regression
     cancels: bool  # whether the weight is too large to be interpreted; others nearly cancel it
-    opposes: (
-        Opposition | None
-    )  # if the sign of the weight is opposite to that of the target correlation
+    opposes: Opposition | None  # if weight and target correlation have opposite signs
     flag: str  # "opposite" or "hardly related" if members hardly belong together
     members: tuple[Member, ...]  # the first ones, with their evidence
     others: tuple[str, ...]  # names of the next ones, with a minus sign if flipped

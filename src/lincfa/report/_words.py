@@ -34,7 +34,8 @@ def list_warnings(
         r2 = scores.rows[-1].r2.value
         warnings.append(
             "The reduced features predict worse than the mean of the target: R² is "
-            f"{'about 0' if r2 > -0.0005 else decimals(r2)} on {scores.n_test} held-out samples. {advice}"
+            f"{'about 0' if r2 > -0.0005 else decimals(r2)} on {scores.n_test} held-out "
+            f"samples. {advice}"
         )
     if n_cancelling:
         advice = "" if searched else " LinCFACV chooses a penalty against this."
@@ -117,7 +118,8 @@ def describe_oppositions(findings: Findings) -> tuple[str, list[str]]:
             )
         rows.append(
             f"{labelled(group.number, group.name)}: correlated with the target by "
-            f"{decimals(group.target_correlation)}{mainly}; given the others, its coefficient is {digits(group.weight)}."
+            f"{decimals(group.target_correlation)}{mainly}; given the others, its coefficient is "
+            f"{digits(group.weight)}."
         )
     if len(opposing) > len(rows):
         rows.append(f"… and {len(opposing) - len(rows)} more, with smaller coefficients")
