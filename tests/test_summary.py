@@ -442,6 +442,22 @@ def test_weights_that_nearly_cancel_are_marked(rng):
     assert note == "! weights of opposite sign that nearly cancel (2 of 3): do not interpret them"
 
 
+def test_weights_that_oppose_the_correlation_are_marked(rng):
+    driver, own, noise = rng.normal(size=(3, 400))
+    shadow = 0.8 * driver + 0.6 * own
+    X = pd.DataFrame({"driver": driver, "shadow": shadow})
+    model = LinCFACV(blocks=[0, 1], strategies=["joint"], tolerances=[1.0], cv=3)
+    summary = model.fit(X, driver - 0.5 * shadow + 0.3 * noise).summary()
+    assert summary.opposes.tolist() == [False, True]
+    _, _, first, second, note = str(summary).splitlines()
+    assert not first.endswith("±")
+    assert second.endswith(f"  −{-summary.weight[1]:.3f} ±")
+    assert note == (
+        "± weights whose sign is opposite to that of r with target (1 of 2): effects given all "
+        "other groups"
+    )
+
+
 def test_weights_of_independent_groups_are_not_marked(data):
     summary = LinCFACV(cv=3).fit(*data).summary()
     assert summary.n_cancelling == 0
