@@ -1,6 +1,7 @@
 """How much groups depend on the samples, by drawing them again, and on the order of columns."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
