@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from lincfa import LinCFA, theory
+from lincfa._model._display import decimals
 from lincfa.datasets import make_correlated
 from lincfa.report._groups import describe_merge
 from literal_strategies import correlation, fitted, full_noise, mean_of, standardised
@@ -305,3 +306,14 @@ def test_a_merge_in_words():
         "with x0: correlation 0.923, required 0.727; lowers the mean squared error by 0.173 % of "
         "the target's variance (F = 0.282 ≤ 1)"
     )
+
+
+@pytest.mark.parametrize("n_groups", range(4, 12))
+def test_the_last_merge_to_a_number_of_groups_is_exactly_at_its_tolerance(n_groups):
+    X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
+    evidence = LinCFA(strategy="agglomerative", n_groups=n_groups).fit(X, y).evidence_
+    last = evidence[(evidence["f"] == evidence["tolerance"]) & (evidence["threshold"] > -1)]
+    assert last.size
+    for row in last:
+        rho = decimals(float(row["correlation"]))
+        assert f": correlation {rho}, required {rho};" in describe_merge(row, "x0", "agglomerative")

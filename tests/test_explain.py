@@ -153,6 +153,46 @@ def test_a_flip_is_said(said):
     assert ">correlation of the two, the sign of b flipped</td>" in flipped._repr_html_()
 
 
+WEIGHTED = {
+    "0.800, and given how far their effects are from the ratio of their weights, 0.": {},
+    "so close to the ratio of their weights that any correlation would do": {"threshold": -2.0},
+    "but given how far their effects are from the ratio of their weights, they would need": {
+        "f": 5.0,
+        "merges": False,
+    },
+}
+
+
+@pytest.mark.parametrize("said", WEIGHTED)
+def test_unequal_weights_are_said(said):
+    """What counts then is the ratio of the effects, not their difference."""
+    pair = explain_pair(*by_hand(0.4), 0, 1, feature_weights=[0.5, 0.4])
+    assert pair.weights == (0.5, 0.4)
+    pair = replace(pair, **WEIGHTED[said])
+    text = str(pair)
+    assert said in text
+    assert "Replacing both by their mean weighted 0.5 : 0.4 " in text
+    assert "because one effect is estimated instead of two, " in text
+    assert "more because their effects get the ratio of the weights (F" in text
+    assert ">weights in the mean</td>" in pair._repr_html_()
+    equal = explain_pair(*by_hand(0.4), 0, 1, feature_weights=[3.0, 3.0])
+    assert str(equal) == str(explain_pair(*by_hand(0.4), 0, 1))
+
+
+def test_opposites_that_merge_cancel():
+    first, noise, y = np.random.default_rng(0).normal(size=(3, 100))
+    X = np.column_stack([first, 0.5 * noise - first])
+    said = "But as opposites they cancel in the mean: min_correlation keeps them apart, and"
+    pair = explain_pair(X, y, 0, 1, tolerance=50.0)
+    assert pair.merges
+    assert pair.correlation < -0.3
+    assert said in str(pair)
+    flipped = explain_pair(X, y, 0, 1, tolerance=50.0, signed=True, min_correlation=0.3)
+    assert (flipped.merges, flipped.sign) == (True, -1)
+    for other in (flipped, replace(pair, merges=False), replace(pair, correlation=-0.2)):
+        assert "cancel" not in str(other)
+
+
 @pytest.mark.parametrize("case", DECISIONS)
 def test_decisions_in_words(case):
     parameters, expected = DECISIONS[case]

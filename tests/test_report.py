@@ -16,7 +16,7 @@ from lincfa.datasets import make_correlated
 from lincfa.report import _groups
 from lincfa.report._findings import collect_findings
 from lincfa.report._page import render, write_report
-from lincfa.report._words import compare_scores
+from lincfa.report._words import compare_scores, list_warnings
 from reference import QUICK
 from report_pages import NASTY, Page, make_findings, nasty_findings
 
@@ -122,6 +122,14 @@ def test_what_predicts_nothing_is_no_success(findings, low, high, said):
     assert "They predict worse than the mean of the target" in alone
     good = replace(rows[1], r2=replace(rows[1].r2, value=0.1))
     assert "the mean of the target" not in compare_scores(replace(scores, rows=(rows[0], good)))
+
+
+def test_just_below_zero_is_about_zero(findings):
+    row = findings.scores.rows[-1]
+    for value, said in ((-0.0004, "R² is about 0 on"), (-0.0006, "R² is −0.001 on")):
+        scores = replace(findings.scores, rows=(replace(row, r2=replace(row.r2, value=value)),))
+        (warning,) = list_warnings(scores, 0, findings.n_groups, False)
+        assert said in warning
 
 
 def test_groups_and_their_members_are_those_of_the_findings(findings, page):

@@ -5,6 +5,7 @@ A model that has flipped some columns is made by hand: one that was fitted to th
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from lincfa.report._findings import collect_findings, settings_of
 from lincfa.report._groups import collect_pairs, correlate_by_group
 from lincfa.report._inputs import open_test, open_training
 from lincfa.report._page import render
+from lincfa.report._words import describe_oppositions
 from report_pages import Page
 
 pytest.importorskip("jinja2")
@@ -368,10 +370,12 @@ def test_flagged_groups_are_said_on_the_page(rng):
     found = collect_findings(model, X=X, y=y)
     assert [group.flag for group in found.groups] == ["", "opposite"]
     page = Page(render(found))
-    assert " ".join(model.summary().flag_words) in page.text
+    assert " ".join(model.summary().flag_words()) in page.text
     rows = page.tables[0][1:]
     assert ["?" in cell for cell in rows[0]] == [False] * 6
     assert ["?" in cell for cell in rows[1]] == [False, False, True, True, False, False]
+    command = collect_findings(model, recipe="lincfa reduce data.csv --target y")
+    assert command.flagged == model.summary().flag_words(options=True)
     tight = LinCFA(tolerance=50.0, min_correlation=0.5).fit(X, y)
     assert 'class="flagged"' not in render(collect_findings(tight))
 
@@ -402,9 +406,18 @@ def test_coefficients_that_oppose_the_correlation_are_explained(rng):
     page = Page(render(found))
     opposing = [group for group in found.groups if group.opposes is not None]
     count = f"{len(opposing)} coefficient{'s' * (len(opposing) > 1)}"
-    assert f"“±” marks {count} with the other sign than the correlation" in page.text
+    assert f"“±” marks {count} whose sign is opposite to that of the correlation" in page.text
     assert "mean(s1, s2): correlated with the target by 0." in page.text
     assert "mainly through mean(d1, d2) (their correlation: 0." in page.text
+    # With a map, groups are numbered as on it; in either case the order is that of the table.
+    _, lines = describe_oppositions(replace(found, maps=(None,)))
+    assert [line.split()[0] for line in lines] == [str(group.number) for group in opposing]
+    assert "mainly through 0 mean(d1, d2) (" in next(line for line in lines if "s1" in line[:12])
+    many = replace(found, groups=tuple(replace(shadow, weight=-0.1 * k) for k in range(1, 13)))
+    _, lines = describe_oppositions(many)
+    assert len(lines) == 11
+    assert lines[0].endswith("its coefficient is −0.300.")
+    assert lines[-1] == "… and 2 more, with smaller coefficients"
     marked = [row[-1].endswith("±") for row in page.tables[0][1:]]
     assert marked == [group.opposes is not None for group in found.groups]
     search = LinCFACV(blocks=[0, 0, 1, 1, 2], tolerances=[20.0], strategies=["joint"], cv=3)

@@ -1,6 +1,7 @@
 """How much groups depend on the samples, by drawing them again, and on the order of columns."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -137,6 +138,8 @@ def test_names_and_tables():
     assert lines[1].split("  ")[0].strip() == "group"
     assert len(lines) == 2 + merged + (merged < len(table))
     assert found.names[int(table["size"].argmax())] in found._repr_html_()
+    alone = replace(found, labels=np.array([0, 0, 1]), names=("mean(a, b)", "c"))
+    assert str(alone).endswith("\nand 1 single feature")
     frame.columns = [f"<b>{i}" for i in range(15)]
     assert "<b>" not in stability(frame, y, 2)._repr_html_()
 

@@ -249,15 +249,20 @@ def test_groups_that_hardly_belong_together_are_flagged(rng):
     assert [line.count("?") for line in lines] == [0, 0, 0, 1, 2, 0, 1, 0, 0]
     lowest = np.corrcoef(X["e"], X["f"])[0, 1]
     assert lines[-3] == (
-        "? Members of 2 of 3 groups hardly belong together: mean r below 0.3, or min r below −0.3."
+        "? In 2 of the 3 groups with several members, these hardly belong together: mean r below "
+        "0.3, or min r below −0.3."
     )
     assert lines[-2] == (
-        f"The lowest is −{-lowest:.3f}, in mean(e, f). The rule alone merges whatever has the same "
-        "effect on the target."
+        f"The worst is mean(e, f), with min r −{-lowest:.3f}. The rule alone merges whatever has "
+        "the same effect on the target."
     )
     assert lines[-1] == (
-        "To avoid it: min_correlation of 0.3 keeps such members apart, and with signed=True "
-        "opposite ones merge, flipped."
+        "To avoid it: min_correlation=0.3 keeps such members apart, and with signed=True opposite "
+        "ones merge, flipped. There will be more groups, often many."
+    )
+    assert str(summary.table(options=True)).splitlines()[-1] == (
+        "To avoid it: --min-correlation 0.3 keeps such members apart, and with --signed opposite "
+        "ones merge, flipped. There will be more groups, often many."
     )
     for page in (summary._repr_html_(), model._repr_html_()):
         assert all(f"<p>{line}</p>" in page for line in lines[-3:])
@@ -266,19 +271,28 @@ def test_groups_that_hardly_belong_together_are_flagged(rng):
 def test_what_would_avoid_a_flag_is_what_the_model_lacks(rng):
     X, y = loose(rng)
     model = LinCFA(tolerance=50.0).fit(X[["c", "d"]], y)
-    assert model.summary().flag_words[-1] == (
-        "To avoid it: min_correlation of 0.3 keeps such members apart; connectivity merges only "
-        "neighbours."
+    first, worst, advice = model.summary().flag_words()
+    assert first.startswith("In the only group with several members, these hardly")
+    rho = np.corrcoef(X["c"], X["d"])[0, 1]
+    assert worst.startswith(f"The worst is mean(c, d), with mean r {rho:.3f}. ")
+    assert advice == (
+        "To avoid it: min_correlation=0.3 keeps such members apart; connectivity merges only "
+        "neighbours. There will be more groups, often many."
     )
+    assert "; --connectivity merges" in model.summary().flag_words(options=True)[-1]
     strict = LinCFA(tolerance=50.0, min_correlation=0.05).fit(X[["c", "d"]], y).summary()
-    assert "min_correlation above 0.05 keeps" in strict.flag_words[-1]
+    assert "min_correlation above 0.05 keeps" in strict.flag_words()[-1]
+    assert "--min-correlation above 0.05 keeps" in strict.flag_words(options=True)[-1]
+    exact = LinCFA(strategy="joint", n_groups=1).fit(X[["c", "d"]], y).summary()
+    assert exact.flag_words()[-1] == "To avoid it, ask for more groups (n_groups)."
+    assert "(--n-groups)" in exact.flag_words(options=True)[-1]
     search = LinCFACV(strategies=["joint"], tolerances=[50.0], cv=3).fit(X[["e", "f"]], y)
     assert search.n_groups_ == 1
-    words = search.summary().flag_words[-1]
-    assert words.startswith("To avoid it: min_correlations of 0.3 keeps such members apart, and")
+    words = search.summary().flag_words()[-1]
+    assert words.startswith("To avoid it: min_correlations=[0.3] keeps such members apart, and")
     assert "with signed=True" in words
     flipped = replace(search.summary(), signed=True)  # opposite all the same: never compared
-    assert "signed" not in flipped.flag_words[-1]
+    assert "signed" not in flipped.flag_words()[-1]
 
 
 @pytest.mark.parametrize(
@@ -302,9 +316,9 @@ def test_a_wide_group_and_single_features_are_not_flagged(rng):
     summary = LinCFA(noise=1e9).fit(X, rng.normal(size=300)).summary()
     assert summary.n_groups == 1
     assert abs(summary.min_correlation[0]) < 0.3 < summary.mean_correlation[0]
-    assert (summary.flags, summary.flag_words) == (("",), ())
+    assert (summary.flags, summary.flag_words()) == (("",), ())
     bound = replace(summary, min_correlation=np.array([-0.5]), min_is_exact=np.array([False]))
-    assert "The lowest is ≤ −0.500, in mean(" in bound.flag_words[1]
+    assert "features), with min r ≤ −0.500. The rule" in bound.flag_words()[1]
     alone = LinCFA(tolerance=1e-9).fit(rng.normal(size=(60, 4)), rng.normal(size=60)).summary()
     assert alone.flags == ("",) * 4
 
@@ -426,6 +440,22 @@ def test_weights_that_nearly_cancel_are_marked(rng):
     *_, first, second, third, note = str(model.summary()).splitlines()
     assert [line.endswith(" !") for line in (first, second, third)] == [True, True, False]
     assert note == "! weights of opposite sign that nearly cancel (2 of 3): do not interpret them"
+
+
+def test_weights_that_oppose_the_correlation_are_marked(rng):
+    driver, own, noise = rng.normal(size=(3, 400))
+    shadow = 0.8 * driver + 0.6 * own
+    X = pd.DataFrame({"driver": driver, "shadow": shadow})
+    model = LinCFACV(blocks=[0, 1], strategies=["joint"], tolerances=[1.0], cv=3)
+    summary = model.fit(X, driver - 0.5 * shadow + 0.3 * noise).summary()
+    assert summary.opposes.tolist() == [False, True]
+    _, _, first, second, note = str(summary).splitlines()
+    assert not first.endswith("±")
+    assert second.endswith(f"  −{-summary.weight[1]:.3f} ±")
+    assert note == (
+        "± weights whose sign is opposite to that of r with target (1 of 2): effects given all "
+        "other groups"
+    )
 
 
 def test_weights_of_independent_groups_are_not_marked(data):

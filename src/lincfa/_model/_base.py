@@ -372,6 +372,7 @@ class GroupModel(AnyContainer, GroupMeans):
             connected=self.connectivity is not None or self.blocks is not None,
             searched=reducer is not self,
             required_correlation=reducer.min_correlation,
+            requested=getattr(self, "n_groups", None) is not None,
         )
 
     def _standardized_weights(self) -> FloatArray | None:

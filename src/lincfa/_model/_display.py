@@ -78,6 +78,10 @@ def documentation_link(page: str) -> str:
     return ""
 
 
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def digits(value: float, count: int = 3) -> str:
     if value == 0:
         return "0"

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from .._data._frames import frame_of
 from .._data._names import shown
 from ..theory._arrays import FloatArray
-from ._display import Table, decimals
+from ._display import Table, decimals, digits
 
 _TITLES = ("reduced feature", "size", "mean r", "min r", "r with target", "weight")
 
@@ -48,6 +48,14 @@ def scale_of_means(
     return np.asarray(np.sqrt(variance) / np.bincount(labels, weights))
 
 
+def opposite_signs(r: FloatArray, weight: FloatArray, n_samples: float) -> npt.NDArray[np.bool_]:
+    """Return which weights, in standard deviations, have not the sign of r with the target."""
+    # Where both are within two standard errors of 0, signs say nothing, nor do those of weights
+    # that cancel.
+    clear = np.maximum(np.abs(r), np.abs(weight)) > 2 / np.sqrt(n_samples)
+    return np.asarray((r * weight < 0) & clear & (np.abs(weight) <= LARGEST_WEIGHT))
+
+
 @dataclass(frozen=True)
 class Summary:
     """What a model reduced, to which groups.
@@ -75,12 +83,15 @@ class Summary:
     weight : array of shape (n_groups,) or None
         Change of the prediction per standard deviation of the group's mean, in standard deviations
         of the target. Beyond 3, weights of opposite sign nearly cancel, and none of them can be
-        interpreted by itself; the table marks these with "!". None without a linear ``estimator_``.
+        interpreted by itself; the table marks these with "!", and with "±" those of a clear sign
+        opposite to that of the correlation with the target. None without a linear ``estimator_``.
     signed, connected, searched : bool
         Whether members could be flipped; whether ``connectivity`` or ``blocks`` restricted the
         merges; whether a :class:`LinCFACV` chose them.
     required_correlation : float or None
         The ``min_correlation`` of the model.
+    requested : bool
+        Whether the number of groups was given.
     """
 
     n_samples: float
@@ -100,6 +111,7 @@ class Summary:
     connected: bool = False
     searched: bool = False
     required_correlation: float | None = None
+    requested: bool = False
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -112,38 +124,62 @@ class Summary:
         words = np.where(opposite, OPPOSITE, np.where(unrelated, HARDLY_RELATED, ""))
         return tuple(words.tolist())
 
-    @property
-    def flag_words(self) -> tuple[str, ...]:
-        """How many groups are flagged, which is worst, and what would avoid it, in sentences."""
+    def flag_words(self, options: bool = False) -> tuple[str, ...]:
+        """How many groups are flagged, which is worst, and what would avoid it, in sentences.
+
+        Parameters
+        ----------
+        options : bool, default=False
+            Whether to name options of the command line instead of parameters.
+        """
         flags = self.flags
         flagged = [number for number, flag in enumerate(flags) if flag]
         if not flagged:
             return ()
-        worst = min(flagged, key=lambda number: float(self.min_correlation[number]))
+        what, figures = "mean r", self.mean_correlation
+        if OPPOSITE in flags:
+            what, figures = "min r", self.min_correlation
+        worst = min(flagged, key=lambda number: float(figures[number]))
+        bound = "" if what == "mean r" or self.min_is_exact[worst] else "≤ "
         merged = int((self.sizes > 1).sum())
-        name = "min_correlations" if self.searched else "min_correlation"
-        least = f"of {RELATED:g}"
-        if self.required_correlation is not None:
-            least = f"above {self.required_correlation:g}"
-        remedies = [f"{name} {least} keeps such members apart"]
-        if OPPOSITE in flags and not self.signed:  # alone, signed=True merges more of them
-            remedies[0] += ", and with signed=True opposite ones merge, flipped"
-        if not self.connected:
-            remedies.append("connectivity merges only neighbours")
-        bound = "" if self.min_is_exact[worst] else "≤ "
-        lowest = decimals(float(self.min_correlation[worst]))
+        which = f"{len(flagged)} of the {merged} groups" if merged > 1 else "the only group"
         return (
-            f"Members of {len(flagged)} of {merged} group{'s' * (merged > 1)} hardly belong "
-            f"together: mean r below {RELATED:g}, or min r below −{RELATED:g}.",
-            f"The lowest is {bound}{lowest}, in {shown(self.names[worst])}. The rule alone merges "
-            "whatever has the same effect on the target.",
-            f"To avoid it: {'; '.join(remedies)}.",
+            f"In {which} with several members, these hardly belong together: mean r below "
+            f"{RELATED:g}, or min r below −{RELATED:g}.",
+            f"The worst is {shown(self.names[worst])}, with {what} {bound}"
+            f"{decimals(float(figures[worst]))}. The rule alone merges whatever has the same "
+            "effect on the target.",
+            self._advice(OPPOSITE in flags and not self.signed, options),
         )
+
+    def _advice(self, flip: bool, options: bool) -> str:
+        if self.requested:  # fewer groups than min_correlation allows would be an error
+            return f"To avoid it, ask for more groups ({'--n-groups' if options else 'n_groups'})."
+        name = "min_correlations" if self.searched else "min_correlation"
+        least = f"{name}=[{RELATED:g}]" if self.searched else f"{name}={RELATED:g}"
+        if options:
+            name, least = "--min-correlation", f"--min-correlation {RELATED:g}"
+        if self.required_correlation is not None:
+            least = f"{name} above {self.required_correlation:g}"
+        remedy = f"{least} keeps such members apart"
+        if flip:  # alone, signs merge more of them
+            signs = "--signed" if options else "signed=True"
+            remedy += f", and with {signs} opposite ones merge, flipped"
+        if not self.connected:
+            remedy += f"; {'--' * options}connectivity merges only neighbours"
+        return f"To avoid it: {remedy}. There will be more groups, often many."
 
     @property
     def n_cancelling(self) -> int:
         """How many weights are too large to be interpreted."""
         return 0 if self.weight is None else int((np.abs(self.weight) > LARGEST_WEIGHT).sum())
+
+    @property
+    def opposes(self) -> npt.NDArray[np.bool_]:
+        """Which weights have a sign opposite to that of the correlation with the target."""
+        if self.weight is None:
+            return np.zeros(self.n_groups, dtype=np.bool_)
+        return opposite_signs(self.target_correlation, self.weight, self.n_samples)
 
     def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
         """Return the groups as a data frame, one row each.
@@ -174,10 +210,10 @@ class Summary:
         apart = f", in {self.n_components} parts that stay apart" if self.n_components > 1 else ""
         return f"{self.n_features} {features} → {self.n_groups} {groups}{apart}{constant}"
 
-    def table(self, limit: int = 20) -> Table:
-        """Return the largest groups as a table, with a note on the others."""
+    def table(self, limit: int = 20, *, options: bool = False) -> Table:
+        """Return the largest groups as a table, with notes; ``options`` as in flag_words."""
         order = np.argsort(-self.sizes, kind="stable")[:limit]
-        bound = np.where(self.min_is_exact, "", "≤ ")
+        bound, opposes = np.where(self.min_is_exact, "", "≤ "), self.opposes
         rows = [
             [
                 shown(self.names[number]),
@@ -185,7 +221,7 @@ class Summary:
                 _decimals(self.mean_correlation[number], RELATED),
                 bound[number] + _decimals(self.min_correlation[number], -RELATED),
                 _decimals(self.target_correlation[number]),
-                *([] if self.weight is None else [_weight(self.weight[number])]),
+                *([] if self.weight is None else [_weight(self.weight[number], opposes[number])]),
             ]
             for number in order.tolist()
         ]
@@ -194,11 +230,17 @@ class Summary:
         if more > 0:
             groups = "group" if more == 1 else "groups"
             notes.append(f"… and {more} more {groups}, none of them larger")
-        notes += [f"{'' if k else '? '}{words}" for k, words in enumerate(self.flag_words)]
+        notes += [f"{'' if k else '? '}{words}" for k, words in enumerate(self.flag_words(options))]
         if self.n_cancelling:
             part = f"{self.n_cancelling} of {self.n_groups}"
             notes.append(
                 f"! weights of opposite sign that nearly cancel ({part}): do not interpret them"
+            )
+        if opposes.any():
+            part = f"{opposes.sum()} of {self.n_groups}"
+            notes.append(
+                f"± weights whose sign is opposite to that of r with target ({part}): effects "
+                "given all other groups"
             )
         titles = _TITLES[: None if self.weight is not None else -1]
         return Table(self.headline, titles, rows, "\n".join(notes))
@@ -210,9 +252,13 @@ class Summary:
         return self.table().html()
 
 
-def _weight(value: float) -> str:
-    return f"{value:.3g}{' !' if abs(value) > LARGEST_WEIGHT else ''}"
+def _weight(value: float, opposes: bool) -> str:
+    mark = " !" if abs(value) > LARGEST_WEIGHT else " ±" if opposes else ""
+    return f"{digits(value)}{mark}"
 
 
 def _decimals(value: float, least: float = -np.inf) -> str:
-    return "" if np.isnan(value) else f"{value:.3f}{' ?' if value < least else ''}"
+    if np.isnan(value):
+        return ""
+    written = f"{round(value, 3) + 0.0:.3f}".replace("-", "−")  # no sign for −0.0
+    return f"{written}{' ?' if value < least else ''}"

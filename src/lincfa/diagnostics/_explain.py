@@ -16,6 +16,7 @@ from .._data._names import shown
 from .._data._training import read_in_memory
 from .._model._display import Table, decimals, digits, distinguishable
 from .._model._parameters import check_merging, check_sample_dim, check_tolerance
+from .._model._summary import RELATED
 from .._rule import Rule, complete
 from .._statistics import ArrayStatistics
 
@@ -47,6 +48,8 @@ class PairExplanation:
         Variance of the noise in F; see :class:`LinCFA`.
     min_correlation : float
         They do not merge below this correlation, whatever F is; −1 for no limit.
+    weights : tuple of float
+        Weight of each in the mean.
     variance_drop_share, bias_growth_share, gain_share : float
         Estimated effects of replacing both by their mean on the mean squared error of the
         regression, as shares of the target's variance: the drop of variance, the growth of bias,
@@ -72,10 +75,23 @@ class PairExplanation:
     variance_drop: float
     bias_growth: float
     gain: float
+    weights: tuple[float, float] = (1.0, 1.0)
 
     def __str__(self) -> str:
         """Explain the decision in words."""
-        return f"{self._decision()} {self._consequence()}"
+        cancel = ""
+        if self.merges and self.sign > 0 and self.correlation < -RELATED:
+            cancel = (
+                " But as opposites they cancel in the mean: min_correlation keeps them apart, and "
+                "with signed=True may merge them flipped."
+            )
+        return f"{self._decision()} {self._consequence()}{cancel}"
+
+    @property
+    def _ratio(self) -> str:
+        """The weights, unless they are equal."""
+        first, second = self.weights
+        return "" if first == second else f"{first:.3g} : {second:.3g}"
 
     def _decision(self) -> str:
         pair = f"As a pair, {self.names[0]!r} and {self.names[1]!r}"
@@ -83,8 +99,9 @@ class PairExplanation:
         if self.merges and self.f == 0 and self.correlation == 1:
             return f"{pair} merge: they are equal{flip}, up to their units and rounding."
         if self.merges and self.threshold <= -1:
+            similar = "close to the ratio of their weights" if self._ratio else "similar"
             return (
-                f"{pair} merge: their effects on the target are so similar{flip} that any "
+                f"{pair} merge: their effects on the target are so {similar}{flip} that any "
                 f"correlation would do; theirs is {decimals(self.correlation)}."
             )
         if self.f <= self.tolerance and not self.merges:
@@ -97,14 +114,17 @@ class PairExplanation:
             return f"{pair} stay apart: together they explain the target completely."
         limit = max(self.threshold, self.min_correlation)
         rho, needed = distinguishable(decimals, self.correlation, limit)
+        differ = "how much their effects differ"
+        if self._ratio:
+            differ = "how far their effects are from the ratio of their weights"
         if self.merges:
             return (
-                f"{pair} merge: their correlation is {rho}{flip}, and given how much their effects "
-                f"differ, {needed} would be enough."
+                f"{pair} merge: their correlation is {rho}{flip}, and given {differ}, {needed} "
+                "would be enough."
             )
         return (
-            f"{pair} stay apart: their correlation is {rho}{flip}, but given how much their "
-            f"effects differ, they would need {needed}."
+            f"{pair} stay apart: their correlation is {rho}{flip}, but given {differ}, they would "
+            f"need {needed}."
         )
 
     def _consequence(self) -> str:
@@ -121,11 +141,15 @@ class PairExplanation:
         if self.merges and not lower:
             allowed = f", which a tolerance of {self.tolerance:g} allows"
         flip = ", after the flip," if self.sign < 0 else ""
+        mean, one, same = "mean", "weight", "both get the same weight"
+        if self._ratio:
+            mean, one = f"mean weighted {self._ratio}", "effect"
+            same = "their effects get the ratio of the weights"
         return (
-            f"Replacing both by their mean{flip} {mood} the mean squared error by an estimated "
+            f"Replacing both by their {mean}{flip} {mood} the mean squared error by an estimated "
             f"{digits(abs(self.gain))}, or {digits(100 * abs(self.gain_share))} % of the target's "
-            f"variance{allowed}: {less} less because one weight is estimated instead of two, "
-            f"{more} more because both get the same weight (F = {f}; pairs merge at F ≤ "
+            f"variance{allowed}: {less} less because one {one} is estimated instead of two, "
+            f"{more} more because {same} (F = {f}; pairs merge at F ≤ "
             f"{self.tolerance:g}{noise})."
         )
 
@@ -141,6 +165,8 @@ class PairExplanation:
             [f"correlation of {second} with the target", decimals(self.target_correlations[1])],
             [f"F (pairs merge at F ≤ {self.tolerance:g})", digits(self.f)],
         ]
+        if self._ratio:
+            rows.insert(0, ["weights in the mean", self._ratio])
         for label, value, share in (
             ("variance saved", self.variance_drop, self.variance_drop_share),
             ("squared bias added", self.bias_growth, self.bias_growth_share),
@@ -262,5 +288,6 @@ def explain_pair(
         target_correlations=(float(figures.r_first[0]), float(figures.r_second[0])),
         noise=noise if isinstance(noise, str) else float(noise),
         min_correlation=rule.min_correlation,
+        weights=(float(weights[first[0]]), float(weights[second[0]])),
         **recorded,
     )

@@ -18,7 +18,7 @@ from .._data._names import shown
 from .._data._training import Training, read_in_memory
 from .._grouping._constraint import Constraint
 from .._lincfa import LinCFA
-from .._model._display import Table
+from .._model._display import Table, count
 from .._model._parameters import is_count
 from .._statistics import ArrayStatistics, IndexArray, standardize_target
 from ..theory._arrays import FloatArray
@@ -155,10 +155,11 @@ class Stability:
         ]
         more = int((sizes > 1).sum()) - len(rows)
         single = int((sizes == 1).sum())
-        notes = [f"{more} more groups"] if more else []
-        notes += [f"{single} single features"] if single else []
+        notes = [count(more, "more group")] if more else []
+        notes += [count(single, "single feature")] if single else []
         return Table(
-            f"{len(self.names)} groups; {low} to {high} in {len(self.n_groups)} resamples, "
+            f"{count(len(self.names), 'group')}; {low} to {high} in "
+            f"{count(len(self.n_groups), 'resample')}, "
             f"agreement {self.agreement.mean():.2f}",
             _TITLES,
             rows,

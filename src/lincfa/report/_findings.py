@@ -131,7 +131,7 @@ def collect_findings(
         n_flipped=int((reducer.signs_ < 0).sum()),
         weighted=bool(np.ptp(reducer.feature_weights_) > 0),
         missing=_share_missing(reducer, train),
-        flagged=summary.flag_words,
+        flagged=summary.flag_words(options=recipe is not None),
         scores=scores,
         groups=_groups.describe_groups(reducer, weights, largest, opposing),
         constant=tuple(shown(names[i], _groups.LONGEST_NAME) for i in constant[:_CONSTANT_SHOWN]),

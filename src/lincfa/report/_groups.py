@@ -44,9 +44,10 @@ class Member:
 
 @dataclass(frozen=True)
 class Opposition:
-    """Through what a group is correlated with the target, if its own weight has the other sign."""
+    """Through what a group is correlated with the target, if its weight has the opposite sign."""
 
-    name: str  # of the reduced feature that contributes most to the correlation; "" if unknown
+    number: int  # of the group that contributes most to the correlation; −1 if unknown
+    name: str  # of its reduced feature
     correlation: float  # of the group with it
 
 
@@ -63,7 +64,7 @@ class Group:
     target_correlation: float  # of the group's mean
     weight: float  # change in the prediction per standard deviation; NaN without a regression
     cancels: bool  # whether the weight is too large to be interpreted; others nearly cancel it
-    opposes: Opposition | None  # if the weight has the other sign than the target correlation
+    opposes: Opposition | None  # if weight and target correlation have opposite signs
     flag: str  # "opposite" or "hardly related" if members hardly belong together
     members: tuple[Member, ...]  # the first ones, with their evidence
     others: tuple[str, ...]  # names of the next ones, with a minus sign if flipped
@@ -149,7 +150,8 @@ def describe_merge(row: npt.NDArray[np.void], partner: str, strategy: str) -> st
     if required <= -1:
         needed = ", any would do"
     elif not np.isnan(required):
-        ours, written = distinguishable(decimals, rho, required)
+        # At F = tolerance, as in the last merge to a number of groups, they differ by rounding.
+        ours, written = distinguishable(decimals, rho, required if f < tolerance else rho)
         needed = f", required {written}"
     gain = float(row["gain_share"])
     f_written, limit = distinguishable(digits, f, tolerance)

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 
 from .._data._names import shown
 from .._model._regression import RidgeRegression
-from .._model._summary import LARGEST_WEIGHT, scale_of_means
+from .._model._summary import opposite_signs, scale_of_means
 from .._search._choice import best_penalties, standard_errors
 from ..baselines import RIDGES
 from ..theory._arrays import FloatArray
@@ -141,14 +141,12 @@ def effect_of_groups(
 def find_oppositions(
     reducer: Any, weights: FloatArray, train: Observations | None
 ) -> dict[int, Opposition]:
-    """Find the groups whose weight has the other sign than their correlation with the target."""
+    """Find the groups whose weight and correlation with the target have opposite signs."""
     # A correlation with the target is r_g = Σ_h β_h ρ_gh for least squares: the group's own weight
-    # and what others contribute, of which the largest part of the sign of r_g is named. Where both
-    # are within two standard errors of 0, signs say nothing, nor do those of weights that cancel.
+    # and what others contribute, of which the largest part of the sign of r_g is named.
     r, beta = reducer.cohesion_["target_correlation"], weights / reducer.target_scale_
-    clear = np.maximum(np.abs(r), np.abs(beta)) > 2 / np.sqrt(reducer.n_samples_)
-    opposing = np.flatnonzero((r * beta < 0) & clear & (np.abs(beta) <= LARGEST_WEIGHT))
-    result = {int(number): Opposition("", np.nan) for number in opposing}
+    opposing = np.flatnonzero(opposite_signs(r, beta, reducer.n_samples_))
+    result = {int(number): Opposition(-1, "", np.nan) for number in opposing}
     if train is None or opposing.size == 0:
         return result
     opposing = opposing[np.argsort(-np.abs(beta[opposing]), kind="stable")[:_OPPOSITIONS]]
@@ -162,7 +160,8 @@ def find_oppositions(
     largest = (np.sign(r[opposing, None]) * beta * rho).argmax(axis=1)
     names = reducer.get_feature_names_out()
     for k, (number, other) in enumerate(zip(opposing.tolist(), largest.tolist(), strict=True)):
-        result[number] = Opposition(shown(names[other], LONGEST_NAME), float(rho[k, other]))
+        name = shown(names[other], LONGEST_NAME)
+        result[number] = Opposition(other, name, float(rho[k, other]))
     return result
 
 

@@ -5,7 +5,7 @@ from math import isnan
 import numpy as np
 
 from .._data._names import shown
-from .._model._display import decimals, digits, distinguishable
+from .._model._display import count, decimals, digits, distinguishable
 from .._model._summary import LARGEST_WEIGHT
 from ._findings import Findings
 from ._groups import LONGEST_NAME, PairTable
@@ -31,9 +31,11 @@ def list_warnings(
             else "Try LinCFACV, on the command line --tolerance cv: it chooses how much to merge "
             "and a ridge penalty by cross-validation."
         )
+        r2 = scores.rows[-1].r2.value
         warnings.append(
             "The reduced features predict worse than the mean of the target: R² is "
-            f"{decimals(scores.rows[-1].r2.value)} on {scores.n_test} held-out samples. {advice}"
+            f"{'about 0' if r2 > -0.0005 else decimals(r2)} on {scores.n_test} held-out "
+            f"samples. {advice}"
         )
     if n_cancelling:
         advice = "" if searched else " LinCFACV chooses a penalty against this."
@@ -53,11 +55,11 @@ def describe_reduction(findings: Findings) -> str:
     if findings.n_groups < varying:
         text = (
             f"Each group is replaced by one reduced feature, the {kind_of_mean(findings)} of its "
-            f"members: {findings.n_groups} instead of {_count(varying, 'feature')}."
+            f"members: {findings.n_groups} instead of {count(varying, 'feature')}."
         )
         if findings.n_flipped:
             text += (
-                f" {_count(findings.n_flipped, 'feature')} {_are(findings.n_flipped)} averaged "
+                f" {count(findings.n_flipped, 'feature')} {_are(findings.n_flipped)} averaged "
                 "with the sign flipped, shown as −name."
             )
     elif varying == 1:
@@ -77,7 +79,7 @@ def describe_reduction(findings: Findings) -> str:
         )
     if findings.n_constant:
         text += (
-            f" {_count(findings.n_constant, 'feature')} {_are(findings.n_constant)} constant in "
+            f" {count(findings.n_constant, 'feature')} {_are(findings.n_constant)} constant in "
             f"the training data and {'belongs' if findings.n_constant == 1 else 'belong'} to no "
             "group."
         )
@@ -90,31 +92,37 @@ def kind_of_mean(findings: Findings) -> str:
 
 
 def describe_oppositions(findings: Findings) -> tuple[str, list[str]]:
-    """Explain weights with the other sign than the correlation with the target; mostly nothing."""
+    """Explain weights whose sign is opposite to that of the correlation with the target."""
     opposing = [group for group in findings.groups if group.opposes is not None]
     if not opposing:
         return "", []
-    opposing.sort(key=lambda group: -abs(group.weight))
     text = (
-        f"“±” marks {_count(len(opposing), 'coefficient')} with the other sign than the "
+        f"“±” marks {count(len(opposing), 'coefficient')} whose sign is opposite to that of the "
         "correlation with the target. A coefficient is the effect of a group given all others, "
         "whereas its correlation with the target includes the effects of groups that it is "
         "correlated with."
     )
+
+    def labelled(number: int, name: str) -> str:  # as in the table
+        return f"{number} {name}" if findings.maps else name
+
+    largest = sorted((abs(group.weight) for group in opposing), reverse=True)[:_OPPOSITIONS_SHOWN]
     rows = []
-    for group in opposing[:_OPPOSITIONS_SHOWN]:
+    for group in [group for group in opposing if abs(group.weight) >= largest[-1]]:
         found = group.opposes
         mainly = ""
         if found is not None and found.name:
             mainly = (
-                f", mainly through {found.name} (their correlation: {decimals(found.correlation)})"
+                f", mainly through {labelled(found.number, found.name)} (their correlation: "
+                f"{decimals(found.correlation)})"
             )
         rows.append(
-            f"{group.name}: correlated with the target by {decimals(group.target_correlation)}"
-            f"{mainly}; given the others, its coefficient is {digits(group.weight)}."
+            f"{labelled(group.number, group.name)}: correlated with the target by "
+            f"{decimals(group.target_correlation)}{mainly}; given the others, its coefficient is "
+            f"{digits(group.weight)}."
         )
-    if len(opposing) > _OPPOSITIONS_SHOWN:
-        rows.append(f"… and {len(opposing) - _OPPOSITIONS_SHOWN} more")
+    if len(opposing) > len(rows):
+        rows.append(f"… and {len(opposing) - len(rows)} more, with smaller coefficients")
     return text, rows
 
 
@@ -125,7 +133,7 @@ def _describe_rule(findings: Findings) -> str:
     if settings.get("n_groups") is not None:
         text = (
             "Merges that add the least bias for the variance they save come first, until "
-            f"{_count(settings['n_groups'], 'group')} {_are(settings['n_groups'])} left."
+            f"{count(settings['n_groups'], 'group')} {_are(settings['n_groups'])} left."
         )
     elif pairs.tolerance == 1:
         text = f"{rule} saves at least as much variance as it adds squared bias."
@@ -182,12 +190,12 @@ def describe_omissions(findings: Findings) -> list[str]:
     unnamed = sum(group.n_unnamed for group in findings.groups)
     if others:
         notes.append(
-            f"{_count(others, 'feature')} of large groups {_are(others)} listed by name only; "
+            f"{count(others, 'feature')} of large groups {_are(others)} listed by name only; "
             "model.evidence_frame() has the evidence for all."
         )
     if unnamed:
         notes.append(
-            f"{_count(unnamed, 'feature')} of large groups {_are(unnamed)} not listed and not "
+            f"{count(unnamed, 'feature')} of large groups {_are(unnamed)} not listed and not "
             "searchable; model.groups_by_name() returns all."
         )
     return notes
@@ -293,7 +301,7 @@ def _describe_thinning(findings: Findings, map: Map, last: bool) -> str:
         text = f" Only one in {map.every} {part} is shown; plot_map draws all."
     more = findings.n_maps - len(findings.maps)
     if last and more:
-        text += f" {_count(more, 'more map')} {_are(more)} not shown."
+        text += f" {count(more, 'more map')} {_are(more)} not shown."
     return text
 
 
@@ -303,12 +311,12 @@ def alternatives(findings: Findings) -> dict[str, str]:
     near = 0 if pairs.near is None else len(pairs.near.first)
     result = {
         "thresholds": "Actual against required correlation: "
-        f"{_count(len(pairs.merged.first), 'merged pair')} on or above the diagonal, "
-        f"{_count(near, 'unmerged pair')}."
+        f"{count(len(pairs.merged.first), 'merged pair')} on or above the diagonal, "
+        f"{count(near, 'unmerged pair')}."
     }
     if findings.matrix is not None:
         result["correlations"] = (
-            f"Correlation matrix of {_count(len(findings.matrix.names), 'feature')}, by group."
+            f"Correlation matrix of {count(len(findings.matrix.names), 'feature')}, by group."
         )
     if findings.path is not None:
         number, score = findings.path.chosen
@@ -319,7 +327,7 @@ def alternatives(findings: Findings) -> dict[str, str]:
     if findings.coefficients is not None:
         values = findings.coefficients.values
         result["coefficients"] = (
-            f"Coefficients of {_count(values.size, 'feature')}, from {values.min():.3g} to "
+            f"Coefficients of {count(values.size, 'feature')}, from {values.min():.3g} to "
             f"{values.max():.3g}."
         )
     for k, map in enumerate(findings.maps):
@@ -336,21 +344,17 @@ def alternatives(findings: Findings) -> dict[str, str]:
         if map.values is not None:
             known = map.values[(map.groups >= 0) & np.isfinite(map.values)]
             ends = f", from {known.min():.3g} to {known.max():.3g}" if known.size else ""
-            result[f"weights-{k}"] = f"{name}: coefficients of {_count(known.size, 'cell')}{ends}."
+            result[f"weights-{k}"] = f"{name}: coefficients of {count(known.size, 'cell')}{ends}."
     spectrum = findings.spectrum
     if spectrum is not None:
         _, sizes = np.unique(spectrum.groups[spectrum.groups >= 0], return_counts=True)
         single = int((sizes == 1).sum())
         result["spectrum"] = (
             f"Means of {spectrum.x.size} features from {spectrum.x.min():g} to "
-            f"{spectrum.x.max():g}, with bands for {_count(sizes.size - single, 'group')} and "
-            f"{_count(single, 'single feature')}."
+            f"{spectrum.x.max():g}, with bands for {count(sizes.size - single, 'group')} and "
+            f"{count(single, 'single feature')}."
         )
     return result
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _are(number: int) -> str:
