@@ -85,6 +85,8 @@ def test_weights_on_the_grid():
         np.testing.assert_array_equal(found, given.values[present])
     along = np.cos(np.deg2rad(X.lat))
     np.testing.assert_array_equal(weights_of(X, y, along), weights_of(X, y, "area"))
+    turned = np.cos(np.deg2rad(X.lat))[::-1]
+    assert_raises("other coordinates along 'lat' than the field", weights_of, X, y, turned)
     for wrong in (given[:3], given.rename(lon="x"), X.isel(time=slice(4))):
         assert_raises("feature_weights have . values along '", weights_of, X, y, wrong)
     given[0, 1] = np.nan

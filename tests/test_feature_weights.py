@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lincfa import LinCFA, LinCFACV, explain_pair
+from lincfa import LinCFA, LinCFACV, explain_pair, load
 from reference import QUICK, assert_raises, noise_only, stream, table
 from signs_gaps_weights import assert_identical, copies, dependent_target, factors, make
 
@@ -169,3 +169,57 @@ def test_explain_pair_takes_the_weights_of_all_features():
     alone = explain_pair(X[:, [3, 8]], y, 0, 1, feature_weights=weights[[3, 8]])
     assert pair.f == pytest.approx(alone.f, rel=1e-12)
     assert pair.f != pytest.approx(explain_pair(X, y, 3, 8).f, rel=1e-3)
+
+
+# What opposite features, copies and extreme weights do
+
+
+@every_strategy
+def test_copies_with_unequal_weights_merge_and_are_saved(strategy, tmp_path):
+    """Whatever rounding leaves of their difference, and of a target that they explain."""
+    t = np.random.default_rng(5000).normal(size=5000)
+    X = np.column_stack([t, 3 * t + 7, 0.3 * t + 0.1])
+    for values in (X, np.where(np.eye(5000, 3), np.nan, X)):
+        if np.isnan(values).any() and strategy == "joint":
+            continue  # their correlations are not positive definite
+        model = LinCFA(strategy=strategy, missing="pairwise", feature_weights=[1, 50, 3])
+        model.fit(values, 2 * t + 1)
+        assert model.labels_.tolist() == [0, 0, 0]
+        model.save(tmp_path / "model.json")
+        np.testing.assert_array_equal(load(tmp_path / "model.json").labels_, model.labels_)
+
+
+def test_no_threshold_where_opposite_features_merge():
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=50)
+    X = np.column_stack([a, -0.9 * a + 0.4 * rng.normal(size=50)])
+    y = X @ rng.normal(size=2) + 3 * rng.normal(size=50)
+    model = LinCFA(feature_weights=[4, 1.0]).fit(X, y)
+    (row,) = model.evidence_
+    assert row["correlation"] < -0.8
+    assert row["f"] <= 1
+    assert np.isnan(row["threshold"])
+    found = explain_pair(X, y, 0, 1, feature_weights=[4, 1.0])
+    assert "mean is the one with the larger weight" in str(found)
+    assert "<td" in found._repr_html_()
+
+
+@pytest.mark.filterwarnings("error")
+@every_strategy
+@pytest.mark.parametrize("weights", [[1e-12, 1e12], [1, 1e17], [1e-40, 1e40]])
+def test_extreme_weights(strategy, weights):
+    t = np.random.default_rng(0).normal(size=60)
+    y = t + np.random.default_rng(1).normal(size=60)
+    model = LinCFA(strategy=strategy, feature_weights=weights).fit(np.c_[t, 2 * t], y)
+    assert model.n_groups_ == 1
+    with pytest.raises(ValueError, match="columns 0, 1 are 1 and 1e\\+300"):
+        LinCFA(strategy=strategy, feature_weights=[1, 1e300]).fit(np.c_[t, 2 * t], y)
+
+
+def test_a_series_in_another_order_is_refused():
+    X, y, weights = make(factors)
+    series = pd.Series(weights, index=table(X).columns)
+    expected = LinCFA(feature_weights=weights).fit(table(X), y)
+    assert_identical(LinCFA(feature_weights=series).fit(table(X), y), expected)
+    with pytest.raises(ValueError, match="Series whose index are not the columns of X"):
+        LinCFA(feature_weights=series[::-1]).fit(table(X), y)

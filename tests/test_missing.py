@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import literal_strategies as literal
-from lincfa import LinCFA, LinCFACV, explain_pair
+from lincfa import LinCFA, LinCFACV, explain_pair, load
 from lincfa._grouping import _cohesion
 from lincfa._statistics import _moments
 from reference import QUICK, assert_raises, noise_only, stream, table
@@ -528,3 +528,51 @@ def test_explain_pair_with_too_few_common_rows():
     X = pd.DataFrame({"a": [1.0, 2, 3, 5, np.nan, np.nan], "b": [np.nan, 2, 1, 4, 3, 1]})
     with pytest.raises(ValueError, match=r"'a' and 'b' cannot be compared: 3 samples .* 4 are"):
         explain_pair(X, np.arange(6.0) ** 2, "a", "b", tolerance=1e9, missing="pairwise")
+
+
+def test_neighbours_that_cannot_be_compared_do_not_merge():
+    """Though the averages over their other pairs make them coincide."""
+    rng = np.random.default_rng(2331)
+    t = rng.normal(size=(20, 1))
+    X = t + 0.3 * rng.normal(size=(20, 4))
+    y = t[:, 0] + rng.normal(size=20)
+    X[rng.random(X.shape) < 0.5] = np.nan
+    assert (~np.isnan(X[:, [0, 2]])).all(axis=1).sum() == 3
+    options = {"strategy": "agglomerative", "missing": "pairwise", "tolerance": 1e8}
+    model = LinCFA(connectivity="chain", **options).fit(X, y)
+    assert model.labels_.tolist() == LinCFA(**options).fit(X, y).labels_.tolist() == [0, 1, 1, 1]
+    assert np.isfinite(model.merge_path_["f"]).all()
+    with pytest.raises(ValueError, match="connectivity and pairs that share too few samples"):
+        model.cut(n_groups=1)
+
+
+def test_ties_do_not_depend_on_the_side():
+    """Three rows that weigh more than 4 samples are explained completely by any pair."""
+    rng = np.random.default_rng(2949)
+    X = rng.normal(size=(4, 3))
+    X[0, :2] = np.nan
+    y = rng.normal(size=4)
+    for strategy in ("agglomerative", "centroid", "sequential"):
+        LinCFA(strategy=strategy, missing="pairwise").fit(X, y, sample_weight=[1, 1.2, 1.7, 2.2])
+
+
+def test_a_column_whose_values_count_for_less_than_one_sample(tmp_path):
+    X = np.array([[1, 0.3], [2, np.nan], [4, 0.9], [3, np.nan], [7, np.nan], [5, np.nan]])
+    with pytest.warns(UserWarning, match="column 1"):
+        model = LinCFA(missing="pairwise").fit(
+            X, [1.0, 2, 3, 4, 6, 5], sample_weight=[0.4, 1, 0.4, 1, 1, 1]
+        )
+    assert model.labels_.tolist() == [0, -1]
+    assert model.target_correlation_[1] == 0
+    model.save(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").labels_.tolist() == [0, -1]
+
+
+def test_gaps_in_rows_without_weight_are_no_gaps():
+    X, y, _ = gappy()
+    X = np.nan_to_num(X)
+    weights = np.ones(len(y))
+    X[3, 2], weights[3] = np.nan, 0
+    whole = LinCFA(missing="pairwise", noise="full").fit(X, y, weights)
+    streamed = LinCFA(missing="pairwise", noise="full").partial_fit(X, y, weights)
+    np.testing.assert_array_equal(streamed.labels_, whole.labels_)

@@ -165,7 +165,8 @@ class LinCFA(GroupModel):
         target's variance (``variance_drop_share``, ``bias_growth_share``, ``gain_share``) and in
         the square of its unit (``variance_drop``, ``bias_growth``, ``gain``). A threshold below −1
         means that any correlation would do. Where means of groups are compared, each group is
-        represented by its first feature. ``"joint"`` has no threshold (NaN), because its F depends
+        represented by its first feature. There is no threshold (NaN) where opposite features with
+        unequal weights merge, and with ``"joint"``, because its F depends
         on all groups; merges before its regression starts are made whatever their pairwise F, so
         that their tolerance is infinite.
     cohesion_ : structured ndarray of shape (n_groups_,)

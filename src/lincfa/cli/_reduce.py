@@ -489,7 +489,7 @@ class _Outcome:
             terminal.print(f"warning: {text}\n", prose=True)
         if searched:
             terminal.print(f"merged {self.choice.words}\n{self._chosen()}")
-        terminal.print(str(summary.table(5)))
+        terminal.print(str(summary.table(5, options=True)))
         if self._constraint():
             terminal.print(self._constraint())
         if self.reducer.units == "standardized":

@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from html import escape
-from math import inf
+from math import inf, isnan
 from typing import Any, Literal
 
 import numpy as np
@@ -41,7 +41,8 @@ class PairExplanation:
     target_correlations : tuple of float
         Correlation of each with the target.
     threshold : float
-        Correlation that the two would need to merge, given their effects. Below −1 any will do.
+        Correlation that the two would need to merge, given their effects. Below −1 any will do. NaN
+        where they merge at a lower one, as opposite features with unequal weights may.
     f, tolerance : float
         They merge if F is at most the tolerance.
     noise : "pair", "full" or float
@@ -104,6 +105,12 @@ class PairExplanation:
                 f"{pair} merge: their effects on the target are so {similar}{flip} that any "
                 f"correlation would do; theirs is {decimals(self.correlation)}."
             )
+        if self.merges and isnan(self.threshold):
+            return (
+                f"{pair} merge: they are so opposite ({decimals(self.correlation)}{flip}) that "
+                "their mean is the one with the larger weight, in effect, and the other adds "
+                "little."
+            )
         if self.f <= self.tolerance and not self.merges:
             rho, needed = distinguishable(decimals, self.correlation, self.min_correlation)
             return (
@@ -156,11 +163,10 @@ class PairExplanation:
     def _repr_html_(self) -> str:
         decision = "merge" if self.merges else "stay apart"
         first, second = (shown(name, 30) for name in self.names)
-        needed = max(self.threshold, self.min_correlation)
         flip = f", the sign of {second} flipped" if self.sign < 0 else ""
         rows = [
             [f"correlation of the two{flip}", decimals(self.correlation)],
-            ["correlation required", "any" if needed <= -1 else decimals(needed)],
+            ["correlation required", _required(self.threshold, self.min_correlation)],
             [f"correlation of {first} with the target", decimals(self.target_correlations[0])],
             [f"correlation of {second} with the target", decimals(self.target_correlations[1])],
             [f"F (pairs merge at F ≤ {self.tolerance:g})", digits(self.f)],
@@ -176,6 +182,13 @@ class PairExplanation:
             rows.append([label, f"{digits(value)} ({shares})"])
         table = Table(f"{first} and {second} {decision}", ("figure", "value"), rows)
         return f"<p>{escape(str(self))}</p>{table.html()}"
+
+
+def _required(threshold: float, lowest: float) -> str:
+    if isnan(threshold):  # of opposite features with unequal weights
+        return "–"
+    needed = max(threshold, lowest)
+    return "any" if needed <= -1 else decimals(needed)
 
 
 def explain_pair(
