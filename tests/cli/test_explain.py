@@ -87,6 +87,7 @@ def test_explain_for_programs(done, data, frame, samples, options, parameters):
     expected = json.loads(json.dumps(asdict(explanation)))
     assert told.pop("names") == expected.pop("names") == ["b1", "a2"]
     assert told.pop("noise") == expected.pop("noise")
+    assert told.pop("weights") == expected.pop("weights") == [1, 1]
     correlations = expected.pop("target_correlations")
     assert told.pop("target_correlations") == pytest.approx(correlations)
     assert told == pytest.approx(expected)

@@ -247,7 +247,8 @@ class GroupModel(AnyContainer, GroupMeans):
 
     def _without_gaps(self, reduced: Any) -> Any:
         """Replace NaN in reduced features, lazy or not, by what they are at the features' means."""
-        return np.where(np.isnan(reduced), self._line()[1].astype(reduced.dtype), reduced)
+        center = self._line()[1].astype(getattr(reduced, "dtype", np.float64))  # or a frame
+        return np.where(np.isnan(reduced), center, reduced)
 
     def expand_coefficients(
         self, coef: Any, intercept: Any = 0.0
