@@ -242,13 +242,6 @@ def single_features(statistics: Statistics, rule: Rule, constraint: Constraint) 
         near = [dict.fromkeys(others[a:b], inf) for a, b in bounds]
         sums, gaps = _sums_of_groups(statistics, features, weights)
         return _NeighbourPairs(rule, r, features, sums, near, gaps)
-    if 8 * features.size**2 > LARGEST_SQUARE:
-        raise ValueError(
-            f"The strategies 'agglomerative' and 'joint' keep matrices of all pairs of features, "
-            f"for {features.size} features {8e-9 * features.size**2:.1f} GB each; the limit is "
-            f"{most_features()} features. Use strategy='sequential' or 'centroid', or reduce by "
-            "one of these first."
-        )
     blocks = None if constraint.blocks is None else constraint.blocks[features]
     matrix, gaps = _correlation_sums(statistics, features, weights)
     return _AllPairs(rule, r, features, matrix, blocks, gaps)
@@ -258,6 +251,13 @@ def _correlation_sums(
     statistics: Statistics, features: IndexArray, weights: FloatArray
 ) -> tuple[FloatArray, GapSums | None]:
     """Products of weighted features, and what pairs have of their own where values are missing."""
+    if 8 * features.size**2 > LARGEST_SQUARE:
+        raise ValueError(
+            f"The strategies 'agglomerative' and 'joint' keep matrices of all pairs of features, "
+            f"for {features.size} features {8e-9 * features.size**2:.1f} GB each; the limit is "
+            f"{most_features()} features. Use strategy='sequential' or 'centroid', or reduce by "
+            "one of these first."
+        )
     if statistics.complete:
         matrix = statistics.matrix(features)
         if (weights != 1).any():
