@@ -74,3 +74,17 @@ def assert_identical(model, other):
             one, two = getattr(model, record), getattr(other, record)
             for name in two.dtype.names:  # one by one: in them NaN is equal to NaN
                 np.testing.assert_array_equal(one[name], two[name], err_msg=f"{record} {name}")
+
+
+def assert_same_groups(model, other, rtol=1e-8):
+    """Same groups and figures, of sums of the same values in another order."""
+    np.testing.assert_array_equal(model.labels_, other.labels_)
+    np.testing.assert_array_equal(model.signs_, other.signs_)
+    np.testing.assert_allclose(model.mean_, other.mean_, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(model.scale_, other.scale_, rtol=1e-11)
+    np.testing.assert_allclose(model.target_correlation_, other.target_correlation_, atol=1e-11)
+    for name in ("feature", "partner", "sign"):
+        np.testing.assert_array_equal(model.evidence_[name], other.evidence_[name])
+    for name in ("correlation", "f", "variance_drop_share", "bias_growth_share", "gain_share"):
+        one, two = model.evidence_[name], other.evidence_[name]
+        np.testing.assert_allclose(one, two, rtol=rtol, atol=rtol, err_msg=name)
