@@ -88,3 +88,24 @@ def assert_same_groups(model, other, rtol=1e-8):
     for name in ("correlation", "f", "variance_drop_share", "bias_growth_share", "gain_share"):
         one, two = model.evidence_[name], other.evidence_[name]
         np.testing.assert_allclose(one, two, rtol=rtol, atol=rtol, err_msg=name)
+
+
+def means_by_definition(X, labels, n_groups, factors=None, mean=None, scale=None):
+    """The weighted mean of the columns present, row by row."""
+    factors = np.ones(X.shape[1]) if factors is None else factors
+    Z = X.astype(float) if mean is None else (X - mean) / scale
+    result = np.full((len(Z), n_groups), np.nan)
+    for row, z in enumerate(Z):
+        for group in range(n_groups):
+            members = [j for j in np.flatnonzero(labels == group) if not np.isnan(z[j])]
+            if members:
+                total = sum(abs(factors[j]) for j in members)
+                result[row, group] = sum(factors[j] * z[j] for j in members) / total
+    return result
+
+
+def reduced_by_definition(model, X):
+    """What transform is to return."""
+    factors = model.signs_ * model.feature_weights_
+    moments = () if model.units == "original" else (model.mean_, model.scale_)
+    return means_by_definition(X, model.labels_, model.n_groups_, factors, *moments)
