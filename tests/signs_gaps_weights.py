@@ -74,3 +74,38 @@ def assert_identical(model, other):
             one, two = getattr(model, record), getattr(other, record)
             for name in two.dtype.names:  # one by one: in them NaN is equal to NaN
                 np.testing.assert_array_equal(one[name], two[name], err_msg=f"{record} {name}")
+
+
+def assert_same_groups(model, other, rtol=1e-8):
+    """Same groups and figures, of sums of the same values in another order."""
+    np.testing.assert_array_equal(model.labels_, other.labels_)
+    np.testing.assert_array_equal(model.signs_, other.signs_)
+    np.testing.assert_allclose(model.mean_, other.mean_, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(model.scale_, other.scale_, rtol=1e-11)
+    np.testing.assert_allclose(model.target_correlation_, other.target_correlation_, atol=1e-11)
+    for name in ("feature", "partner", "sign"):
+        np.testing.assert_array_equal(model.evidence_[name], other.evidence_[name])
+    for name in ("correlation", "f", "variance_drop_share", "bias_growth_share", "gain_share"):
+        one, two = model.evidence_[name], other.evidence_[name]
+        np.testing.assert_allclose(one, two, rtol=rtol, atol=rtol, err_msg=name)
+
+
+def means_by_definition(X, labels, n_groups, factors=None, mean=None, scale=None):
+    """The weighted mean of the columns present, row by row."""
+    factors = np.ones(X.shape[1]) if factors is None else factors
+    Z = X.astype(float) if mean is None else (X - mean) / scale
+    result = np.full((len(Z), n_groups), np.nan)
+    for row, z in enumerate(Z):
+        for group in range(n_groups):
+            members = [j for j in np.flatnonzero(labels == group) if not np.isnan(z[j])]
+            if members:
+                total = sum(abs(factors[j]) for j in members)
+                result[row, group] = sum(factors[j] * z[j] for j in members) / total
+    return result
+
+
+def reduced_by_definition(model, X):
+    """What transform is to return."""
+    factors = model.signs_ * model.feature_weights_
+    moments = () if model.units == "original" else (model.mean_, model.scale_)
+    return means_by_definition(X, model.labels_, model.n_groups_, factors, *moments)

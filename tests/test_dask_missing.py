@@ -119,6 +119,7 @@ def test_copies_and_mirror_images(family, route):
 
 
 STRUCTURES = {
+    "none": {},
     "connectivity": {"connectivity": chain_connectivity(12)},
     "blocks": {"blocks": np.arange(12) % 2},
 }
@@ -131,7 +132,11 @@ def test_structure(strategy, route, structure):
     X, y, weights = make(factors, 200, gaps=True)
     parameters = options(weights, strategy=strategy, **structure)
     model = LinCFA(**parameters).fit(X, y)
-    assert_equal_models(fit(odd_chunks(X), y, route=route, **parameters), model)
+    lazy = odd_chunks(X)
+    chunked = fit(lazy, y, route=route, **parameters)
+    assert_equal_models(chunked, model)
+    np.testing.assert_array_equal(chunked.signs_, model.signs_)
+    np.testing.assert_allclose(chunked.transform(lazy), model.transform(X), rtol=0, atol=1e-11)
 
 
 def test_more_features_than_have_matrices():

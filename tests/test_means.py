@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hand_made import some_signs, turned
 from lincfa import LinCFA
 from lincfa._model._regression import RidgeRegression
 from lincfa._statistics import _means
 from lincfa._statistics._means import group_means, partial_sums
 from reference import assert_raises, draw
+from signs_gaps_weights import means_by_definition, reduced_by_definition
+from signs_gaps_weights import with_gaps as gaps_in
 
 UNITS = ["standardized", "original"]
 FACTORS = {
@@ -22,25 +23,11 @@ FACTORS = {
 }
 
 
-def literal(X, labels, n_groups, factors=None, mean=None, scale=None):
-    """The weighted mean of the columns present, row by row."""
-    factors = np.ones(X.shape[1]) if factors is None else factors
-    Z = X.astype(float) if mean is None else (X - mean) / scale
-    result = np.full((len(Z), n_groups), np.nan)
-    for row, z in enumerate(Z):
-        for group in range(n_groups):
-            members = [j for j in np.flatnonzero(labels == group) if not np.isnan(z[j])]
-            if members:
-                total = sum(abs(factors[j]) for j in members)
-                result[row, group] = sum(factors[j] * z[j] for j in members) / total
-    return result
-
-
-def with_gaps(X, share, seed=0):
+def with_gaps(X, share):
     """Gaps at random, and a row that has nothing."""
-    gaps = np.random.default_rng(seed).random(X.shape) < share
-    gaps[2] = share > 0
-    return np.where(gaps, np.nan, X).astype(X.dtype)
+    X = gaps_in(np.random.default_rng(0), X, share)
+    X[2] = np.nan if share > 0 else X[2]
+    return X
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.8])
@@ -57,7 +44,7 @@ def test_means_by_their_definition(order, kind, standard, share):
         X += 1e5 if standard == "far" else 3.0
         moments = {"mean": X.mean(axis=0), "scale": X.std(axis=0)}
     X = with_gaps(np.asarray(X, order=order), share)
-    expected = literal(X, labels, 7, factors, **moments)
+    expected = means_by_definition(X, labels, 7, factors, **moments)
     found = group_means(X, labels, 7, factors=factors, gaps=True, **moments)
     # Rounding of values that are up to 100 times, or 1e6 times, as large as the scales.
     rounding = {"no": 1e-14, "near": 1e-13, "far": 1e-9}[standard]
@@ -65,7 +52,7 @@ def test_means_by_their_definition(order, kind, standard, share):
     assert np.isnan(found[2]).all() == (share > 0)
     single = X.astype(np.float32)
     moments = {name: values.astype(np.float32) for name, values in moments.items()}
-    expected = literal(single.astype(float), labels, 7, factors, **moments)
+    expected = means_by_definition(single.astype(float), labels, 7, factors, **moments)
     found = group_means(single, labels, 7, factors=factors, gaps=True, **moments)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
@@ -134,39 +121,32 @@ def test_parts_add_up(gaps):
     sums = sum(partial_sums(X[:, p], labels[p], 6, factors[p], gaps=True) for p in parts)
     with np.errstate(invalid="ignore"):
         found = sums[0] / sums[1]
-    np.testing.assert_allclose(found, literal(X, labels, 6, factors), rtol=1e-12)
+    np.testing.assert_allclose(found, means_by_definition(X, labels, 6, factors), rtol=1e-12)
     assert partial_sums(X[:0], labels, 6, factors, gaps=True).shape == (2, 0, 6)
 
 
 # As a fitted model uses them
 
 
-def signed_model(units, weights=True, **parameters):
-    """A model of three groups or more and its data, with columns turned and one constant."""
+def signed_model(units, **parameters):
+    """A model of several groups with both signs and its data, of which one column is constant."""
     X, y = draw(3)
-    X = X * np.geomspace(0.01, 100, 15) + np.linspace(-500, 500, 15)
+    rng = np.random.default_rng(4)
+    X = X * np.geomspace(0.01, 100, 15) * rng.choice([-1, 1], 15) + np.linspace(-500, 500, 15)
     X[:, 7] = 42.0
+    options = {"signed": True, "feature_weights": rng.uniform(0.2, 3, 15), **parameters}
     with pytest.warns(UserWarning, match="constant"):
-        model = LinCFA(units=units, tolerance=5.0, **parameters).fit(X, y)
-    signs = some_signs(model)
-    signs[7] = 1
-    chosen = np.random.default_rng(4).uniform(0.2, 3, 15) if weights else None
+        model = LinCFA(units=units, tolerance=5.0, min_correlation=0.3, **options).fit(X, y)
+    assert sum(set(model.signs_[group]) == {-1, 1} for group in model.groups_) > 1
     assert max(map(len, model.groups_)) > 2
-    assert model.n_groups_ > 1
-    return turned(model, signs, chosen), X * signs, y
-
-
-def moments(model):
-    return (None, None) if model.units == "original" else (model.mean_, model.scale_)
+    return model, X, y
 
 
 @pytest.mark.parametrize("units", UNITS)
 def test_transform_and_back(units):
     model, X, _ = signed_model(units)
-    factors = model.signs_ * model.feature_weights_
     Z = model.transform(X)
-    expected = literal(X, model.labels_, model.n_groups_, factors, *moments(model))
-    np.testing.assert_allclose(Z, expected, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(Z, reduced_by_definition(model, X), rtol=1e-9, atol=1e-11)
     Z = Z + np.random.default_rng(0).normal(size=Z.shape)
     back = model.inverse_transform(Z)
     np.testing.assert_array_equal(back[:, 7], 42.0)
@@ -200,10 +180,11 @@ def test_names_show_signs():
 @pytest.mark.parametrize("units", UNITS)
 def test_weights_of_pairs_per_standard_deviation(units):
     """Exact for two members: their correlation is the mean correlation."""
-    X, y = draw(0, D=4)
+    X, y = draw(3, D=4)
     X = X * [1, 5, 0.2, 1]
-    model = LinCFA(strategy="agglomerative", n_groups=2, units=units).fit(X, y)
-    model = turned(model, np.ones(4), [1.0, 2.0, 5.0, 0.3])
+    options = {"feature_weights": [1.0, 2.0, 5.0, 0.3], "units": units}
+    model = LinCFA(strategy="agglomerative", n_groups=2, signed=True, **options).fit(X, y)
+    assert set(model.signs_) == {-1, 1}
     assert [len(group) for group in model.groups_] == [2, 2]
     Z = model.transform(X)
     model.estimator_ = RidgeRegression().fit(Z, y)
@@ -219,10 +200,8 @@ def test_gaps(units):
     assert not model.__sklearn_tags__().input_tags.allow_nan
     model.set_params(missing="pairwise")
     assert model.__sklearn_tags__().input_tags.allow_nan
-    factors = model.signs_ * model.feature_weights_
-    expected = literal(holes, model.labels_, model.n_groups_, factors, *moments(model))
     Z = model.transform(holes)
-    np.testing.assert_allclose(Z, expected, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(Z, reduced_by_definition(model, holes), rtol=1e-9, atol=1e-11)
     assert np.isnan(Z[2]).all()
     back = model.inverse_transform(Z)
     missing = np.isnan(Z)[:, model.labels_]

@@ -19,7 +19,6 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 import lincfa
-from hand_made import some_signs, turned
 from lincfa import LinCFA, LinCFACV
 from lincfa._data._columns import Columns
 from lincfa._rule import EVIDENCE, complete
@@ -320,11 +319,10 @@ def test_files_of_earlier_versions_load(tmp_path, name):
 def test_signs_and_weights_survive(tmp_path, strategy):
     X, y = draw(3)
     given = np.random.default_rng(0).uniform(0.1, 2, X.shape[1])
-    model = LinCFA(strategy=strategy, missing="pairwise", tolerance=3.0).fit(table(X), y)
-    turned(model, some_signs(model), given)
-    assert (model.signs_ < 0).any()
+    options = {"signed": True, "missing": "pairwise", "feature_weights": given}
+    model = LinCFA(strategy=strategy, tolerance=3.0, **options).fit(table(X), y)
+    assert set(model.signs_) == {-1, 1}
     loaded = saved(model, tmp_path)
-    X = X * model.signs_
     X[3:9, 4] = np.nan
     assert_same_model(loaded, model, table(X))
     assert loaded.signed is True
@@ -336,12 +334,11 @@ def test_signs_and_weights_survive(tmp_path, strategy):
 
 def test_signs_and_weights_of_a_model_that_predicts(tmp_path):
     X, y = draw(3)
-    model = LinCFACV(strategies=["sequential"], tolerances=[3.0], feature_weights=[2.0] * 15)
-    model.fit(X, y)
-    turned(model.reducer_, some_signs(model))
-    model._adopt(model.reducer_)
+    options = {"signed": True, "feature_weights": [2.0] * 15}
+    model = LinCFACV(strategies=["sequential"], tolerances=[3.0], **options).fit(X, y)
+    assert set(model.signs_) == {-1, 1}
     loaded = saved(model, tmp_path)
-    assert bits(loaded.predict(X * model.signs_)) == bits(model.predict(X * model.signs_))
+    assert bits(loaded.predict(X)) == bits(model.predict(X))
     assert bits(loaded.coef_) == bits(model.coef_)
     assert loaded.signed
     np.testing.assert_array_equal(loaded.feature_weights, np.ones(15))  # equal weights are plain

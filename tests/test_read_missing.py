@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from field_data import dataset, field, refuse
-from lincfa import LinCFA
+from lincfa import LinCFA, LinCFACV, explain_pair
 from lincfa._data._training import read_in_memory, read_training
-from reference import assert_raises, draw
+from reference import QUICK, assert_raises, draw
 
 N = 9
 NUMBERS = [1, None, 3, 4, 5, 7, 7, 8, None]
@@ -52,13 +52,6 @@ def test_tables(kind):
     assert_raises(f'{said}.*LinCFA and LinCFACV accept them with missing="pairwise"', read)
 
 
-def test_infinity_is_refused():
-    X, y = EXPECTED.copy(), np.arange(float(N))
-    X[7, 1] = -np.inf
-    training = read_in_memory(X, y, missing="pairwise")
-    assert_raises(r"infinity in column 1 \(row 7\)\. Replace", training.check_finite)
-
-
 TARGETS = {
     "array": np.array,
     "list": lambda y: [None if value != value else value for value in y],
@@ -80,8 +73,10 @@ def test_the_target_must_be_complete(kind, missing):
         (range(20, 40), r"\(rows 20, 21, 22, 23, 24 and 15 more\)"),
     ):
         y[rows] = np.nan
-        given = TARGETS[kind](y)
-        assert_raises(f"y contains NaN {said}", read_training, X, given, missing=missing)
+        given, said = TARGETS[kind](y), f"y contains NaN {said}"
+        for model in (LinCFA(missing=missing), LinCFACV(**QUICK, missing=missing)):
+            assert_raises(said, model.fit, X, given)
+        assert_raises(said, explain_pair, X, given, 0, 1, missing=missing)
         y[rows] = 1.0
     y[[2, 5]] = np.inf
     assert_raises(r"y contains infinity \(rows 2 and 5\)", read_training, X, y)
