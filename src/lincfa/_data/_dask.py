@@ -46,6 +46,11 @@ class ChunkedTraining:
     samples: "Coordinate | None" = None  # of a field
     missing: str = "error"  # or "pairwise", where values may be NaN
 
+    @property
+    def gaps(self) -> bool:
+        """Whether values may be missing."""
+        return self.missing == "pairwise"
+
     def bad_value(self, what: str, value: float, row: int, column: int) -> ValueError:
         """Return the error for a value of ``"X"``, ``"y"`` or ``"sample_weight"``."""
         if what == "sample_weight":

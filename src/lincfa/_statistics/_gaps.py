@@ -219,16 +219,16 @@ class GapStatistics(Statistics):
             yield self.known(seeds[active], candidates)
 
     def square(self, features: IndexArray) -> FloatArray:
-        return _correlations(self.known(features, features))
+        return rho_or_nan(self.known(features, features))
 
     def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
-        return map(_correlations, self.between(seeds, comparisons))
+        return map(rho_or_nan, self.between(seeds, comparisons))
 
     def sums(self) -> "GapGroupSums":
         return GapGroupSums(self)
 
 
-def _correlations(known: Correlations) -> FloatArray:
+def rho_or_nan(known: Correlations) -> FloatArray:
     """Correlations, NaN for pairs that share too few samples."""
     return np.where(np.isneginf(known.n_samples), np.nan, known.rho)
 

@@ -19,7 +19,6 @@ from ..._data._dask import ChunkedTraining, cut_rows
 from ...theory._arrays import FloatArray
 from .. import (
     LARGEST_SQUARE,
-    CachedStatistics,
     Comparison,
     Correlations,
     Costs,
@@ -27,17 +26,18 @@ from .. import (
     Moments,
     MomentStatistics,
     Statistics,
+    cached,
     check_range,
     most_features,
     refuse_constant_target,
 )
 from .._gaps import (
     N_SUMS,
-    CachedGapStatistics,
     GapStatistics,
     all_pairs_in_strips,
     correlations_of,
     figures,
+    rho_or_nan,
     variances_of_sums,
 )
 from .._means import divided
@@ -75,11 +75,6 @@ class Chunks(ChunkedTraining):
         """Whether the comoments of all pairs are few enough to be computed together."""
         fits = len(self.widths) == 1 or max(self.lengths) * self.n_features <= LARGEST_BATCH
         return fits and (self.n_features + 1) ** 2 <= LARGEST_BATCH
-
-    @property
-    def gaps(self) -> bool:
-        """Whether values may be missing."""
-        return self.missing == "pairwise"
 
     def batch(self, others: int, numbers: int = 1) -> int:
         """Number of features whose correlations with so many others make a batch.
@@ -353,25 +348,24 @@ def chunk_statistics(chunks: Chunks, *, often: bool, neighbours: bool = False) -
             refuse_constant_target(moments.mean[-1])
         return MomentStatistics.from_moments(moments)
     features, target = _column_features(chunks)
-    size = chunks.n_features
+    size, most = chunks.n_features, most_features()
     if target is None:
-        statistics = ChunkStatistics(**features.moments(), costs=_costs(chunks), _chunks=chunks)
+        kind: type[_ChunkPasses] = ChunkStatistics
         asked = sum(chunks.lengths) >= size if neighbours else often
-        keep = asked and size <= most_features()
-        return CachedStatistics.of(statistics) if keep else statistics
-    # Columns with missing values cannot be gathered and added up.
-    most = most_features() // 2  # of four matrices
-    if neighbours and size > most:
-        raise ValueError(
-            "With a connectivity and missing values, all correlations of a dask collection are "
-            f"computed: the limit is {most} features, and here are {size}. An array in memory or "
-            "memory-mapped (numpy.memmap) has no such limit."
-        )
-    with_gaps = ChunkGapStatistics(
-        **features.moments(), costs=_costs(chunks, N_SUMS), _chunks=chunks, _target=target
-    )
-    keep = N_SUMS * size**2 <= LARGEST_BATCH or ((often or neighbours) and size <= most)
-    return CachedGapStatistics.of(with_gaps) if keep else with_gaps
+        keep = asked and size <= most
+    else:
+        # Columns with missing values cannot be gathered and added up.
+        kind, most = ChunkGapStatistics, most // 2  # of four matrices
+        if neighbours and size > most:
+            raise ValueError(
+                "With a connectivity and missing values, all correlations of a dask collection are "
+                f"computed: the limit is {most} features, and here are {size}. An array in memory "
+                "or memory-mapped (numpy.memmap) has no such limit."
+            )
+        keep = N_SUMS * size**2 <= LARGEST_BATCH or ((often or neighbours) and size <= most)
+    costs = _costs(chunks, 1 if target is None else N_SUMS)
+    statistics = kind(**features.moments(), costs=costs, _chunks=chunks, _target=target)
+    return cached(statistics) if keep else statistics
 
 
 def _column_features(chunks: Chunks) -> tuple[Features, kernels.Target | None]:
@@ -422,15 +416,91 @@ class _Known:
 
 
 @dataclass(frozen=True)
-class ChunkStatistics(Statistics):
-    """Statistics of more features than fit into one process with all their comoments.
+class _ChunkPasses(Statistics):
+    """Figures of pairs, each by a pass over all chunks, which returns up to ``LARGEST_BATCH``.
 
-    Correlations take a pass over all chunks, which returns at most ``LARGEST_BATCH`` of them.
     Differences of two features that explain less than 1e-13 of a variance count as none.
     """
 
     _chunks: Chunks
+    _target: kernels.Target | None = None  # where values are missing
     _known: list[_Known] = field(default_factory=list)  # at most one, of the last prefetch
+
+    def prefetch(self, features: IndexArray, others: IndexArray) -> None:
+        """Compute the figures by one pass, if they fit."""
+        self._known.clear()
+        everything = np.union1d(features, others)
+        if features.size <= self._batch(everything.size):
+            self._known.append(self._between(features, everything))
+
+    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        most_pairs = LARGEST_BATCH // self._numbers
+        for batch in _batches(groups, self._chunks.batch(1), most_pairs):
+            for sums in self._chunks.products_within(batch, self.mean, self.scale, self._target):
+                matrix = self._figures(sums)
+                if self._target is not None:
+                    matrix = rho_or_nan(Correlations(*matrix))
+                np.fill_diagonal(matrix, 1.0)
+                yield matrix
+
+    @property
+    def _numbers(self) -> int:
+        """How many numbers come back for each pair."""
+        return 1 if self._target is None else N_SUMS
+
+    def _batch(self, others: int) -> int:
+        return self._chunks.batch(others, self._numbers)
+
+    def _figures(self, sums: FloatArray) -> FloatArray:
+        """Correlations, or all figures, of pairs from sums of their products."""
+        if self._target is not None:
+            return figures(correlations_of(sums))
+        sums /= self.n_samples - 1
+        return sums
+
+    def _each(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
+        """Figures of seeds with candidates, for each comparison."""
+        comparisons = list(comparisons)
+        if not comparisons:
+            return
+        wanted = np.unique(np.concatenate([candidates for _, candidates in comparisons]))
+        known = self._between(seeds, wanted)
+        for active, candidates in comparisons:
+            yield known.take(seeds[active], candidates)
+
+    def _between(self, first: IndexArray, second: IndexArray) -> _Known:
+        """Figures of features in any order with others, by as few passes as possible."""
+        for known in self._known:
+            if known.contains(first, second):
+                return known
+        first, second = np.sort(first), np.sort(second)
+        step = self._batch(second.size)
+        strips = [
+            self._figures(
+                self._chunks.products(some, second, self.mean, self.scale, target=self._target)
+            )
+            for some in np.split(first, range(step, first.size, step))
+        ]
+        return _Known(first, second, np.concatenate(strips, axis=-2))
+
+    def _squares_of_sums(
+        self, labels: IndexArray, n_groups: int, factors: FloatArray
+    ) -> FloatArray:
+        """What :meth:`Chunks.squares_of_sums` returns, some groups at a time."""
+        gaps, parts = self._target is not None, []
+        step = max(1, self._chunks.batch(1) // (4 if gaps else 1))  # sums of each group and row
+        for start in range(0, n_groups, step):
+            width = min(step, n_groups - start)
+            own = np.where((labels >= start) & (labels < start + width), labels - start, -1)
+            parts.append(
+                self._chunks.squares_of_sums(own, width, factors, self.mean, self.scale, gaps=gaps)
+            )
+        return np.hstack(parts)
+
+
+@dataclass(frozen=True)
+class ChunkStatistics(_ChunkPasses):
+    """Statistics of more features than fit into one process with all their comoments."""
 
     @property
     def n_rows(self) -> int:
@@ -453,51 +523,22 @@ class ChunkStatistics(Statistics):
         columns /= np.sqrt(self.n_samples - 1)
         return columns.T
 
-    def prefetch(self, features: IndexArray, others: IndexArray) -> None:
-        """Compute the correlations by one pass, if they fit."""
-        self._known.clear()
-        if features.size <= self._chunks.batch(features.size + others.size):
-            features = np.sort(features)
-            everything = np.union1d(features, others)
-            self._known.append(_Known(features, everything, self._pass(features, everything)))
-
     def square(self, features: IndexArray) -> FloatArray:
-        if 8 * features.size**2 > LARGEST_SQUARE:
-            raise ValueError(
-                f"The correlations of {features.size} features with each other take "
-                f"{8 * features.size**2 / 2**30:.1f} GiB in one process; the limit is "
-                f"{most_features()} features."
-            )
+        size, top = features.size, 0
+        _check_square(size, 1)
         for known in self._known:
             if known.contains(features, features):
                 return known.take(features, features)
-        result = np.zeros((features.size, features.size))
-        top = 0
-        while top < features.size:
+        result = np.zeros((size, size))
+        while top < size:
             rest = features[top:]
-            strip = rest[: self._chunks.batch(rest.size)]
-            result[top : top + strip.size, top:] = self._correlations(strip, rest)
+            strip = rest[: self._batch(rest.size)]
+            result[top : top + strip.size, top:] = self._between(strip, rest).take(strip, rest)
             top += strip.size
         return result
 
-    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
-        for batch in _batches(groups, self._chunks.batch(1), LARGEST_BATCH):
-            for matrix in self._chunks.products_within(batch, self.mean, self.scale):
-                matrix /= self.n_samples - 1
-                np.fill_diagonal(matrix, 1.0)
-                yield matrix
-
     def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
-        comparisons = list(comparisons)
-        if not comparisons:
-            return
-        wanted = np.unique(np.concatenate([candidates for _, candidates in comparisons]))
-        known = next((known for known in self._known if known.contains(seeds, wanted)), None)
-        if known is None:
-            features = np.sort(seeds)
-            known = _Known(features, wanted, self._pass(features, wanted))
-        for active, candidates in comparisons:
-            yield known.take(seeds[active], candidates)
+        return self._each(seeds, comparisons)
 
     def sums(self) -> RowSums:
         """Sums of correlations with the members of a group; adding some takes one pass."""
@@ -514,108 +555,38 @@ class ChunkStatistics(Statistics):
         return RowSums(self, summed)
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
-        parts = [
-            self._chunks.squares_of_sums(*own, factors, self.mean, self.scale)[0]
-            for own in _some_groups(labels, n_groups, self._chunks.batch(1))
-        ]
-        return np.concatenate(parts) / (self.n_samples - 1)
-
-    def _correlations(self, features: IndexArray, others: IndexArray) -> FloatArray:
-        """Correlations in any order, by one pass."""
-        ordered = np.sort(features), np.sort(others)
-        return _Known(*ordered, self._pass(*ordered)).take(features, others)
-
-    def _pass(self, features: IndexArray, others: IndexArray) -> FloatArray:
-        products = self._chunks.products(features, others, self.mean, self.scale)
-        products /= self.n_samples - 1
-        return products
+        squares = self._squares_of_sums(labels, n_groups, factors)[0]
+        return np.asarray(squares / (self.n_samples - 1))
 
 
 @dataclass(frozen=True)
-class ChunkGapStatistics(GapStatistics):
-    """Statistics of chunks with missing values.
-
-    Correlations take a pass over all chunks, which returns ten numbers for each pair and at most
-    ``LARGEST_BATCH``. Differences of two features that explain less than 1e-13 of a variance count
-    as none.
-    """
-
-    _chunks: Chunks
-    _target: kernels.Target
-    _found: list[_Known] = field(default_factory=list)  # at most one, of the last prefetch
+class ChunkGapStatistics(_ChunkPasses, GapStatistics):
+    """Statistics of chunks with missing values; a pass returns ten numbers for each pair."""
 
     def known(self, first: IndexArray, second: IndexArray) -> Correlations:
-        if first is second and not any(found.contains(first, first) for found in self._found):
-            return Correlations(*self._square(first))
+        if first is second and not any(known.contains(first, first) for known in self._known):
+            _check_square(first.size, 4)
+            return Correlations(*all_pairs_in_strips(first, self._batch, self.known))
         return Correlations(*self._between(first, second).take(first, second))
 
     def between(
         self, seeds: IndexArray, comparisons: Iterable[Comparison]
     ) -> Iterator[Correlations]:
-        comparisons = list(comparisons)
-        if not comparisons:
-            return
-        wanted = np.unique(np.concatenate([candidates for _, candidates in comparisons]))
-        found = self._between(seeds, wanted)
-        for active, candidates in comparisons:
-            yield Correlations(*found.take(seeds[active], candidates))
-
-    def prefetch(self, features: IndexArray, others: IndexArray) -> None:
-        """Compute the correlations by one pass, if they fit."""
-        self._found.clear()
-        everything = np.union1d(features, others)
-        if features.size <= self._chunks.batch(everything.size, N_SUMS):
-            self._found.append(self._between(features, everything))
-
-    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
-        for batch in _batches(groups, self._chunks.batch(1), LARGEST_BATCH // N_SUMS):
-            sums = self._chunks.products_within(batch, self.mean, self.scale, self._target)
-            for matrix in map(correlations_of, sums):
-                rho = np.where(np.isneginf(matrix.n_samples), np.nan, matrix.rho)
-                np.fill_diagonal(rho, 1.0)
-                yield rho
+        return (Correlations(*figures) for figures in self._each(seeds, comparisons))
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
-        step = max(1, self._chunks.batch(1) // 4)  # four sums of each group and row
-        parts = [
-            self._chunks.squares_of_sums(*own, factors, self.mean, self.scale, gaps=True)
-            for own in _some_groups(labels, n_groups, step)
-        ]
-        return variances_of_sums(np.hstack(parts), labels, n_groups, factors)
+        sums = self._squares_of_sums(labels, n_groups, factors)
+        return variances_of_sums(sums, labels, n_groups, factors)
 
-    def _square(self, features: IndexArray) -> FloatArray:
-        """Figures of all pairs of features, each pair computed once."""
-        size = features.size
-        if 4 * 8 * size**2 > LARGEST_SQUARE:
-            raise ValueError(
-                f"The correlations of {size} features with each other on the samples that they "
-                f"share take {4 * 8 * size**2 / 2**30:.1f} GiB in one process; the limit is "
-                f"{most_features() // 2} features."
-            )
-        ordered = np.sort(features)
-        result = all_pairs_in_strips(
-            ordered, lambda rest: self._chunks.batch(rest, N_SUMS), self._pass
-        )
-        return _Known(ordered, ordered, result).take(features, features)
 
-    def _between(self, first: IndexArray, second: IndexArray) -> _Known:
-        """Figures of features in any order with others, by as few passes as possible."""
-        for found in self._found:
-            if found.contains(first, second):
-                return found
-        first, second = np.sort(first), np.sort(second)
-        step = self._chunks.batch(second.size, N_SUMS)
-        strips = [
-            figures(self._pass(first[start : start + step], second))
-            for start in range(0, first.size, step)
-        ]
-        empty = np.empty((4, 0, second.size))
-        return _Known(first, second, np.concatenate([empty, *strips], axis=1))
-
-    def _pass(self, first: IndexArray, second: IndexArray) -> Correlations:
-        """All that F needs of features in ascending order, by one pass."""
-        return correlations_of(
-            self._chunks.products(first, second, self.mean, self.scale, target=self._target)
+def _check_square(size: int, matrices: int) -> None:
+    needed = 8 * matrices * size**2
+    if needed > LARGEST_SQUARE:
+        shared = " on the samples that they share" if matrices > 1 else ""
+        raise ValueError(
+            f"The correlations of {size} features with each other{shared} take "
+            f"{needed / 2**30:.1f} GiB in one process; the limit is "
+            f"{most_features() // isqrt(matrices)} features."
         )
 
 
@@ -634,13 +605,6 @@ def _batches(
         pairs += group.size**2
     if batch:
         yield batch
-
-
-def _some_groups(labels: IndexArray, n_groups: int, step: int) -> Iterator[tuple[IndexArray, int]]:
-    """Take so many groups at a time: labels that begin at 0, and their number."""
-    for first in range(0, n_groups, step):
-        width = min(step, n_groups - first)
-        yield np.where((labels >= first) & (labels < first + width), labels - first, -1), width
 
 
 def _costs(chunks: Chunks, numbers: int = 1) -> Costs:
