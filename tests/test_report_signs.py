@@ -1,9 +1,5 @@
-"""What a report says of flipped signs, weights of features, missing values and odd groups.
+"""What a report says of flipped signs, weights of features, missing values and odd groups."""
 
-A model that has flipped some columns is made by hand: one that was fitted to the others.
-"""
-
-import copy
 import json
 from dataclasses import replace
 
@@ -22,6 +18,7 @@ from lincfa.report._inputs import open_test, open_training
 from lincfa.report._page import render
 from lincfa.report._words import describe_oppositions
 from report_pages import Page
+from signs_gaps_weights import reduced_by_definition
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
@@ -29,50 +26,6 @@ xr = pytest.importorskip("xarray")
 
 FLIP = np.where(np.isin(np.arange(30), [1, 4, 7, 8, 11, 13, 20, 29]), -1, 1).astype(np.int8)
 STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
-
-
-class ByDefinition(LinCFA):
-    """Means by their definition: Σ w s z / Σ w over the members present."""
-
-    def _average(self, table):
-        weights, values = self.feature_weights_, np.asarray(table.values, dtype=float)
-        if self.units == "standardized":
-            values = (values - self.mean_) / self.scale_
-        present = ~np.isnan(values)
-        values = np.where(present, self.signs_ * values, 0)
-        member = np.equal.outer(self.labels_, np.arange(self.n_groups_)) * weights[:, None]
-        with np.errstate(invalid="ignore"):
-            return (values @ member) / (present @ member)
-
-
-def by_definition(model, **attributes):
-    """A copy of a fitted model with other attributes, whose means are those of the definition."""
-    result = copy.copy(model)
-    result.__class__ = ByDefinition
-    for name, value in attributes.items():
-        setattr(result, name, value)
-    return result
-
-
-def flipped(model):
-    """The model that signed=True would give for columns times FLIP, had they merged as these."""
-    firsts = np.array([group[0] for group in model.groups_])
-    evidence = model.evidence_.copy()
-    evidence["sign"] = FLIP[evidence["feature"]] * FLIP[evidence["partner"]]
-    attributes = {
-        "signed": True,
-        "signs_": FLIP * FLIP[firsts[model.labels_]],
-        "mean_": FLIP * model.mean_,
-        "target_correlation_": FLIP * model.target_correlation_,
-        "evidence_": evidence,
-    }
-    if hasattr(model, "merge_path_"):
-        path = model.merge_path_.copy()
-        path["sign"] = FLIP[path["first"]] * FLIP[path["second"]]
-        attributes["merge_path_"] = path
-    cohesion = model.cohesion_.copy()
-    cohesion["target_correlation"] *= FLIP[firsts]
-    return by_definition(model, cohesion_=cohesion, **attributes), FLIP[firsts]
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +36,12 @@ def mirrored(halves):
 @pytest.mark.parametrize("units", ["standardized", "original"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_flipped_columns_change_signs_and_nothing_else(halves, mirrored, strategy, units):
-    model = LinCFA(strategy=strategy, units=units).fit(halves["X"], halves["y"])
-    other, orientation = flipped(model)
+    model, other = (
+        fitted(samples, strategy=strategy, units=units, signed=True)
+        for samples in (halves, mirrored)
+    )
     assert set(other.signs_) == {-1, 1}
+    orientation = FLIP[[group[0] for group in model.groups_]]
     plain, found = collect_findings(model, **halves), collect_findings(other, **mirrored)
     for mine, theirs in zip(plain.scores.rows, found.scores.rows, strict=True):
         assert theirs.r2.value == pytest.approx(mine.r2.value, abs=1e-9)
@@ -102,14 +58,19 @@ def test_flipped_columns_change_signs_and_nothing_else(halves, mirrored, strateg
         assert (theirs.opposes is None) == (mine.opposes is None)
         for member, same in zip(mine.members, theirs.members, strict=True):
             feature = int(member.name[1:])
-            assert (same.name, same.sign) == (member.name, sign * FLIP[feature])
+            assert (same.name, same.sign) == (member.name, member.sign * sign * FLIP[feature])
             assert ("once the sign is flipped" in same.words) == (
                 feature in other.evidence_["feature"][other.evidence_["sign"] < 0]
             )
 
 
-def numbered(model, near):
-    """Pairs of groups by their numbers: the sign of the second, and F."""
+def fitted(samples, **parameters):
+    return LinCFA(**parameters).fit(samples["X"], samples["y"])
+
+
+def nearly_merged(model, samples):
+    """Pairs of groups by their numbers: the sign of the second, ρ and F."""
+    near = collect_pairs(model, open_training(model, samples["X"], samples["y"])).near
     seeds = {f"x{group[0]}": number for number, group in enumerate(model.groups_)}
     names = {name: number for number, name in enumerate(model.get_feature_names_out())}
     result = {}
@@ -124,38 +85,33 @@ def numbered(model, near):
 
 @pytest.mark.parametrize("strategy", ["sequential", "agglomerative"])
 def test_nearly_merged_pairs_take_the_sign_that_is_allowed(halves, mirrored, strategy):
-    """Above 0, a pair has one sign only, so that flipped columns have the pairs of the others."""
-    model = LinCFA(strategy=strategy, min_correlation=0.0, tolerance=0.01)
-    other, orientation = flipped(model.fit(halves["X"], halves["y"]))
-    near, signed = (
-        numbered(each, collect_pairs(each, open_training(each, data["X"], data["y"])).near)
-        for each, data in ((model, halves), (other, mirrored))
-    )
+    """Above 0, a pair has one sign only, and flipped columns have the pairs of the others."""
+    rule = {"strategy": strategy, "min_correlation": 0.0, "tolerance": 0.01, "signed": True}
+    model, other = fitted(halves, **rule), fitted(mirrored, **rule)
+    near, signed = nearly_merged(model, halves), nearly_merged(other, mirrored)
     assert all(rho >= 0 for _, rho, _ in signed.values())
-    allowed = [pair for pair in near if near[pair][1] > 0]
-    assert len(allowed) > 5
-    for pair in allowed:
-        sign, rho, f = signed[pair]
-        turn = FLIP[[model.groups_[number][0] for number in pair]]
-        assert sign == (turn.prod() if strategy == "sequential" else orientation[[*pair]].prod())
-        assert (rho, f) == (pytest.approx(near[pair][1]), pytest.approx(near[pair][2]))
+    assert {sign for sign, _, _ in signed.values()} == {-1, 1}
+    assert len(near) > 5
+    assert near.keys() == signed.keys()
+    for pair, (sign, rho, f) in near.items():
+        turn = FLIP[[model.groups_[number][0] for number in pair]].prod()
+        assert signed[pair] == (sign * turn, pytest.approx(rho), pytest.approx(f))
 
 
 @pytest.mark.parametrize("least", [None, 0.3])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_nearly_merged_pairs_are_judged_with_signs_and_weights(mirrored, rng, weighted, least):
-    X, y = mirrored["X"], mirrored["y"]
     rule = {"tolerance": 0.01, "signed": True, "min_correlation": least}
     if weighted:
         rule["feature_weights"] = rng.uniform(0.2, 5, size=30)
-    model = LinCFA(**rule).fit(X, y)
-    near = numbered(model, collect_pairs(model, open_training(model, X, y)).near)
+    model = fitted(mirrored, **rule)
+    near = nearly_merged(model, mirrored)
     # A pair that neither sign brings above the smallest correlation has none that counts.
     near = {pair: figures for pair, figures in near.items() if figures[1] >= (least or -1)}
     assert len(near) > 20
     for pair, (sign, rho, f) in near.items():
         first, second = (model.groups_[number][0] for number in pair)
-        expected = explain_pair(X, y, first, second, **rule)
+        expected = explain_pair(mirrored["X"], mirrored["y"], first, second, **rule)
         assert sign == expected.sign
         assert rho == pytest.approx(expected.correlation)
         assert f == pytest.approx(expected.f, rel=1e-6)
@@ -167,16 +123,13 @@ def test_the_sign_with_the_smaller_f_is_not_taken_below_the_smallest_correlation
     basis, _ = np.linalg.qr(np.column_stack([np.ones(80), rng.normal(size=(80, 3))]))
     a, b, noise = basis[:, 1:].T
     X = np.column_stack([a, 0.2 * a + np.sqrt(0.96) * b])
-    y = X @ [1.0, -1.0] + noise
-    model = LinCFA(signed=True).fit(X, y)
-    model = by_definition(model, **apart(model))
-    train = open_training(model, X, y)
-    assert collect_pairs(model, train).near.second == ("−x1",)
-    model.min_correlation = 0.1
-    near = collect_pairs(model, train).near
-    assert near.second == ("x1",)
-    np.testing.assert_allclose(near.correlation, [0.2])
-    np.testing.assert_allclose(near.f, [explain_pair(X, y, 0, 1).f])
+    y = X @ [1.0, -0.9] + noise
+    samples = {"X": X, "y": y}
+    for least, sign in ((None, -1), (0.1, 1)):
+        model = fitted(samples, signed=True, tolerance=0.01, min_correlation=least)
+        near = nearly_merged(model, samples)
+        f = explain_pair(X * [1, sign], y, 0, 1).f
+        assert near == {(0, 1): (sign, pytest.approx(0.2 * sign), pytest.approx(f))}
 
 
 def apart(model):
@@ -188,8 +141,7 @@ def apart(model):
 
 
 def test_signs_on_the_page_and_in_json(halves, mirrored, tmp_path):
-    model = LinCFA(strategy="sequential", tolerance=4.0).fit(halves["X"], halves["y"])
-    other, _ = flipped(model)
+    other = fitted(mirrored, tolerance=4.0, signed=True)
     found = collect_findings(other, **mirrored)
     n_flipped = int((other.signs_ < 0).sum())
     page = Page(render(found))
@@ -205,15 +157,14 @@ def test_signs_on_the_page_and_in_json(halves, mirrored, tmp_path):
     signs = {m["name"]: m["sign"] for group in told["groups"] for m in group["members"]}
     assert signs == {f"x{i}": sign for i, sign in enumerate(other.signs_.tolist())}
     assert told["n_flipped"] == n_flipped
-    plain = render(collect_findings(model, **halves))
+    plain = render(collect_findings(fitted(halves, tolerance=4.0), **halves))
     assert "flipped" not in plain
     assert "plain mean" in plain
 
 
 def test_the_page_of_a_weighted_mean(halves, rng):
-    model = LinCFA(strategy="agglomerative").fit(halves["X"], halves["y"])
     weights = rng.uniform(0.5, 2, size=30)
-    model = by_definition(model, feature_weights_=weights, feature_weights=weights)
+    model = fitted(halves, strategy="agglomerative", feature_weights=weights)
     found = collect_findings(model, **halves)
     page = Page(render(found))
     assert "one reduced feature, the weighted mean of its members" in page.text
@@ -226,34 +177,25 @@ def test_the_page_of_a_weighted_mean(halves, rng):
     # Cuts of the path are scored on weighted means too.
     for n_groups, score in zip(curve.n_groups, curve.score, strict=True):
         cut = model.cut(n_groups=int(n_groups))
-        parts = [
-            cut._average(type("Table", (), {"values": halves[name]})) for name in ("X", "X_test")
-        ]
-        fitted = LinearRegression().fit(parts[0], halves["y"])
-        assert score == pytest.approx(r2_score(halves["y_test"], fitted.predict(parts[1])))
+        parts = [reduced_by_definition(cut, halves[name]) for name in ("X", "X_test")]
+        line = LinearRegression().fit(parts[0], halves["y"])
+        assert score == pytest.approx(r2_score(halves["y_test"], line.predict(parts[1])))
 
 
 # Missing values
 
 
 def with_gaps(halves, strategy="sequential", **parameters):
-    """A tenth of the values missing, and a model fitted before they went."""
+    """Some values missing, and nearly all of the first sample; and a model of what is left."""
     random = np.random.default_rng(1)
+    share = 0.03 if strategy == "joint" else 0.1  # which needs correlations of columns
     gaps = {}
     for name in ("X", "X_test"):
         gaps[name] = halves[name].copy()
-        gaps[name][random.random(halves[name].shape) < 0.1] = np.nan
-    # Nothing of the second group is known of the first sample.
-    fitted = LinCFA(strategy=strategy, **parameters).fit(halves["X"], halves["y"])
-    gaps["X"][0, fitted.groups_[1]] = np.nan
-    gaps["X_test"][0, fitted.groups_[1]] = np.nan
-    model = by_definition(
-        fitted,
-        missing="pairwise",
-        mean_=np.nanmean(gaps["X"], axis=0),
-        scale_=np.nanstd(gaps["X"], axis=0, ddof=1),
-    )
-    return model, halves | gaps
+        gaps[name][random.random(halves[name].shape) < share] = np.nan
+        gaps[name][0, 1:] = np.nan
+    samples = halves | gaps
+    return fitted(samples, strategy=strategy, missing="pairwise", **parameters), samples
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -263,7 +205,7 @@ def test_a_report_with_missing_values(halves, strategy):
     share = np.isnan(samples["X"]).mean()
     assert found.missing == pytest.approx(share)
     text = Page(render(found)).text
-    assert f"{100 * share:.1f} % of the training values are missing: two features were" in text
+    assert f"{100 * share:.3g} % of the training values are missing: two features were" in text
     assert "missing values were replaced by training means" in found.scores.how
     # pandas too correlates columns over the rows where both are present.
     order = [int(name[1:]) for name in found.matrix.names]
@@ -283,12 +225,12 @@ def test_scores_with_missing_values(halves, units):
     _, center = model._line()
     reduced = []
     for name in ("X", "X_test"):
-        values = model._average(type("Table", (), {"values": samples[name]}))
+        values = reduced_by_definition(model, samples[name])
         assert np.isnan(values).sum() >= 1
         reduced.append(np.where(np.isnan(values), center, values))
     for row, (X, X_test) in zip(scores.rows, (filled, reduced), strict=True):
-        fitted = LinearRegression().fit(X, samples["y"])
-        expected = r2_score(samples["y_test"], fitted.predict(X_test))
+        line = LinearRegression().fit(X, samples["y"])
+        expected = r2_score(samples["y_test"], line.predict(X_test))
         assert row.r2.value == pytest.approx(expected, abs=1e-8)
 
 
@@ -296,8 +238,7 @@ def test_weighted_correlations_with_missing_values_are_of_repeated_rows(halves):
     model, samples = with_gaps(halves)
     times = np.random.default_rng(2).integers(1, 4, size=120)
     repeated = np.repeat(samples["X"], times, axis=0)
-    model.n_samples_ = float(times.sum())
-    model.mean_ = np.nanmean(repeated, axis=0)
+    model.fit(samples["X"], samples["y"], times)
     train = open_training(model, samples["X"], samples["y"], times)
     matrix = correlate_by_group(model, train)
     order = [int(name[1:]) for name in matrix.names]
@@ -348,13 +289,12 @@ def test_a_model_that_was_fitted_to_gaps(halves, kind, tmp_path):
 
 def test_nearly_merged_pairs_with_gaps_share_samples(halves):
     _, samples = with_gaps(halves)
-    X, y = samples["X"], samples["y"]
-    model = LinCFA(tolerance=0.01, missing="pairwise").fit(X, y)
-    near = numbered(model, collect_pairs(model, open_training(model, X, y)).near)
+    model = fitted(samples, tolerance=0.01, missing="pairwise")
+    near = nearly_merged(model, samples)
     assert len(near) > 20
     for pair, (_, rho, f) in near.items():
         first, second = (model.groups_[number][0] for number in pair)
-        expected = explain_pair(X, y, first, second, missing="pairwise")
+        expected = explain_pair(samples["X"], samples["y"], first, second, missing="pairwise")
         assert (rho, f) == (pytest.approx(expected.correlation), pytest.approx(expected.f))
 
 
@@ -454,11 +394,13 @@ def test_flipped_cells_are_marked_on_maps(rng, kind):
     else:
         field = xr.DataArray(values, dims=("time", "station"))
         field = field.assign_coords(lat=("station", lat), lon=("station", lon))
-    model = LinCFA(tolerance=50.0, sample_dim="time").fit(field, signal[:, 0])
+    rule = {"tolerance": 50.0, "min_correlation": 0.5, "signed": True, "sample_dim": "time"}
+    model = LinCFA(**rule).fit(field, signal[:, 0])
     legend = plot_map(model).get_legend()
     assert legend is None
     assert "flipped" not in render(collect_findings(model))
-    model.signs_ = np.where(np.isin(np.arange(12), [2, 3, 9]), -1, 1).astype(np.int8)
+    flips = np.where(np.isin(np.arange(12), [2, 3, 9]), -1, 1)
+    model.fit(field * flips.reshape(field.shape[1:]), signal[:, 0])
     ax = plot_map(model)
     noun = "cells" if kind == "grid" else "points"
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
