@@ -26,6 +26,7 @@ from ._gaps import (
 )
 from ._means import group_variances
 from ._protocol import (
+    FLAT,
     ROUNDING,
     ColumnSum,
     Comparison,
@@ -70,8 +71,6 @@ _LARGEST_UNIT = 1e304
 """Beyond this, and below its inverse, sums of products would leave the range of float64."""
 _DELICATE_VALUES = 2**19
 _GAP_VALUES, _GAP_WIDTH = 2**18, 256
-_FLAT = 1e-12
-"""Variance of the standardised target below which it does not vary on some samples."""
 
 
 @dataclass(frozen=True)
@@ -561,7 +560,7 @@ def _moments_of_present(
         correlation = (products - offset * t) / (scale * np.sqrt((n - 1) * of_target))
         precision = float(np.finfo(X.dtype).eps)
         sound = _are_sound(mean, scale, variance, offset, precision)
-        sound &= (n > 1) & (of_target > _FLAT * n)
+        sound &= (n > 1) & (of_target > FLAT * n)
     return mean, scale, correlation, sound
 
 
@@ -611,7 +610,7 @@ def correlations_with(columns: FloatArray, counts: FloatArray, target: FloatArra
         variance = target**2 @ counts - (target @ counts) ** 2 / n
         product = np.einsum("ij,ij,i->j", counts, columns, target)
         correlation = product / np.sqrt((n - 1) * variance)
-    return np.where((variance > _FLAT * n) & (n > 1), correlation, 0.0)
+    return np.where((variance > FLAT * n) & (n > 1), correlation, 0.0)
 
 
 def standardize(

@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .._data._checks import MIN_SAMPLES
+from .._data._checks import ENOUGH_SAMPLES
 from ..theory._arrays import FloatArray
 from ._protocol import (
+    FLAT,
     Comparison,
     Correlations,
     GroupSums,
@@ -29,9 +30,6 @@ from ._protocol import (
 
 N_SUMS = 10
 """n, Σx₁, Σx₂, Σx₁², Σx₂², Σx₁x₂, Σtx₁, Σtx₂, Σt, Σt², of target t, in this order."""
-
-_VARIES = 1e-12
-"""Share of its squares above which a column varies on some samples: below is their rounding."""
 
 _MEMBERS = 64
 """Members of a group whose correlations with candidates are computed together."""
@@ -155,9 +153,9 @@ def correlations_of(sums: FloatArray) -> Correlations:
     n, a, b, aa, bb, ab, ta, tb, t, tt = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         variances = [square - total**2 / n for square, total in ((aa, a), (bb, b), (tt, t))]
-        known = n >= MIN_SAMPLES * (1 - 1e-9)
+        known = n >= ENOUGH_SAMPLES
         for variance, square in zip(variances, (aa, bb, tt), strict=True):
-            known &= variance > _VARIES * square
+            known &= variance > FLAT * square
         root_a, root_b, root_t = map(np.sqrt, variances)
         rho = (ab - a * b / n) / (root_a * root_b)
         r_first = (ta - t * a / n) / (root_a * root_t)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._data._checks import are_enough
+from .._data._checks import ENOUGH_SAMPLES
 from .._data._columns import Columns
 from .._data._training import Training
 from ..theory._arrays import FloatArray
@@ -267,7 +267,7 @@ def varies(
 
 
 def _are_sufficient(n_samples: float, varying: npt.NDArray[np.bool_]) -> bool:
-    return are_enough(n_samples) and bool(varying[-1] and varying[:-1].any())
+    return bool(n_samples >= ENOUGH_SAMPLES and varying[-1] and varying[:-1].any())
 
 
 @dataclass(frozen=True)
