@@ -10,6 +10,7 @@ is so far off that the others hardly vary beside it: 1e6 times their scale leave
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +90,13 @@ def sums_within(seeds: FloatArray, columns: FloatArray) -> FloatArray:
     zero_missing(columns, missing)
     result[5] = seeds[:size] @ columns
     return result
+
+
+def present_means(X: npt.NDArray[Any]) -> FloatArray:
+    """Means of the values of each column that are not missing, NaN where there are none."""
+    counts = (~np.isnan(X)).sum(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.nansum(X, axis=0, dtype=np.float64) / counts)
 
 
 def zero_missing(values: FloatArray, missing: npt.NDArray[np.bool_]) -> None:
