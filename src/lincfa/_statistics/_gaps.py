@@ -9,7 +9,7 @@ is so far off that the others hardly vary beside it: 1e6 times their scale leave
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from ._protocol import (
     Correlations,
     GroupSums,
     IndexArray,
-    PairCorrelations,
     Statistics,
     add_member,
 )
@@ -267,32 +266,3 @@ class GapGroupSums(GroupSums):
             self._sums[:, behind] = sums
         self._counted[candidates] = len(self._members)
         return self._sums[:, candidates]
-
-
-@dataclass(frozen=True)
-class CachedGapStatistics(GapStatistics):
-    """Statistics with all correlations computed once, to serve many groupings of the same data."""
-
-    _source: Statistics
-    _known: Correlations
-
-    @classmethod
-    def of(cls, source: GapStatistics) -> "CachedGapStatistics":
-        """Compute the correlations of all features; those of constant ones have no meaning."""
-        every = np.arange(source.varying.size)
-        costs = replace(source.costs, scattered=0.0, candidates=128, columns=0)
-        return cls(
-            **source.moments(), costs=costs, _source=source, _known=source.known(every, every)
-        )
-
-    def known(self, first: IndexArray, second: IndexArray) -> Correlations:
-        return self._known.at(*np.ix_(first, second))
-
-    def along_edges(self, first: IndexArray, second: IndexArray) -> Correlations:
-        return self._known.at(first, second)
-
-    def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
-        return self._source.pairs(first, second, known)
-
-    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
-        return self._source.group_variances(labels, n_groups, factors)
