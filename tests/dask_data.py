@@ -17,7 +17,6 @@ from lincfa import LinCFA
 from lincfa._data import _dask
 from lincfa._grouping import _cohesion
 from lincfa._model import _lazy
-from lincfa._statistics import CachedStatistics
 from lincfa._statistics._dask import _chunks, _kernels
 from reference import assert_same_fit, field, make
 
@@ -49,7 +48,7 @@ def small_matrices(most):
 
 def no_matrix():
     """The correlations of all pairs must not be computed."""
-    return patch.object(CachedStatistics, "of", side_effect=AssertionError)
+    return patch.object(_chunks, "cached", side_effect=AssertionError)
 
 
 def small_parts(values):

@@ -16,6 +16,9 @@ from ._names import Names, describe_columns, shown
 MIN_SAMPLES = 4
 """The residual variance of a pair's regression has n − 3 degrees of freedom."""
 
+ENOUGH_SAMPLES = MIN_SAMPLES * (1 - 1e-9)
+"""Weights may add up to slightly less."""
+
 FLOATS = (np.float64, np.float32)
 _BLOCK_BYTES = 2**24
 _LISTED_ROWS = 5
@@ -279,16 +282,11 @@ def _check_finite_total(total: float) -> None:
         raise ValueError("sample_weight adds up to more than float64 can hold.")
 
 
-def are_enough(samples: float) -> bool:
-    """Whether there are enough samples for a fit; weights may add up to slightly less."""
-    return bool(samples >= MIN_SAMPLES * (1 - 1e-9))
-
-
 def check_total_weight(total: float) -> None:
     _check_finite_total(total)
     if total == 0:
         raise ValueError("All of sample_weight is zero: no sample counts.")
-    if not are_enough(total):
+    if total < ENOUGH_SAMPLES:
         raise ValueError(
             f"sample_weight counts samples, and adds up to {total:g} of them; a minimum of "
             f"{MIN_SAMPLES} is required. If only the ratios of the weights matter, "

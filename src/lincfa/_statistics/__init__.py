@@ -6,9 +6,8 @@ from .._data._training import Training
 from ._array import ArrayStatistics as ArrayStatistics
 from ._array import refuse_constant_target as refuse_constant_target
 from ._array import standardize_target as standardize_target
-from ._cache import CachedStatistics as CachedStatistics
 from ._cache import NearbyCorrelations as NearbyCorrelations
-from ._gaps import CachedGapStatistics, GapStatistics
+from ._cache import cached as cached
 from ._moments import GapMoments as GapMoments
 from ._moments import Moments as Moments
 from ._moments import MomentStatistics as MomentStatistics
@@ -32,13 +31,6 @@ if TYPE_CHECKING:
 
 _FEW = 2048
 """Features up to which all correlations with missing values are kept: 128 MiB."""
-
-
-def cached(statistics: Statistics) -> Statistics:
-    """Compute all correlations once, to serve many groupings of the same data."""
-    if isinstance(statistics, GapStatistics):
-        return CachedGapStatistics.of(statistics)
-    return CachedStatistics.of(statistics)
 
 
 def statistics_of(

@@ -17,6 +17,7 @@ from ._gaps import (
     GapStatistics,
     all_pairs_in_strips,
     correlations_of,
+    present_means,
     seeds_for_sums,
     shared_sums,
     sums_of_pairs,
@@ -26,6 +27,7 @@ from ._gaps import (
 )
 from ._means import group_variances
 from ._protocol import (
+    FLAT,
     ROUNDING,
     ColumnSum,
     Comparison,
@@ -70,8 +72,6 @@ _LARGEST_UNIT = 1e304
 """Beyond this, and below its inverse, sums of products would leave the range of float64."""
 _DELICATE_VALUES = 2**19
 _GAP_VALUES, _GAP_WIDTH = 2**18, 256
-_FLAT = 1e-12
-"""Variance of the standardised target below which it does not vary on some samples."""
 
 
 @dataclass(frozen=True)
@@ -368,7 +368,7 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
         shared = ~(np.isnan(columns[0]) | np.isnan(columns[1]))
         counts = shared * self._target_and_weights()[:, 1:]
         target = np.where(shared, self._target[:, None], np.nan)
-        standard = [present_moments(values, counts, 0.0)[0] for values in (*columns, target)]
+        standard = [standardize(values, 0.0, counts)[0] for values in (*columns, target)]
         return _PairColumns(standard[0], standard[1], standard[2], counts.sum(axis=0) - 1)
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
@@ -518,7 +518,7 @@ def column_moments(
             correlation[part] = standard.T @ weighted_target / degrees
         else:
             present = ~np.isnan(values) * counts[:, None]
-            standard, *moments = present_moments(values, present, precision)
+            standard, *moments = standardize(values, precision, present)
             correlation[part] = correlations_with(standard, present, target)
         mean[part], scale[part], varying[part] = moments
     too_large = ~(np.abs(mean) + scale < _LARGEST_UNIT)
@@ -537,9 +537,7 @@ def _moments_of_present(
     with_presence = np.vstack([weights, weights * target, weights * target**2])
     with_values = with_presence[:2]
     some_rows = np.array(X[:: max(1, rows_of_x // _SHIFT_ROWS)][:_SHIFT_ROWS], dtype=np.float64)
-    there = np.isfinite(some_rows)
-    some_rows[~there] = 0.0
-    shift = some_rows.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    shift = np.nan_to_num(present_means(some_rows))
     sums, products, squares, n, t, tt = np.zeros((6, D))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for rows, columns, tile in tiles(X):
@@ -561,7 +559,7 @@ def _moments_of_present(
         correlation = (products - offset * t) / (scale * np.sqrt((n - 1) * of_target))
         precision = float(np.finfo(X.dtype).eps)
         sound = _are_sound(mean, scale, variance, offset, precision)
-        sound &= (n > 1) & (of_target > _FLAT * n)
+        sound &= (n > 1) & (of_target > FLAT * n)
     return mean, scale, correlation, sound
 
 
@@ -577,33 +575,6 @@ def _are_sound(
     )
 
 
-def present_moments(
-    values: FloatArray, counts: FloatArray, precision: float
-) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-    """Standardise columns with missing values as :func:`standardize` does; these become 0.
-
-    ``counts`` are the weights of the values, 0 where they are missing.
-    """
-    there = counts > 0
-    n = counts.sum(axis=0)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        columns = np.where(there, values, 0.0)
-        mean = np.nan_to_num((columns * counts).sum(axis=0) / n)
-        columns = np.where(there, columns - mean, 0.0)
-        correction = np.nan_to_num((columns * counts).sum(axis=0) / n)
-        columns = np.where(there, columns - correction, 0.0)
-        mean += correction
-        peak = np.abs(columns).max(axis=0)
-        varying = ~is_constant(peak, mean, precision) & (n > 1)
-        peak[~varying] = 1.0
-        columns /= peak
-        columns[:, ~varying] = 0.0
-        relative = np.sqrt(np.einsum("ij,ij,ij->j", counts, columns, columns) / (n - 1))
-        relative[~varying] = 1.0
-        columns /= relative
-    return columns, mean, peak * relative, varying
-
-
 def correlations_with(columns: FloatArray, counts: FloatArray, target: FloatArray) -> FloatArray:
     """Correlations of standardised columns with the target, on the samples they have."""
     n = counts.sum(axis=0)
@@ -611,7 +582,7 @@ def correlations_with(columns: FloatArray, counts: FloatArray, target: FloatArra
         variance = target**2 @ counts - (target @ counts) ** 2 / n
         product = np.einsum("ij,ij,i->j", counts, columns, target)
         correlation = product / np.sqrt((n - 1) * variance)
-    return np.where((variance > _FLAT * n) & (n > 1), correlation, 0.0)
+    return np.where((variance > FLAT * n) & (n > 1), correlation, 0.0)
 
 
 def standardize(
@@ -621,30 +592,35 @@ def standardize(
 
     The mean is corrected by the mean of what it leaves, and squares are taken of values of at most
     1, so that neither a mean much larger than the scale nor an extreme unit costs digits. With
-    weights, a row counts as that many rows; values of rows without weight do not matter.
+    weights, a row counts as that many rows; values of rows without weight do not matter. Each value
+    may have a weight of its own, 0 where it is missing; these become 0.
 
     Returns the columns, contiguous; their means; their scales, 1 where a column is constant; and
     whether the values of each differ by more than their rounding.
     """
     # Column by column in memory, whatever the order given: the sums do not depend on it.
     columns = np.array(values, dtype=np.float64, order="F")
-    n = columns.shape[0] if weights is None else weights.sum()
-    counted = slice(None) if weights is None else weights > 0
-    with np.errstate(over="ignore", invalid="ignore"):
+    n = columns.shape[0] if weights is None else weights.sum(axis=0)
+    counted = np.True_ if weights is None else (weights > 0).reshape(columns.shape[0], -1)
+    missing = np.False_ if np.ndim(n) == 0 else ~counted
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        columns[missing] = 0.0
         mean = _column_means(columns, weights)
         columns -= mean
         correction = _column_means(columns, weights)
         columns -= correction
+        columns[missing] = 0.0
         mean += correction
-        peak = np.abs(columns[counted]).max(axis=0)
-        varying = ~is_constant(peak, mean, precision)
+        peak = np.abs(columns).max(axis=0, initial=0.0, where=counted)
+        varying = ~is_constant(peak, mean, precision) & (n > 1)
         peak[~varying] = 1.0
         columns /= peak
         columns[:, ~varying] = 0.0
         if weights is None:
             squares = np.einsum("ij,ij->j", columns, columns)
         else:
-            squares = np.einsum("i,ij,ij->j", weights, columns, columns)
+            each = "i" if weights.ndim == 1 else "ij"
+            squares = np.einsum(f"{each},ij,ij->j", weights, columns, columns)
         relative = np.sqrt(squares / (n - 1))
         relative[~varying] = 1.0
         columns /= relative
@@ -654,4 +630,7 @@ def standardize(
 def _column_means(columns: FloatArray, weights: FloatArray | None) -> FloatArray:
     if weights is None:
         return np.asarray(columns.mean(axis=0))
-    return np.asarray(weights @ columns / weights.sum())
+    if weights.ndim == 1:
+        return np.asarray(weights @ columns / weights.sum())
+    n = np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
+    return np.asarray(np.einsum("ij,ij->j", weights, columns) / n)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..theory._arrays import FloatArray
+from ._gaps import GapStatistics
 from ._protocol import (
     ColumnSum,
     Comparison,
@@ -25,20 +26,30 @@ _KEPT_SHARE, _FEWEST_VALUES = 0.1, 2**22
 """Memory for columns: a tenth of the array, and at least this many values."""
 
 
+def cached(source: Statistics) -> Statistics:
+    """Compute all correlations once, to serve many groupings of the same data."""
+    every = np.arange(source.varying.size)
+    costs = replace(source.costs, scattered=0.0, candidates=128, columns=0)
+    own = source.moments() | {"costs": costs, "_source": source}
+    if not source.complete:
+        return CachedGapStatistics(**own, _known=source.within(every))
+    with np.errstate(invalid="ignore", divide="ignore"):  # those of constant features
+        return CachedStatistics(**own, _matrix=source.matrix(every))
+
+
 @dataclass(frozen=True)
-class CachedStatistics(Statistics):
-    """Statistics with all correlations computed once, to serve many groupings of the same data."""
-
+class _Cached(Statistics):
     _source: Statistics
-    _matrix: FloatArray
 
-    @classmethod
-    def of(cls, source: Statistics) -> "CachedStatistics":
-        """Compute the correlations of all features; those of constant ones have no meaning."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            matrix = source.matrix(np.arange(source.varying.size))
-        costs = replace(source.costs, scattered=0.0, candidates=128, columns=0)
-        return cls(**source.moments(), costs=costs, _source=source, _matrix=matrix)
+    def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
+        return self._source.pairs(first, second, known)
+
+
+@dataclass(frozen=True)
+class CachedStatistics(_Cached):
+    """Statistics with the correlations of all pairs, which mean nothing for constant features."""
+
+    _matrix: FloatArray
 
     def along_edges(self, first: IndexArray, second: IndexArray) -> Correlations:
         return self.with_target(self._matrix[first, second], first, second)
@@ -56,8 +67,21 @@ class CachedStatistics(Statistics):
     def sums(self) -> RowSums:
         return RowSums(self, lambda members, factors: factors @ self._matrix[members])
 
-    def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
-        return self._source.pairs(first, second, known)
+
+@dataclass(frozen=True)
+class CachedGapStatistics(_Cached, GapStatistics):
+    """The same where values are missing."""
+
+    _known: Correlations
+
+    def known(self, first: IndexArray, second: IndexArray) -> Correlations:
+        return self._known.at(*np.ix_(first, second))
+
+    def along_edges(self, first: IndexArray, second: IndexArray) -> Correlations:
+        return self._known.at(first, second)
+
+    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
+        return self._source.group_variances(labels, n_groups, factors)
 
 
 class NearbyCorrelations:

@@ -9,29 +9,27 @@ is so far off that the others hardly vary beside it: 1e6 times their scale leave
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .._data._checks import MIN_SAMPLES
+from .._data._checks import ENOUGH_SAMPLES
 from ..theory._arrays import FloatArray
 from ._protocol import (
+    FLAT,
     Comparison,
     Correlations,
     GroupSums,
     IndexArray,
-    PairCorrelations,
     Statistics,
     add_member,
 )
 
 N_SUMS = 10
 """n, Σx₁, Σx₂, Σx₁², Σx₂², Σx₁x₂, Σtx₁, Σtx₂, Σt, Σt², of target t, in this order."""
-
-_VARIES = 1e-12
-"""Share of its squares above which a column varies on some samples: below is their rounding."""
 
 _MEMBERS = 64
 """Members of a group whose correlations with candidates are computed together."""
@@ -91,6 +89,13 @@ def sums_within(seeds: FloatArray, columns: FloatArray) -> FloatArray:
     zero_missing(columns, missing)
     result[5] = seeds[:size] @ columns
     return result
+
+
+def present_means(X: npt.NDArray[Any]) -> FloatArray:
+    """Means of the values of each column that are not missing, NaN where there are none."""
+    counts = (~np.isnan(X)).sum(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.nansum(X, axis=0, dtype=np.float64) / counts)
 
 
 def zero_missing(values: FloatArray, missing: npt.NDArray[np.bool_]) -> None:
@@ -155,9 +160,9 @@ def correlations_of(sums: FloatArray) -> Correlations:
     n, a, b, aa, bb, ab, ta, tb, t, tt = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         variances = [square - total**2 / n for square, total in ((aa, a), (bb, b), (tt, t))]
-        known = n >= MIN_SAMPLES * (1 - 1e-9)
+        known = n >= ENOUGH_SAMPLES
         for variance, square in zip(variances, (aa, bb, tt), strict=True):
-            known &= variance > _VARIES * square
+            known &= variance > FLAT * square
         root_a, root_b, root_t = map(np.sqrt, variances)
         rho = (ab - a * b / n) / (root_a * root_b)
         r_first = (ta - t * a / n) / (root_a * root_t)
@@ -261,32 +266,3 @@ class GapGroupSums(GroupSums):
             self._sums[:, behind] = sums
         self._counted[candidates] = len(self._members)
         return self._sums[:, candidates]
-
-
-@dataclass(frozen=True)
-class CachedGapStatistics(GapStatistics):
-    """Statistics with all correlations computed once, to serve many groupings of the same data."""
-
-    _source: Statistics
-    _known: Correlations
-
-    @classmethod
-    def of(cls, source: GapStatistics) -> "CachedGapStatistics":
-        """Compute the correlations of all features; those of constant ones have no meaning."""
-        every = np.arange(source.varying.size)
-        costs = replace(source.costs, scattered=0.0, candidates=128, columns=0)
-        return cls(
-            **source.moments(), costs=costs, _source=source, _known=source.known(every, every)
-        )
-
-    def known(self, first: IndexArray, second: IndexArray) -> Correlations:
-        return self._known.at(*np.ix_(first, second))
-
-    def along_edges(self, first: IndexArray, second: IndexArray) -> Correlations:
-        return self._known.at(first, second)
-
-    def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
-        return self._source.pairs(first, second, known)
-
-    def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
-        return self._source.group_variances(labels, n_groups, factors)

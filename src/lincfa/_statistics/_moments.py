@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._data._checks import are_enough
+from .._data._checks import ENOUGH_SAMPLES
 from .._data._columns import Columns
 from .._data._training import Training
 from ..theory._arrays import FloatArray
@@ -16,6 +16,7 @@ from ._gaps import (
     GapStatistics,
     correlations_of,
     mirrored,
+    present_means,
     seeds_for_sums,
     shared_sums,
     variances_of_sums,
@@ -203,7 +204,7 @@ class GapMoments:
         high = np.fmax(self.high, np.append(np.fmax.reduce(X), y.max()))
         check_range(low, high, self.precision, chunk.columns)
         # Within their range, and near the values, so that differences to it are small.
-        middle = np.append(_present_means(X), y.mean())
+        middle = np.append(present_means(X), y.mean())
         self.shift = np.where(np.isnan(self.shift), middle, self.shift)
         self.low, self.high = low, high
         for rows in row_slices(y.size, self.shift.size, _CHUNK_VALUES):
@@ -242,13 +243,6 @@ class GapMoments:
         return _are_sufficient(self.n_samples, self.varying)
 
 
-def _present_means(X: npt.NDArray[Any]) -> FloatArray:
-    """Means of the values of each column that are not missing, NaN where there are none."""
-    counts = (~np.isnan(X)).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.nansum(X, axis=0, dtype=np.float64) / counts)
-
-
 def _rows_that_count(chunk: Training) -> tuple[npt.NDArray[Any], FloatArray, FloatArray]:
     """Values, target and weights of the rows with a weight."""
     X, y = chunk.values, chunk.y
@@ -267,7 +261,7 @@ def varies(
 
 
 def _are_sufficient(n_samples: float, varying: npt.NDArray[np.bool_]) -> bool:
-    return are_enough(n_samples) and bool(varying[-1] and varying[:-1].any())
+    return bool(n_samples >= ENOUGH_SAMPLES and varying[-1] and varying[:-1].any())
 
 
 @dataclass(frozen=True)

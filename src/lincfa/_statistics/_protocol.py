@@ -43,8 +43,9 @@ Residual: TypeAlias = Callable[
 """Shares of the difference and of the sum, and 1 − R², of selected pairs, given 1 − ρ, 1 + ρ and
 r₁ + r₂."""
 
-_FLAT = 1e-6
-"""Share of its scale by which the target has to vary on the samples of a column."""
+FLAT = 1e-12
+"""Share of its squares up to which a column or the target does not vary on some samples: that is
+their rounding."""
 
 _STRIP = 512
 _GROUPED_ROWS = 256
@@ -88,7 +89,7 @@ class Features:
         degrees = np.where(varying, (n_samples if counts is None else counts) - 1, 1.0)
         scale = np.sqrt(np.where(varying, squares / degrees, 1.0))
         target = scale[-1] if target_squares is None else np.sqrt(target_squares / degrees)
-        known = varying & (target > _FLAT * scale[-1])
+        known = varying & (target > np.sqrt(FLAT) * scale[-1])
         correlation = np.zeros(scale.size)
         np.divide(products, degrees * target * scale, out=correlation, where=known)
         of_data = ROUNDING * precision * (1 + np.abs(mean) / scale)
