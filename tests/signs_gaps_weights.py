@@ -1,8 +1,12 @@
 """Data of several kinds for fits with signs, gaps and weights of features."""
 
 import numpy as np
+import pytest
 
 from reference import noise_only
+
+STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 
 
 def factors(rng, n, D):

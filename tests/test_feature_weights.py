@@ -13,13 +13,12 @@ from signs_gaps_weights import (
     assert_same_groups,
     copies,
     dependent_target,
+    every_strategy,
     factors,
     make,
     reduced_by_definition,
 )
 
-STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
-every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 every_sign = pytest.mark.parametrize("signed", [False, True])
 
 

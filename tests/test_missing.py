@@ -18,6 +18,7 @@ from signs_gaps_weights import (
     assert_identical,
     assert_same_groups,
     copies,
+    every_strategy,
     factors,
     in_float32,
     make,
@@ -25,8 +26,6 @@ from signs_gaps_weights import (
     with_gaps,
 )
 
-STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
-every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 every_kind = pytest.mark.parametrize("together", [False, True])
 ENOUGH = 300  # samples of which the correlations in pairs are those of columns
 SEARCH = {**QUICK, "strategies": ("sequential", "agglomerative")}  # which need no more than pairs

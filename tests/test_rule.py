@@ -82,7 +82,7 @@ def test_f_of_means(family, noise, lowest):
     rho = np.clip(statistics.square(np.arange(X.shape[1])), -1, 1)
     first, second = np.triu_indices(X.shape[1], 1)
     rho, r = rho[first, second], statistics.target_correlation
-    found = rule.f_of_means(statistics.with_target(rho, first, second))
+    found, _ = rule.f_of_means(statistics.with_target(rho, first, second))
     one_by_one = [
         rule.f_of_pair(*map(float, pair), 50) for pair in zip(rho, r[first], r[second], strict=True)
     ]

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 import lincfa
 from lincfa import LinCFA, LinCFACV
 from lincfa._data._columns import Columns
-from lincfa._rule import EVIDENCE, complete
+from lincfa._rule import EVIDENCE, with_gains
 from lincfa.structure import grid_connectivity
 from reference import QUICK, assert_raises, assert_same_fit, draw, many_factors, stream, table
 
@@ -453,7 +453,7 @@ def test_any_numbers_survive(folder, data):
     model.evidence_["tolerance"] = drawn(st.floats(1e300), model.evidence_)
     for name in ("variance_drop_share", "bias_growth_share"):
         model.evidence_[name] = drawn(SHARES, model.evidence_)
-    model.evidence_ = complete(model.evidence_[list(EVIDENCE.names)], model.target_scale_)
+    model.evidence_ = with_gains(model.evidence_[list(EVIDENCE.names)], model.target_scale_)
     model.merge_path_["correlation"] = drawn(CORRELATIONS, model.merge_path_)
     for name in ("f", "mean_correlation", "min_correlation", "bias_growth_share"):
         model.merge_path_[name] = drawn(st.floats(), model.merge_path_)

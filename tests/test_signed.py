@@ -9,10 +9,8 @@ import literal_strategies as literal
 from lincfa import LinCFA, LinCFACV, explain_pair
 from literal_strategies import CLEAR
 from reference import QUICK, assert_raises
-from signs_gaps_weights import copies, factors, few_samples, make
+from signs_gaps_weights import copies, every_strategy, factors, few_samples, make
 
-STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
-every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 ENOUGH = 300  # samples of which the correlations in pairs are those of columns, also with gaps
 
 

@@ -249,8 +249,8 @@ def test_groups_that_hardly_belong_together_are_flagged(rng):
     assert [line.count("?") for line in lines] == [0, 0, 0, 1, 2, 0, 1, 0, 0]
     lowest = np.corrcoef(X["e"], X["f"])[0, 1]
     assert lines[-3] == (
-        "? In 2 of the 3 groups with several members, these hardly belong together: mean r below "
-        "0.3, or min r below −0.3."
+        "? In 2 of the 3 groups of several features, the members hardly belong together: "
+        "mean r below 0.3, or min r below −0.3."
     )
     assert lines[-2] == (
         f"The worst is mean(e, f), with min r −{-lowest:.3f}. The rule alone merges whatever has "
@@ -272,7 +272,7 @@ def test_what_would_avoid_a_flag_is_what_the_model_lacks(rng):
     X, y = loose(rng)
     model = LinCFA(tolerance=50.0).fit(X[["c", "d"]], y)
     first, worst, advice = model.summary().flag_words()
-    assert first.startswith("In the only group with several members, these hardly")
+    assert first.startswith("In the only group of several features, the members hardly")
     rho = np.corrcoef(X["c"], X["d"])[0, 1]
     assert worst.startswith(f"The worst is mean(c, d), with mean r {rho:.3f}. ")
     assert advice == (

@@ -27,7 +27,7 @@ from ._model._parameters import (
     check_strategy,
     check_tolerance,
 )
-from ._rule import Rule, complete, tolerance_value
+from ._rule import Rule, tolerance_value, with_gains
 from ._statistics import GapMoments, Moments, Statistics, statistics_of
 from .theory._arrays import FloatArray
 
@@ -484,7 +484,7 @@ class LinCFA(GroupModel):
         self.signs_ = partition.signs
         self.groups_ = partition.groups
         self.n_groups_ = len(partition.groups)
-        self.evidence_ = complete(partition.evidence, self.target_scale_)
+        self.evidence_ = with_gains(partition.evidence, self.target_scale_)
         self.cohesion_ = cohesion
 
     def _keep_cut(self, path: MergePath, partition: Partition) -> None:

@@ -90,6 +90,11 @@ def imbalance_of(first: Number, second: Number) -> Number:
     return (first - second) / (first + second)
 
 
+def _rather_flipped(plain: Any, mirrored: Any, rho: Any) -> Any:
+    """Whether a pair is compared flipped: the smaller F or growth; of equal ones the sign of ρ."""
+    return (mirrored < plain) | ((mirrored == plain) & (rho < 0))
+
+
 def _uneven(imbalance: Imbalance) -> bool:
     return isinstance(imbalance, np.ndarray) or imbalance != 0
 
@@ -239,7 +244,7 @@ class Rule:
         growth = growth_of_bias(pairs, imbalance)
         if sign is None and self.signed:
             mirrored = growth_of_bias(pairs.flipped(), imbalance)
-            flip = (mirrored < growth) | ((mirrored == growth) & (pairs.rho < 0))
+            flip = _rather_flipped(growth, mirrored, pairs.rho)
             # Where only the correlation of the other sign is allowed, that is taken.
             rho = np.where(flip, -pairs.rho, pairs.rho)
             flip ^= (rho < self.min_correlation) & (-rho >= self.min_correlation)
@@ -297,16 +302,19 @@ class Rule:
 
     # Means of groups
 
-    def f_of_means(self, known: Correlations, imbalance: Imbalance = 0.0) -> FloatArray:
-        """F of means of groups, with signs the smaller one; infinite where they may not merge."""
-        f = self._f_of_means(known, imbalance)
-        return np.minimum(f, self._f_of_means(known.flipped(), imbalance)) if self.signed else f
+    def f_of_means(
+        self, known: Correlations, imbalance: Imbalance = 0.0
+    ) -> tuple[FloatArray, FloatArray]:
+        """F of means of groups, infinite where they may not merge, and their correlations.
 
-    def flips(self, known: Correlations, imbalance: Imbalance = 0.0) -> npt.NDArray[np.bool_]:
-        """Which pairs of means merge rather with the sign of the second flipped."""
-        plain = self._f_of_means(known, imbalance)
-        mirrored = self._f_of_means(known.flipped(), imbalance)
-        return np.asarray((mirrored < plain) | ((mirrored == plain) & (known.rho < 0)))
+        Both are those of the second group with the sign taken.
+        """
+        f, rho = self._f_of_means(known, imbalance), known.rho
+        if self.signed:
+            mirrored = self._f_of_means(known.flipped(), imbalance)
+            flip = _rather_flipped(f, mirrored, rho)
+            f, rho = np.where(flip, mirrored, f), np.where(flip, -rho, rho)
+        return f, rho
 
     def _f_of_means(self, known: Correlations, imbalance: Imbalance) -> FloatArray:
         # As from :func:`pairs_from_correlations`, with fewer arrays.
@@ -343,7 +351,7 @@ class Rule:
         f = self.f_of_pair(rho, r_first, r_second, n, imbalance)
         if self.signed:
             mirrored = self.f_of_pair(-rho, r_first, -r_second, n, imbalance)
-            if mirrored < f or (mirrored == f and rho < 0):
+            if _rather_flipped(f, mirrored, rho):
                 return mirrored, -1
         return f, 1
 
@@ -476,7 +484,7 @@ def full_noise_ratio(statistics: Statistics) -> float:
     return unexplained * (n - 1) / (n - 1 - rank)
 
 
-def complete(evidence: EvidenceArray, target_scale: float) -> EvidenceArray:
+def with_gains(evidence: EvidenceArray, target_scale: float) -> EvidenceArray:
     """Add what follows from the recorded figures."""
     result = np.empty(evidence.size, dtype=COMPLETE_EVIDENCE)
     for name in EVIDENCE.names or ():

@@ -185,14 +185,9 @@ class Merging(ABC):
 
     def _order(self, known: Correlations, imbalance: Imbalance) -> FloatArray:
         """Return F of pairs of means, or what replaces it in the order of merging."""
-        f = self._rule.f_of_means(known, imbalance)
+        f, rho = self._rule.f_of_means(known, imbalance)
         limit = self._most_correlated_up_to
-        if limit <= 0:
-            return f
-        rho = known.rho
-        if self._rule.signed:
-            rho = np.where(self._rule.flips(known, imbalance), -rho, rho)
-        return np.where(f <= limit, limit * (1 - rho) / 2, f)
+        return np.where(f <= limit, limit * (1 - rho) / 2, f) if limit > 0 else f
 
     def _join(self, first: int, second: int) -> None:
         """Merge the second group into the first, flipped where that is its sign."""
@@ -223,10 +218,7 @@ class Merging(ABC):
 
     def _first_of_ties(self, first: IndexArray, second: IndexArray, products: FloatArray) -> int:
         """Choose the most correlated pair, then that with the fewest features, then the first."""
-        rho = products / (self._norms[first] * self._norms[second])
-        if self._rule.signed:
-            flips = self._rule.flips(*self._known(first, second, products))
-            rho[flips] *= -1
+        _, rho = self._rule.f_of_means(*self._known(first, second, products))
         sizes = self._sizes[first] + self._sizes[second]
         return int(np.lexsort((second, first, sizes, -np.round(rho, 9)))[0])
 

@@ -164,7 +164,7 @@ class _FreeGroup(_Group):
         weights = self._rule.weights
         own = np.asarray(self.mean_weight)
         imbalance = 0.0 if weights is None else imbalance_of(own, weights[candidates])
-        f = self._rule.f_of_means(known, imbalance)
+        f, _ = self._rule.f_of_means(known, imbalance)
         # With a margin: whether a candidate passes is decided when its turn comes.
         passing = np.flatnonzero(f <= self._rule.tolerance * (1 + MARGIN))
         return int(passing[0]) if passing.size else candidates.size

@@ -28,7 +28,7 @@ from .._data._names import display_names
 from .._grouping import MERGES, PATHS, MergePath
 from .._grouping._cohesion import COHESION
 from .._grouping._constraint import Constraint
-from .._rule import EVIDENCE, complete
+from .._rule import EVIDENCE, with_gains
 from ._files import write_atomically
 
 if TYPE_CHECKING:
@@ -612,7 +612,7 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
         fits = values["n_groups"] in (None, n_groups)
         _require(fits, "model.parameters.n_groups differs from the number of groups.")
     values |= {
-        "evidence_": complete(values["evidence_"], values["target_scale_"]),
+        "evidence_": with_gains(values["evidence_"], values["target_scale_"]),
         "groups_": groups,
         "n_groups_": n_groups,
         "n_features_in_": n_features,

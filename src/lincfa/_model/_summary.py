@@ -144,7 +144,7 @@ class Summary:
         merged = int((self.sizes > 1).sum())
         which = f"{len(flagged)} of the {merged} groups" if merged > 1 else "the only group"
         return (
-            f"In {which} with several members, these hardly belong together: mean r below "
+            f"In {which} of several features, the members hardly belong together: mean r below "
             f"{RELATED:g}, or min r below −{RELATED:g}.",
             f"The worst is {shown(self.names[worst])}, with {what} {bound}"
             f"{decimals(float(figures[worst]))}. The rule alone merges whatever has the same "

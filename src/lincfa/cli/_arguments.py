@@ -74,7 +74,6 @@ def add_data(
     parser.add_argument(
         "--missing",
         choices=("error", "drop", "pairwise"),
-        metavar="{error,drop,pairwise}" if "pairwise" in missing else "{error,drop}",
         default=default_missing,
         help=missing,
     )

@@ -36,7 +36,8 @@ def add(commands: Any) -> None:
     )
     arguments.add_data(
         parser,
-        missing="rows with missing values in features: stop with an error (default), or drop them",
+        missing="rows with missing values in features: stop with an error (default), or drop them; "
+        "pairwise is for reduce, apply and explain",
     )
     parser.add_argument(
         "--method",

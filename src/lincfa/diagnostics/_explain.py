@@ -17,7 +17,7 @@ from .._data._training import read_in_memory
 from .._model._display import Table, decimals, digits, distinguishable
 from .._model._parameters import check_merging, check_sample_dim, check_tolerance
 from .._model._summary import RELATED
-from .._rule import Rule, complete
+from .._rule import Rule, with_gains
 from .._statistics import ArrayStatistics
 
 
@@ -288,7 +288,7 @@ def explain_pair(
         )
     pairs = statistics.pairs(first, second, figures)
     decision = rule.decide(pairs, rule.imbalance(first, second))
-    (row,) = complete(rule.evidence(first, second, decision), statistics.target_scale)
+    (row,) = with_gains(rule.evidence(first, second, decision), statistics.target_scale)
     recorded = {
         name: row[name].item()
         for name in row.dtype.names
