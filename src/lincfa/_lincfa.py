@@ -14,6 +14,7 @@ from ._data._checks import check_same_types, column_types, warn_of_constant, war
 from ._data._columns import check_columns
 from ._data._connectivity import read_structure
 from ._data._feature_weights import read_feature_weights
+from ._data._targets import Targets
 from ._data._training import Training, read_in_memory, read_training
 from ._grouping import PATHS, MergePath, Partition, partition_in_order
 from ._grouping._cohesion import add_path_cohesion, cut_cohesion, group_cohesion
@@ -25,6 +26,7 @@ from ._model._parameters import (
     check_n_groups,
     check_sample_dim,
     check_strategy,
+    check_target_kind,
     check_tolerance,
 )
 from ._rule import Rule, tolerance_value, with_gains
@@ -40,21 +42,23 @@ class _Stream:
     """What an estimator keeps between calls of ``partial_fit``: moments of all rows so far."""
 
     moments: Moments | GapMoments
+    targets: Targets
     types: list[str] | None  # of the columns of the first chunk
     obstacle: str = ""  # why these rows are not enough for the parameters
 
     @classmethod
-    def of(cls, n_features: int, dtype: npt.DTypeLike, types: list[str] | None) -> "_Stream":
+    def of(cls, chunk: Training, types: list[str] | None) -> "_Stream":
         """Start a stream; raise if the matrix of moments would be too large."""
+        n_features, precision = chunk.columns.size, float(np.finfo(chunk.values.dtype).eps)
         Moments.check_size(n_features)
-        return cls(Moments(n_features, float(np.finfo(dtype).eps)), types)
+        return cls(Moments(n_features, chunk.targets.size, precision), chunk.targets, types)
 
     def add(self, chunk: Training, types: list[str] | None) -> None:
         """Add the rows of a chunk; if it raises, nothing changes."""
         check_same_types(self.types, types, chunk.columns.names)
         moments = self.moments
         if isinstance(moments, Moments) and chunk.gaps and np.isnan(chunk.values).any():
-            GapMoments.check_size(chunk.columns.size)
+            GapMoments.check_size(chunk.columns.size, chunk.targets.size)
             moments = GapMoments.of(moments)
         moments.update(chunk)
         self.moments, self.obstacle = moments, ""
@@ -77,6 +81,9 @@ class LinCFA(GroupModel):
     estimated growth of its squared bias: when F, the statistic for equal weights in the regression
     on the two, is at most ``tolerance``. With the defaults this is Algorithm 1 of Bonetti, Metelli
     and Restelli, *Interpretable Linear Dimensionality Reduction based on Bias-Variance Analysis*.
+
+    Several targets have one partition: drop and growth are then summed over the targets, each
+    standardised. Classes count as targets, one for each class: 1 for its samples and 0 for others.
 
     Parameters
     ----------
@@ -104,7 +111,7 @@ class LinCFA(GroupModel):
         regression, as in the paper (for ``"joint"``, that of the regression on all groups);
         ``"full"`` that of one regression on all features, which needs at least two more samples
         than features; a positive number is the variance itself, if it is known, in the square of
-        the target's unit.
+        the target's unit (of several targets, for each in the square of its own).
     min_correlation : float, default=None
         Smallest correlation at which two features, or means of groups, may merge. None for no
         limit.
@@ -136,6 +143,10 @@ class LinCFA(GroupModel):
     sample_dim : hashable, default=None
         For an xarray field, the dimension of the samples. None for that of a target with a named
         dimension, or else the only dimension as long as the target. Not used for tables.
+    target : {"numbers", "classes"}, default=None
+        What y holds: numbers to predict, or labels of classes. None for classes if it holds text,
+        categories or booleans, and numbers if it holds numbers; integers that are labels need
+        ``"classes"``.
 
     Attributes
     ----------
@@ -154,8 +165,9 @@ class LinCFA(GroupModel):
     mean_, scale_ : ndarray of shape (n_features_in_,)
         Means and standard deviations (with n − 1) of the training features; the scale of a constant
         feature is 1.
-    target_correlation_ : ndarray of shape (n_features_in_,)
-        Correlation of each feature with the target; 0 for a constant feature.
+    target_correlation_ : ndarray of shape (n_features_in_,) or (n_targets, n_features_in_)
+        Correlation of each feature with the target, or with each of several; 0 for a constant
+        feature.
     evidence_ : structured ndarray
         One row per merged feature; :meth:`evidence_frame` returns it as a data frame. ``group``,
         ``feature``, the ``partner`` it was compared with, the ``sign`` with which it was (all that
@@ -168,11 +180,12 @@ class LinCFA(GroupModel):
         represented by its first feature. There is no threshold (NaN) where opposite features with
         unequal weights merge, and with ``"joint"``, because its F depends
         on all groups; merges before its regression starts are made whatever their pairwise F, so
-        that their tolerance is infinite.
+        that their tolerance is infinite. Of several targets the six estimates have one number for
+        each, shape (n_targets,): F is the ratio of the means of their shares.
     cohesion_ : structured ndarray of shape (n_groups_,)
         For each group the ``mean_correlation`` and ``min_correlation`` of its features with their
-        signs (NaN for a single one) and the ``target_correlation`` of its mean; see
-        :meth:`summary`. With ``"sequential"`` and ``"centroid"``, or with a connectivity, the
+        signs (NaN for a single one) and the ``target_correlation`` of its mean, with each of
+        several targets; see :meth:`summary`. With ``"sequential"`` and ``"centroid"``, or with a connectivity, the
         minimum in a group of more than 64 features is over the 64 features least correlated with
         their partners: an upper bound, and ``min_is_exact`` is false.
     merge_path_ : structured ndarray
@@ -188,8 +201,13 @@ class LinCFA(GroupModel):
         merge, not counting constant features. 1 without these.
     n_samples_ : float
         Number of samples; with weights, their sum.
-    target_scale_ : float
-        Standard deviation (with n − 1) of the target.
+    target_scale_ : float or ndarray of shape (n_targets,)
+        Standard deviation (with n − 1) of the target, or of each of several.
+    target_names_ : list of str
+        Names of the targets, ``y0``, ``y1``, … where they have none. Of classes their labels; two
+        classes are one target, that of the second.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order; only after a fit to labels.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -228,6 +246,7 @@ class LinCFA(GroupModel):
         feature_weights: Any = None,
         units: Literal["standardized", "original"] = "standardized",
         sample_dim: Hashable | None = None,
+        target: Literal["numbers", "classes"] | None = None,
     ) -> None:
         self.strategy = strategy
         self.tolerance = tolerance
@@ -241,6 +260,7 @@ class LinCFA(GroupModel):
         self.feature_weights = feature_weights
         self.units = units
         self.sample_dim = sample_dim
+        self.target = target
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups.
@@ -253,9 +273,9 @@ class LinCFA(GroupModel):
             dataframe is read in chunks and not loaded into memory. The features of a field, an
             xarray DataArray or Dataset, are its cells, without those that are missing at every
             sample.
-        y : array of shape (n_samples,)
-            The target, not constant. A DataArray must have the same samples as the field, in the
-            same order.
+        y : array of shape (n_samples,) or (n_samples, n_targets), data frame or Dataset
+            The target, or several, one a column; or labels of classes. None is constant. Those of
+            xarray must have the same samples as the field, in the same order.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for; they add up to the number of samples, at least 4.
             If only their ratios matter, let them add up to the number of rows. If some are 0, the
@@ -275,7 +295,14 @@ class LinCFA(GroupModel):
         self._check_parameters()
         forget_fit(self)
         self._fit(
-            read_training(X, y, sample_weight, sample_dim=self.sample_dim, missing=self.missing)
+            read_training(
+                X,
+                y,
+                sample_weight,
+                sample_dim=self.sample_dim,
+                kind=self.target,
+                missing=self.missing,
+            )
         )
         warn_of_many(self.n_groups_, self.n_samples_)
         return self
@@ -292,7 +319,7 @@ class LinCFA(GroupModel):
             neighbours=constraint.graph is not None,
             all_pairs=self.strategy in PATHS,
         )
-        self._group(statistics, constraint, weights)
+        self._group(statistics, training.targets, constraint, weights)
         return self
 
     def _constraint(self) -> Constraint:
@@ -301,13 +328,15 @@ class LinCFA(GroupModel):
     def _weights(self) -> FloatArray:
         return read_feature_weights(self.feature_weights, self._columns)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
+    ) -> Self:
         """Learn the groups of all rows seen so far, chunk by chunk.
 
         After the last chunk the groups are those of :meth:`fit` on all rows (features that differ
         by less than 1e-13 of their variance count as equal). The estimator keeps no rows, only the
-        comoments of the features: 8·D² bytes, also when it is pickled, and seven times as many from
-        the first missing value on. Each call groups again, so chunks of a few hundred rows or more
+        comoments of the features: 8·D² bytes, also when it is pickled, and from the first missing
+        value on seven times as many, and three times more for each further target. Each call groups again, so chunks of a few hundred rows or more
         are best. It counts as not fitted while there are fewer than 4 rows, while the target or all
         features are constant, or while there are too few rows for the parameters
         (``noise="full"``, ``n_groups``). There is no warning of many groups, as more rows may
@@ -321,10 +350,13 @@ class LinCFA(GroupModel):
         X : array or data frame of shape (n_samples, n_features)
             Rows to add: numeric, with the same columns and types in every chunk; no missing values,
             unless ``missing="pairwise"``. A column without values so far counts as constant.
-        y : array of shape (n_samples,)
-            Their target.
+        y : array of shape (n_samples,) or (n_samples, n_targets), or data frame
+            Their target, or targets.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for.
+        classes : array of shape (n_classes,), default=None
+            For a target of labels, all classes; needed in the first call only, if its rows lack
+            some of them.
 
         Returns
         -------
@@ -341,6 +373,9 @@ class LinCFA(GroupModel):
             sample_weight,
             sample_dim=self.sample_dim,
             known=None if stream is None else self._columns,
+            known_targets=None if stream is None else stream.targets,
+            classes=classes,
+            kind=self.target,
             min_samples=1,
             missing=self.missing,
         )
@@ -353,12 +388,12 @@ class LinCFA(GroupModel):
         chunk.check_finite(new=stream is not None)
         types = column_types(X)
         if stream is None:
-            stream = _Stream.of(self.n_features_in_, chunk.values.dtype, types)
+            stream = _Stream.of(chunk, types)
         stream.add(chunk, types)
         self._stream = stream
         if stream.moments.sufficient:
             try:
-                self._group(stream.moments.statistics, constraint, weights)
+                self._group(stream.moments.statistics, stream.targets, constraint, weights)
             except ValueError as error:
                 # The rows are counted; there may be too few yet for what the parameters ask.
                 kept = ("_stream", "_columns", "n_features_in_", "feature_names_in_")
@@ -366,7 +401,9 @@ class LinCFA(GroupModel):
                 stream.obstacle = str(error)
         return self
 
-    def _group(self, statistics: Statistics, constraint: Constraint, weights: FloatArray) -> None:
+    def _group(
+        self, statistics: Statistics, targets: Targets, constraint: Constraint, weights: FloatArray
+    ) -> None:
         """Partition the features and set the fitted attributes."""
         varying = statistics.varying
         if not varying.any():
@@ -378,8 +415,11 @@ class LinCFA(GroupModel):
         self.feature_weights_ = weights
         self.n_connected_components_ = constraint.n_components(varying)
         self.mean_, self.scale_ = statistics.mean, statistics.scale
-        self.target_correlation_ = statistics.target_correlation
-        self.target_scale_ = statistics.target_scale
+        one = statistics.n_targets == 1
+        r, scale = statistics.target_correlation, statistics.target_scale
+        self.target_correlation_ = r[0] if one else r
+        self.target_scale_ = float(scale[0]) if one else scale
+        self._keep_targets(targets)
         self.n_samples_ = float(statistics.n_samples)
         # Factors of the standardised features in the mean of their group, but for their signs.
         factors = weights * (1.0 if self.units == "standardized" else self.scale_)
@@ -491,7 +531,12 @@ class LinCFA(GroupModel):
         neighbours = self.connectivity is not None
         self._keep(
             partition,
-            cut_cohesion(path, partition.groups, self.target_correlation_, neighbours=neighbours),
+            cut_cohesion(
+                path,
+                partition.groups,
+                np.atleast_2d(self.target_correlation_),
+                neighbours=neighbours,
+            ),
         )
 
     def _cut(self, path: MergePath, tolerance: float) -> Partition:
@@ -544,3 +589,4 @@ class LinCFA(GroupModel):
         check_n_groups(self.strategy, self.tolerance, self.n_groups)
         check_merging(self.noise, self.min_correlation, self.units, self.signed, self.missing)
         check_sample_dim(self.sample_dim)
+        check_target_kind(self.target)

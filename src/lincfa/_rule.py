@@ -8,8 +8,9 @@ r₂, where the mean is a·x₁ + b·x₂ and q = (a−b)/(a+b):
     Δ = ((1+ρ)(r₁−r₂) − q(1−ρ)(r₁+r₂))² / (2(1−ρ²)((1+ρ) + q²(1−ρ)))      (q = 0: (r₁−r₂)²/(2(1−ρ)))
     1 − R² = 1 − (r₁+r₂)²/(2(1+ρ)) − (r₁−r₂)²/(2(1−ρ))                     F = (n−3) Δ / (1 − R²)
 
-or F = (n−1) Δ / (σ²/σ̂_y²) where the variance σ² of the noise is known. With signs, x₁ may also
-stand with −x₂, that is with −ρ and −r₂: the sign with the smaller F is taken.
+or F = (n−1) Δ / (σ²/σ̂_y²) where the variance σ² of the noise is known. With several targets, F is
+the ratio of the means over the targets of these shares. With signs, x₁ may also stand with −x₂,
+that is with −ρ and −r₂: the sign with the smaller F is taken.
 
 The ratio is in one place, ``Rule._ratio``. The shares of pairs of features come from
 ``Statistics.pairs``, computed with care by :func:`lincfa.theory.contrast_shares`; those of means of
@@ -19,7 +20,7 @@ fast) and :meth:`Rule.certain_and_doubtful` multiplies F ≤ c by its denominato
 fast); tests compare them all with the theory.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -34,12 +35,17 @@ from ._statistics import (
     IndexArray,
     PairCorrelations,
     Statistics,
+    mean_over_targets,
+    mean_square,
 )
 from .theory._arrays import FloatArray, contrast_square, divide, inverse
 
 Number = TypeVar("Number", float, FloatArray)
 Imbalance: TypeAlias = FloatArray | float
 """q = (a−b)/(a+b) of pairs with the weights a and b; 0 where they count the same."""
+
+Contrasts: TypeAlias = tuple[float, float, float]
+"""Means over the targets of (r₁−r₂)², (r₁−r₂)(r₁+r₂) and (r₁+r₂)² of a pair."""
 
 UNBIASED = 2.0
 """F − 1 estimates the noncentrality without bias, and merging pays where that is at most 1."""
@@ -55,34 +61,39 @@ _DELICATE = 3 * max(NEARLY_COLLINEAR, NEARLY_EXPLAINED)
 
 EvidenceArray: TypeAlias = npt.NDArray[np.void]
 
-EVIDENCE = np.dtype(
-    [
-        ("group", np.intp),
-        ("feature", np.intp),
-        ("partner", np.intp),
-        ("sign", np.int8),
-        ("correlation", np.float64),
-        ("threshold", np.float64),
-        ("f", np.float64),
-        ("tolerance", np.float64),
-        ("variance_drop_share", np.float64),
-        ("bias_growth_share", np.float64),
-    ]
-)
-"""What a strategy records of each merged feature: what it was compared with, whether with its sign
-flipped (−1), and the figures of the decision, of the features as compared. Shares are of the
-target's variance."""
 
-COMPLETE_EVIDENCE = np.dtype(
-    [
-        *((name, EVIDENCE[name]) for name in EVIDENCE.names or ()),
-        ("gain_share", np.float64),
-        ("variance_drop", np.float64),
-        ("bias_growth", np.float64),
-        ("gain", np.float64),
-    ]
-)
-"""The same with the net gain, and with all three in the square of the target's unit."""
+def of_targets(name: str, n_targets: int) -> tuple[Any, ...]:
+    """A field of a record with a number for each target; of one target just a number."""
+    return (name, np.float64) if n_targets == 1 else (name, np.float64, (n_targets,))
+
+
+def evidence_type(n_targets: int) -> np.dtype[np.void]:
+    """What a strategy records of each merged feature.
+
+    What it was compared with, whether with its sign flipped (−1), and the figures of the decision,
+    of the features as compared. Shares are of each target's variance.
+    """
+    return np.dtype(
+        [
+            ("group", np.intp),
+            ("feature", np.intp),
+            ("partner", np.intp),
+            ("sign", np.int8),
+            ("correlation", np.float64),
+            ("threshold", np.float64),
+            ("f", np.float64),
+            ("tolerance", np.float64),
+            of_targets("variance_drop_share", n_targets),
+            of_targets("bias_growth_share", n_targets),
+        ]
+    )
+
+
+def put_targets(
+    record: npt.NDArray[np.void], name: str, values: FloatArray, rows: Any = slice(None)
+) -> None:
+    """Write a number for each target, by the first axis, into a field of some records."""
+    record[name][rows] = values[0] if len(values) == 1 else values.T
 
 
 def imbalance_of(first: Number, second: Number) -> Number:
@@ -123,6 +134,13 @@ def pairs_from_correlations(known: Correlations) -> PairCorrelations:
     )
 
 
+def contrasts(known: Correlations) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Means over the targets of (r₁−r₂)², (r₁−r₂)(r₁+r₂) and (r₁+r₂)²."""
+    first, second = known.r_first, known.r_second
+    cross = mean_over_targets(first**2) - mean_over_targets(second**2)
+    return mean_square(first, second), cross, mean_square(first, second, -1)
+
+
 def merge_threshold(
     tolerance: float | FloatArray,
     below_one: FloatArray,
@@ -149,7 +167,7 @@ def merge_threshold(
 
 
 def growth_of_bias(pairs: PairCorrelations, imbalance: Imbalance = 0.0) -> FloatArray:
-    """Δ: what the regression on both explains beyond their mean."""
+    """Δ: what the regression on both explains beyond their mean, of each target."""
     if not _uneven(imbalance):
         return pairs.share_difference
     # In terms of the sum and the difference, which are uncorrelated, and the roots of their shares.
@@ -169,7 +187,7 @@ class Decision:
     sign: npt.NDArray[np.int8]
     rho: FloatArray
     below_one: FloatArray
-    variance_drop: FloatArray  # as shares of the target's variance
+    variance_drop: FloatArray  # as shares of each target's variance, by the first axis
     bias_growth: FloatArray
     f: FloatArray
     merges: npt.NDArray[np.bool_]
@@ -182,13 +200,15 @@ class Rule:
 
     n_samples: float  # with weights, their sum
     tolerance: float = 1.0  # c in F ≤ c; 1 is the paper's rule
-    # Variance of the noise over the variance of the target; None for the residual variance of each
-    # pair's own regression.
-    noise_ratio: float | None = None
+    # Variance of the noise over the variance of each target; None for the residual variances of
+    # each pair's own regressions.
+    noise_ratio: FloatArray | None = None
     min_correlation: float = -1.0  # pairs with a lower one never merge; −1 for the rule alone
     signed: bool = False  # whether the second of a pair may be flipped
     weights: FloatArray | None = None  # of the features in means; None where all are the same
     complete: bool = True  # whether no values are missing, so that all pairs have all samples
+    # Along which direction of the targets correlations with them differ most.
+    direction: FloatArray = field(default_factory=lambda: np.ones(1))
 
     @classmethod
     def of(
@@ -207,7 +227,7 @@ class Rule:
             ratio = full_noise_ratio(statistics)
         elif not isinstance(noise, str):
             with np.errstate(over="ignore", under="ignore"):  # 0 and inf are its limits
-                ratio = float((np.sqrt(noise) / statistics.target_scale) ** 2)
+                ratio = (np.sqrt(noise) / statistics.target_scale) ** 2
         return cls(
             statistics.n_samples,
             tolerance_value(tolerance),
@@ -217,7 +237,17 @@ class Rule:
             # Only their ratios matter.
             None if weights is None or (weights == weights[0]).all() else weights / weights.max(),
             statistics.complete,
+            main_direction(statistics.target_correlation),
         )
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets."""
+        return self.direction.size
+
+    def no_evidence(self, size: int = 0) -> EvidenceArray:
+        """Return a record of merges that is still to be filled."""
+        return np.empty(size, dtype=evidence_type(self.n_targets))
 
     def factors(self, features: IndexArray) -> FloatArray:
         """Weights of features in the mean of a group."""
@@ -244,20 +274,24 @@ class Rule:
         growth = growth_of_bias(pairs, imbalance)
         if sign is None and self.signed:
             mirrored = growth_of_bias(pairs.flipped(), imbalance)
-            flip = _rather_flipped(growth, mirrored, pairs.rho)
+            flip = _rather_flipped(
+                mean_over_targets(growth), mean_over_targets(mirrored), pairs.rho
+            )
             # Where only the correlation of the other sign is allowed, that is taken.
             rho = np.where(flip, -pairs.rho, pairs.rho)
             flip ^= (rho < self.min_correlation) & (-rho >= self.min_correlation)
             growth, pairs = np.where(flip, mirrored, growth), pairs.flipped(flip)
             sign = np.where(flip, -1.0, 1.0)
         # 0 where the mean explains as much, else infinite where the pair explains all.
+        total = mean_over_targets(growth)
         with np.errstate(divide="ignore", invalid="ignore"):
-            f = np.asarray(self._ratio(growth, pairs.unexplained, pairs.n_samples))
-            f = np.where(growth == 0, 0.0, f)
+            left = mean_over_targets(pairs.unexplained)
+            f = np.asarray(self._ratio(total, left, pairs.n_samples))
+            f = np.where(total == 0, 0.0, f)
         if not self.complete:
             f = np.where(np.isneginf(pairs.n_samples), inf, f)
         return Decision(
-            np.ones(growth.shape, np.int8) if sign is None else sign.astype(np.int8),
+            np.ones(total.shape, np.int8) if sign is None else sign.astype(np.int8),
             pairs.rho,
             pairs.below_one,
             self.variance_drop(pairs.unexplained, n_samples=pairs.n_samples),
@@ -268,10 +302,10 @@ class Rule:
         )
 
     def _ratio(self, growth: Any, unexplained: Any, n_samples: Any) -> Any:
-        """F from its parts, of arrays or of one pair."""
+        """F from its parts, means over the targets, of arrays or of one pair."""
         if self.noise_ratio is None:
             return (n_samples - 3) * growth / unexplained
-        return (n_samples - 1) * growth / max(self.noise_ratio, _SMALLEST_RATIO)
+        return (n_samples - 1) * growth / max(float(self.noise_ratio.mean()), _SMALLEST_RATIO)
 
     def variance_drop(
         self,
@@ -279,12 +313,13 @@ class Rule:
         n_weights: int = 2,
         n_samples: float | FloatArray | None = None,
     ) -> FloatArray:
-        """Variance of the noise over n − 1, as a share of the target's variance."""
+        """Variance of the noise over n − 1, as a share of each target's variance."""
         # Without a known noise it is that of a regression with so many weights.
         n = self.n_samples if n_samples is None else n_samples
         if self.noise_ratio is None:
             return np.asarray(unexplained / (n - 1 - n_weights))
-        return np.full(np.shape(unexplained), self.noise_ratio / (n - 1))
+        ratios = self.noise_ratio.reshape(-1, *(1,) * (unexplained.ndim - 1))
+        return np.broadcast_to(ratios / (n - 1), unexplained.shape)
 
     def evidence(
         self, partners: IndexArray, features: IndexArray, decision: Decision
@@ -293,11 +328,13 @@ class Rule:
         columns = (
             *(-1, features, partners, decision.sign, decision.rho),
             merge_threshold(self.tolerance, decision.below_one, decision.f, decision.imbalance),
-            *(decision.f, self.tolerance, decision.variance_drop, decision.bias_growth),
+            *(decision.f, self.tolerance),
         )
-        evidence = np.empty(features.size, dtype=EVIDENCE)
-        for name, values in zip(EVIDENCE.names or (), columns, strict=True):
+        evidence = self.no_evidence(features.size)
+        for name, values in zip(evidence.dtype.names or (), columns, strict=False):
             evidence[name] = values
+        put_targets(evidence, "variance_drop_share", decision.variance_drop)
+        put_targets(evidence, "bias_growth_share", decision.bias_growth)
         return evidence
 
     # Means of groups
@@ -318,21 +355,18 @@ class Rule:
 
     def _f_of_means(self, known: Correlations, imbalance: Imbalance) -> FloatArray:
         # As from :func:`pairs_from_correlations`, with fewer arrays.
-        rho, total = known.rho, known.r_first + known.r_second
-        below_one = 1 - rho
+        rho, below_one = known.rho, 1 - known.rho
         coincide = below_one <= RESOLUTION
-        share = known.r_first - known.r_second
-        share *= share
-        share /= np.maximum(2 * below_one, RESOLUTION)
+        differences, cross, totals = contrasts(known)
+        share = differences / np.maximum(2 * below_one, RESOLUTION)
         share[coincide] = 0
-        mean = total * total
-        mean /= np.maximum(2 + 2 * rho, RESOLUTION)
-        unexplained = np.maximum(1 - share - mean, RESOLUTION)
+        unexplained = 1 - share - totals / np.maximum(2 + 2 * rho, RESOLUTION)
+        np.maximum(unexplained, RESOLUTION, out=unexplained)
         if _uneven(imbalance):
             above = np.maximum(1 + rho, RESOLUTION)
-            left = above * (known.r_first - known.r_second) - imbalance * below_one * total
+            left = _squared_excess(above, below_one, differences, cross, totals, imbalance)
             variance = above * np.maximum(below_one, RESOLUTION)
-            share = left * left / (2 * variance * (above + imbalance**2 * below_one))
+            share = left / (2 * variance * (above + imbalance**2 * below_one))
             share[coincide] = 0
         if self.complete:
             f: FloatArray = self._ratio(share, unexplained, known.n_samples)
@@ -345,37 +379,32 @@ class Rule:
         return f
 
     def better_sign(
-        self, rho: float, r_first: float, r_second: float, n: float, imbalance: float
+        self, rho: float, contrasts: Contrasts, n: float, imbalance: float
     ) -> tuple[float, int]:
         """F of one pair of means, and the sign of the second with which it is that."""
-        f = self.f_of_pair(rho, r_first, r_second, n, imbalance)
+        f = self.f_of_pair(rho, contrasts, n, imbalance)
         if self.signed:
-            mirrored = self.f_of_pair(-rho, r_first, -r_second, n, imbalance)
+            differences, cross, totals = contrasts
+            mirrored = self.f_of_pair(-rho, (totals, cross, differences), n, imbalance)
             if _rather_flipped(f, mirrored, rho):
                 return mirrored, -1
         return f, 1
 
     def f_of_pair(
-        self,
-        rho: float,
-        r_first: float,
-        r_second: float,
-        n_samples: float,
-        imbalance: float = 0.0,
+        self, rho: float, contrasts: Contrasts, n_samples: float, imbalance: float = 0.0
     ) -> float:
         """F of one pair of means as given, of neither flipped: exactly that of the arrays."""
         if rho < self.min_correlation - MARGIN or n_samples == -inf:
             return inf
-        below_one, difference, total = 1 - rho, r_first - r_second, r_first + r_second
+        below_one, (differences, cross, totals) = 1 - rho, contrasts
         if below_one <= RESOLUTION:
             return 0.0
-        share = difference * difference / (2 * below_one)
-        unexplained = 1 - share - total * total / max(2 + 2 * rho, RESOLUTION)
+        share = differences / (2 * below_one)
+        unexplained = 1 - share - totals / max(2 + 2 * rho, RESOLUTION)
         if imbalance:
             above = max(1 + rho, RESOLUTION)
-            left = above * difference - imbalance * below_one * total
-            variance = above * below_one
-            share = left * left / (2 * variance * (above + imbalance**2 * below_one))
+            left = _squared_excess(above, below_one, differences, cross, totals, imbalance)
+            share = left / (2 * (above * below_one) * (above + imbalance**2 * below_one))
         return float(self._ratio(share, max(unexplained, RESOLUTION), n_samples))
 
     # Many pairs at once
@@ -386,45 +415,57 @@ class Rule:
         """Which pairs pass for certain, and which are in doubt."""
         # A screen for large arrays, mostly of shape (seeds, candidates). A pair passes if it does
         # with either sign.
-        certain, doubtful = self._screen(known, imbalance)
+        products = known.target_products()
+        certain, doubtful = self._screen(known.rho, *products, known.n_samples, imbalance)
         if self.signed:
-            mirrored, in_doubt = self._screen(known.flipped(), imbalance)
+            first, second, product = products
+            mirrored, in_doubt = self._screen(
+                -known.rho, first, second, -product, known.n_samples, imbalance
+            )
             certain |= mirrored
             doubtful |= in_doubt
             doubtful &= ~certain
         return certain, doubtful
 
     def _screen(
-        self, known: Correlations, imbalance: Imbalance
+        self,
+        rho: FloatArray,
+        first: FloatArray,
+        second: FloatArray,
+        product: FloatArray,
+        n_samples: FloatArray | float,
+        imbalance: Imbalance,
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         # An eighth of the cost of F: F ≤ c multiplied by its denominators, for equal weights
-        # (n−3)(r₁−r₂)²(1+ρ) ≤ 2c(1−ρ²)(1−R²). In doubt are pairs whose two sides differ by less
-        # than a margin above their rounding, and pairs that nearly coincide or explain nearly all
-        # of the target: for these :meth:`decide` decides, on more than plain correlations.
-        rho, r_first, r_second = known.rho, known.r_first, known.r_second
+        # (n−3)(r₁−r₂)²(1+ρ) ≤ 2c(1−ρ²)(1−R²), and from means over the targets of r₁², r₂² and r₁r₂,
+        # so that several targets cost hardly more than one. In doubt are pairs whose two sides
+        # differ by less than a margin above their rounding, and pairs that nearly coincide or
+        # explain nearly all: for these :meth:`decide` decides, on more than plain correlations.
         # (1 − ρ²)(1 − R²) = 1 − r₁² − r₂² + (2r₁r₂ − ρ)ρ
-        left_over = 2 * r_first * r_second
+        left_over = 2 * product
+        excess = second - left_over
+        excess += first  # (r₁ − r₂)²
         left_over -= rho
         left_over *= rho
-        left_over += 1 - r_second**2
-        left_over -= r_first**2
+        left_over += 1 - second
+        left_over -= first
         doubtful = left_over <= _DELICATE
-        excess = r_first - r_second
         with np.errstate(over="ignore", invalid="ignore"):  # infinite noise puts all in doubt
             if self.noise_ratio is None:
-                factor = 2 * self.tolerance / (known.n_samples - 3)
+                factor = 2 * self.tolerance / (n_samples - 3)
             else:
-                factor = 2 * self.tolerance * self.noise_ratio / (known.n_samples - 1)
+                factor = 2 * self.tolerance * float(self.noise_ratio.mean()) / (n_samples - 1)
                 left_over = 1 - rho
             if _uneven(imbalance):
                 # ((1+ρ)(r₁−r₂) − q(1−ρ)(r₁+r₂))² ≤ factor · ((1+ρ) + q²(1−ρ)) · left over
-                excess *= 1 + rho
-                excess -= imbalance * (1 - rho) * (r_first + r_second)
+                totals = first + second + 2 * product
+                excess = _squared_excess(
+                    1 + rho, 1 - rho, excess, first - second, totals, imbalance
+                )
                 left_over *= 1 + rho + imbalance**2 * (1 - rho)
                 if self.noise_ratio is not None:
                     left_over *= 1 + rho
-            excess *= excess
-            if self.noise_ratio is None and not _uneven(imbalance):
+            elif self.noise_ratio is None:
                 excess *= 1 + rho
             left_over *= factor
             excess -= left_over
@@ -438,28 +479,51 @@ class Rule:
         return passing, doubtful
 
     def comparable(self, r: FloatArray) -> FloatArray:
-        """Return correlations with the target such that those of pairs that merge are near."""
-        return np.abs(r) if self.signed else r
+        """Return one number for the correlations with the targets, near for pairs that merge."""
+        along = self.direction @ r if self.n_targets > 1 else r[0]
+        return np.abs(along) if self.signed else along
 
     def largest_difference(self, r: FloatArray) -> FloatArray:
         """Largest difference of comparable r at which a feature can merge, whatever ρ is."""
-        # The difference of two features explains at least (r₁−r₂)²/4 of the target, and what the
+        # The difference of two features explains at least (r₁−r₂)²/4 of a target, and what the
         # pair leaves unexplained is at most 1 − r₁². (A margin is added to the latter, of which
         # little but rounding is left where r₁ is near 1.) At a correlation of at least m it
-        # explains (r₁−r₂)²/(2(1−m)). With unequal weights, or where a pair has correlations of its
-        # own, there is no such bound.
+        # explains (r₁−r₂)²/(2(1−m)). With several targets this bounds the sum of the squares of
+        # r₁−r₂, and so r₁−r₂ along any direction. With unequal weights, or where a pair has
+        # correlations of its own, there is no such bound.
         if self.weights is not None or not self.complete:
-            return np.full(r.shape, inf)
-        factor = np.sqrt(2 * (1 - self.min_correlation))
-        if self.noise_ratio is None:
-            unexplained = np.maximum(1 - r**2, 0) + MARGIN
-            return np.asarray(factor * np.sqrt(self.tolerance * self.variance_drop(unexplained)))
-        known = np.sqrt(self.tolerance) * np.sqrt(self.noise_ratio / (self.n_samples - 1))
-        return np.full(r.shape, factor * known)
+            return np.full(r.shape[1:], inf)
+        factor = np.sqrt(2 * (1 - self.min_correlation) * self.n_targets)
+        unexplained = np.maximum(1 - r**2, 0) + MARGIN
+        drop = mean_over_targets(self.variance_drop(unexplained))
+        with np.errstate(under="ignore"):
+            return np.asarray(factor * np.sqrt(self.tolerance) * np.sqrt(drop))
 
 
-def full_noise_ratio(statistics: Statistics) -> float:
-    """Residual variance of the regression on all features, over the variance of the target."""
+def main_direction(r: FloatArray) -> FloatArray:
+    """Direction of the targets along which correlations with them vary most."""
+    if len(r) == 1:
+        return np.ones(1)
+    _, directions = np.linalg.eigh(np.cov(r))
+    return np.asarray(directions[:, -1])
+
+
+def _squared_excess(
+    above: Number,
+    below: Number,
+    differences: Number,
+    cross: Number,
+    totals: Number,
+    imbalance: Any,
+) -> Number:
+    """((1+ρ)(r₁−r₂) − q(1−ρ)(r₁+r₂))², its products of r being means over the targets."""
+    along, across = above * differences, imbalance * below
+    result = above * along - 2 * above * across * cross + across * across * totals
+    return np.maximum(result, 0.0) if isinstance(result, np.ndarray) else max(result, 0.0)
+
+
+def full_noise_ratio(statistics: Statistics) -> FloatArray:
+    """Residual variance of the regression on all features, over the variance of each target."""
     # Directions in which the features do not vary count as no features: they neither explain nor
     # cost a degree of freedom.
     if not statistics.complete:
@@ -477,17 +541,20 @@ def full_noise_ratio(statistics: Statistics) -> float:
             "noise='pair', or give the variance of the noise as a number, where it is known."
         )
     matrix = statistics.matrix(features)
-    r = statistics.target_correlation[features]
+    r = statistics.target_correlation[:, features]
     inverted, _ = inverse(matrix)
-    unexplained = max(1 - float(r @ inverted @ r), 0.0)
+    unexplained = np.maximum(1 - np.einsum("ki,ki->k", r @ inverted, r), 0.0)
     rank = float(np.einsum("ij,ji->", inverted, matrix))
-    return unexplained * (n - 1) / (n - 1 - rank)
+    return np.asarray(unexplained * (n - 1) / (n - 1 - rank))
 
 
-def with_gains(evidence: EvidenceArray, target_scale: float) -> EvidenceArray:
-    """Add what follows from the recorded figures."""
-    result = np.empty(evidence.size, dtype=COMPLETE_EVIDENCE)
-    for name in EVIDENCE.names or ():
+def with_gains(evidence: EvidenceArray, target_scale: FloatArray | float) -> EvidenceArray:
+    """Add the net gain, and all three estimates in the square of each target's unit."""
+    k = np.size(target_scale)
+    added = ("gain_share", "variance_drop", "bias_growth", "gain")
+    dtype = [*evidence.dtype.descr, *(of_targets(name, k) for name in added)]
+    result = np.empty(evidence.size, dtype=dtype)
+    for name in evidence.dtype.names or ():
         result[name] = evidence[name]
     result["gain_share"] = result["variance_drop_share"] - result["bias_growth_share"]
     for name in ("variance_drop", "bias_growth", "gain"):

@@ -93,7 +93,7 @@ def real_numbers(values: Any, what: str) -> npt.NDArray[np.float64]:
     """Convert real numbers to an array; raise for text, dates and the like."""
     try:
         array = np.asarray(values)
-        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and _are_numbers(array.flat)):
+        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and are_numbers(array.flat)):
             return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError):
         pass
@@ -170,12 +170,12 @@ def _is_numeric(frame: Any, index: int, dtype: Any) -> bool:
     if hasattr(dtype, "is_numeric"):  # polars
         return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
     if str(dtype) == "object":
-        return _are_numbers(frame.iloc[:, index])
+        return are_numbers(frame.iloc[:, index])
     pandas = sys.modules.get("pandas")
     return pandas is None or bool(pandas.api.types.is_numeric_dtype(dtype))
 
 
-def _are_numbers(values: Iterable[Any]) -> bool:
+def are_numbers(values: Iterable[Any]) -> bool:
     """Whether Python objects are numbers or missing."""
     # Text that reads as a number is text: converting it silently would hide a broken column.
     return all(value is None or isinstance(value, numbers.Number) for value in values)
@@ -191,32 +191,18 @@ def _check_objects(X: npt.NDArray[Any]) -> None:
             )
 
 
-def check_target(y: Any) -> None:
-    if np.ma.is_masked(y):
-        raise ValueError("The target y has masked values: drop or impute them first.")
-    nullable = is_pandas(y, "Series") and not isinstance(y.dtype, np.dtype)
-    if nullable and sys.modules["pandas"].api.types.is_numeric_dtype(y.dtype):
-        y = y.to_numpy(dtype=np.float64, na_value=np.nan)
-    values = np.asarray(y)
-    kind = values.dtype.kind
-    if kind not in "fiubcO" or (kind == "O" and not _are_numbers(values.flat)):
-        raise ValueError("The target y is not numeric.")
-    if kind == "O" and values.ndim == 1:
-        values = values.astype(np.float64)
-    if values.dtype.kind == "f" and values.ndim == 1 and not np.isfinite(values).all():
-        wrong = np.isnan(values)
-        if not wrong.any():
-            wrong = np.isinf(values)
-        rows = np.flatnonzero(wrong).tolist()
-        raise not_finite_target(values[rows[0]], rows)
-
-
-def not_finite_target(value: float, rows: Sequence[int]) -> ValueError:
+def not_finite_target(value: float, rows: Sequence[int], target: str = "") -> ValueError:
+    """Return the error for a target, one of several if it is named."""
     what = "NaN" if np.isnan(value) else "infinity"
+    where = f" in {target}" if target else ""
+    return ValueError(f"Input y contains {what}{where} ({rows_listed(rows)}).")
+
+
+def rows_listed(rows: Sequence[int]) -> str:
+    """List the first of some rows."""
     shown = [str(row) for row in rows[:_LISTED_ROWS]]
     *others, last = shown if len(rows) == len(shown) else [*shown, f"{len(rows) - len(shown)} more"]
-    where = f"rows {', '.join(others)} and {last}" if others else f"row {last}"
-    return ValueError(f"Input y contains {what} ({where}).")
+    return f"rows {', '.join(others)} and {last}" if others else f"row {last}"
 
 
 def not_finite_feature(value: float, column: str, row: int) -> ValueError:

@@ -17,7 +17,6 @@ from ._checks import (
     MIN_SAMPLES,
     check_container,
     check_in_memory,
-    check_target,
     check_total_weight,
     check_weights,
     column_names,
@@ -28,6 +27,7 @@ from ._checks import (
     not_finite_feature,
 )
 from ._columns import Columns, check_columns
+from ._targets import Kind, Targets, read_targets
 
 if TYPE_CHECKING:  # a fit on a table in memory loads nothing of fields and of dask
     from ._dask import ChunkedTraining
@@ -70,9 +70,10 @@ class FeatureTable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Training(FeatureTable):
-    """Features of samples in memory, with their target and weights."""
+    """Features of samples in memory, with their targets and weights."""
 
-    y: npt.NDArray[np.float64]
+    y: npt.NDArray[np.float64]  # of shape (n, K)
+    targets: Targets
     weights: npt.NDArray[np.float64] | None = None  # None where each row counts once
 
     def check_finite(self, *, new: bool = False) -> None:
@@ -93,6 +94,7 @@ class Training(FeatureTable):
             columns=self.columns,
             missing=self.missing,
             y=self.y[rows],
+            targets=self.targets,
             weights=weights,
         )
 
@@ -126,15 +128,20 @@ def read_training(
     *,
     sample_dim: Hashable | None = None,
     known: Columns | None = None,
+    known_targets: Targets | None = None,
+    classes: Any = None,
+    kind: Kind = "numbers",
     min_samples: int | None = None,
     estimator: str = "LinCFA",
     missing: str = "error",
 ) -> "Training | ChunkedTraining":
-    """Open X, y and weights for a fit; ``known`` are the columns of earlier chunks.
+    """Open X, y and weights for a fit; what is ``known`` is of earlier chunks.
 
     With ``missing="pairwise"`` values of X may be missing, and are NaN in what is returned.
     """
     columns, samples = None, None
+    if y is None:
+        raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
     if is_field(X) and (known is None or _is_known_field(X, known)):
         from ._read_field import open_field
 
@@ -144,9 +151,11 @@ def read_training(
     if is_dask(X):
         from ._dask import read_chunks
 
-        return read_chunks(X, y, sample_weight, columns, samples, min_samples, estimator, missing)
+        return read_chunks(
+            X, y, sample_weight, columns, samples, min_samples, estimator, missing, kind
+        )
     X = check_container(X, missing)
-    check_target(y)
+    y, targets = read_targets(y, kind, known_targets, classes)
     names = column_names(X)
     values, y = check_X_y(
         X,
@@ -154,7 +163,7 @@ def read_training(
         dtype=FLOATS,
         ensure_all_finite=False,
         ensure_min_samples=min_samples,
-        y_numeric=True,
+        multi_output=True,
         estimator=estimator,
     )
     return Training(
@@ -162,7 +171,8 @@ def read_training(
         columns=Columns(values.shape[1], names) if columns is None else columns,
         samples=samples,
         missing=missing,
-        y=y.astype(np.float64, copy=False),
+        y=y,
+        targets=targets,
         weights=check_weights(sample_weight, len(y)),
     )
 

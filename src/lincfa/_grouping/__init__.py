@@ -8,10 +8,10 @@ from ._agglomerative import path_agglomerative
 from ._centroid import group_centroid, group_centroid_connected
 from ._constraint import Constraint
 from ._joint import path_joint
-from ._partition import MERGES as MERGES
 from ._partition import MergePath as MergePath
 from ._partition import Partition as Partition
 from ._partition import group_within_blocks
+from ._partition import merge_type as merge_type
 from ._sequential import group_sequential as group_sequential
 from ._sequential import group_sequential_connected
 

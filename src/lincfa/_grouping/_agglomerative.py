@@ -11,7 +11,14 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._rule import Imbalance, Rule, imbalance_of, pairs_from_correlations
+from .._rule import (
+    Imbalance,
+    Rule,
+    contrasts,
+    imbalance_of,
+    pairs_from_correlations,
+    put_targets,
+)
 from .._statistics import (
     LARGEST_SQUARE,
     RESOLUTION,
@@ -56,7 +63,7 @@ class CurrentGroups:
     """Groups at some point of the merging."""
 
     sums: FloatArray  # of the correlations between the members of two groups
-    r: FloatArray  # sums of the members' correlations with the target
+    r: FloatArray  # sums of the members' correlations with each target, by the first axis
     names: IndexArray  # first member of each group
     sizes: IndexArray
     weights: FloatArray  # sums of the members' weights
@@ -68,7 +75,7 @@ class GapSums:
     """What pairs of groups have of their own where values are missing, summed over their members.
 
     With factors wᵢsᵢ, weights with signs: sums of the correlations of the members of a group with
-    the target, each on the samples it shares with a member of the other (factors of the group times
+    each target, each on the samples it shares with a member of the other (factors of the group times
     weights of the other), and of the numbers of these samples (weights of both).
     """
 
@@ -77,16 +84,16 @@ class GapSums:
 
     def add(self, first: int, second: int) -> None:
         """Add the second group to the first."""
-        for values in (self.r, self.n_samples):
+        for values in (*self.r, self.n_samples):
             values[first] += values[second]
             values[:, first] += values[:, second]
 
     def flip(self, group: int) -> None:
-        self.r[group] *= -1
+        self.r[:, group] *= -1
 
     def take(self, groups: IndexArray) -> "GapSums":
         places = np.ix_(groups, groups)
-        return GapSums(self.r[places], self.n_samples[places])
+        return GapSums(self.r[:, *places], self.n_samples[places])
 
 
 class Merging(ABC):
@@ -95,7 +102,7 @@ class Merging(ABC):
     def __init__(
         self, rule: Rule, r: FloatArray, names: IndexArray, gaps: GapSums | None = None
     ) -> None:
-        # ``r`` are sums of the correlations with the target, of single features to begin with.
+        # ``r`` are sums of the correlations with the targets, of single features to begin with.
         self._rule, self._r, self._names, self._gaps = rule, r, names, gaps
         self._sizes = np.ones(names.size, dtype=np.intp)
         self._alive = np.ones(names.size, dtype=np.bool_)
@@ -142,27 +149,32 @@ class Merging(ABC):
 
     def record(self) -> npt.NDArray[np.void]:
         """Return the merges made so far."""
-        made = np.array(self._merges, dtype=np.float64).reshape(-1, 9).T
-        record = merge_record(made.shape[1])
+        made = np.array(self._merges, dtype=np.float64).reshape(-1, 7 + 2 * len(self._r)).T
+        record = merge_record(made.shape[1], len(self._r))
         names = ("first", "second", "sign", "size", "correlation")
         for name, values in zip(names, made, strict=False):
             record[name] = values
         decision = self._rule.decide(
-            pairs_from_correlations(Correlations(*made[4:8])),
-            made[8] if self._rule.weights is not None else 0.0,
+            pairs_from_correlations(Correlations.of_figures(made[4:-1])),
+            made[-1] if self._rule.weights is not None else 0.0,
             sign=made[2],
         )
         record["f"] = decision.f
         record["height"] = np.maximum.accumulate(record["f"])
         record["pairwise"] = True
-        record["variance_drop_share"] = decision.variance_drop
-        record["bias_growth_share"] = decision.bias_growth
+        put_targets(record, "variance_drop_share", decision.variance_drop)
+        put_targets(record, "bias_growth_share", decision.bias_growth)
         return record
 
     def _known(
         self, first: Any, second: Any, products: FloatArray
     ) -> tuple[Correlations, Imbalance]:
         """Correlations and imbalance of the means of pairs of groups, given by two indices."""
+
+        def with_axes(r: FloatArray) -> FloatArray:
+            # Those that the products have, behind that of the targets.
+            return r.reshape(len(r), *(1,) * (products.ndim + 1 - r.ndim), *r.shape[1:])
+
         # By the product of the norms, which is the same from both sides, as ties need it.
         norms = self._norms[first], self._norms[second]
         rho = products / (norms[0] * norms[1])
@@ -173,13 +185,13 @@ class Merging(ABC):
             imbalance = imbalance_of(
                 weights[0] / self._sizes[first], weights[1] / self._sizes[second]
             )
-        if gaps is None:
-            r = self._r[first] / norms[0], self._r[second] / norms[1]
-            return Correlations(rho, *r, self._rule.n_samples), imbalance
         every = np.arange(self._names.size)
         first, second = every[first], every[second]
-        r_first = gaps.r[first, second] / (weights[1] * norms[0])
-        r_second = gaps.r[second, first] / (weights[0] * norms[1])
+        if gaps is None:
+            r = self._r[:, first] / norms[0], self._r[:, second] / norms[1]
+            return Correlations(rho, *map(with_axes, r), self._rule.n_samples), imbalance
+        r_first = gaps.r[:, first, second] / (weights[1] * norms[0])
+        r_second = gaps.r[:, second, first] / (weights[0] * norms[1])
         n = gaps.n_samples[first, second] / (weights[0] * weights[1])
         return Correlations(rho, r_first, r_second, n), imbalance
 
@@ -193,19 +205,21 @@ class Merging(ABC):
         """Merge the second group into the first, flipped where that is its sign."""
         product = np.array([self._product(first, second)])
         known, imbalance = self._known(np.array([first]), np.array([second]), product)
-        rho, r_first, r_second, n, imbalance = (
-            float(np.ravel(values)[0]) for values in (*vars(known).values(), imbalance)
+        rho, *products, n, imbalance = (
+            float(np.ravel(values)[0])
+            for values in (known.rho, *contrasts(known), known.n_samples, imbalance)
         )
-        _, sign = self._rule.better_sign(rho, r_first, r_second, n, imbalance)
+        _, sign = self._rule.better_sign(rho, tuple(products), n, imbalance)
         if sign < 0:
-            self._r[second] *= -1
+            known = known.flipped()
+            self._r[:, second] *= -1
             self._flip_sums(second)
             if self._gaps is not None:
                 self._gaps.flip(second)
         square = self._add_sums(first, second)
         if self._gaps is not None:
             self._gaps.add(first, second)
-        for values in (self._r, self._sizes, self._weights):
+        for values in (*self._r, self._sizes, self._weights):
             values[first] += values[second]
         # The sum of mirror images has no variance: any scale does for it.
         mean_weight = self._weights[first] / self._sizes[first]
@@ -213,8 +227,8 @@ class Merging(ABC):
         self._alive[second] = False
         self.count -= 1
         names = int(self._names[first]), int(self._names[second])
-        figures = sign * rho, r_first, sign * r_second, n, imbalance
-        self._merges.append((*names, sign, int(self._sizes[first]), *figures))
+        figures = known.figures()[:, 0].tolist()
+        self._merges.append((*names, sign, int(self._sizes[first]), *figures, imbalance))
 
     def _first_of_ties(self, first: IndexArray, second: IndexArray, products: FloatArray) -> int:
         """Choose the most correlated pair, then that with the fewest features, then the first."""
@@ -227,7 +241,7 @@ def single_features(statistics: Statistics, rule: Rule, constraint: Constraint) 
     """One group per feature that is not constant."""
     features = np.flatnonzero(statistics.varying)
     weights = rule.factors(features)
-    r = weights * statistics.target_correlation[features]
+    r = weights * statistics.target_correlation[:, features]
     if constraint.graph is not None:
         graph = constraint.graph[features][:, features]
         others, bounds = graph.indices.tolist(), pairwise(graph.indptr.tolist())
@@ -410,7 +424,8 @@ class _AllPairs(Merging):
         place = np.full(self._alive.size + 1, _UNKNOWN)  # the last for an unknown nearest
         place[alive] = np.arange(alive.size)
         self._sums = self._sums[np.ix_(alive, alive)]
-        self._r, self._names, self._sizes = self._r[alive], self._names[alive], self._sizes[alive]
+        self._r = self._r[:, alive]
+        self._names, self._sizes = self._names[alive], self._sizes[alive]
         self._norms, self._alive = self._norms[alive], self._alive[alive]
         self._weights = self._weights[alive]
         if self._gaps is not None:
@@ -534,7 +549,7 @@ class _NeighbourPairs(Merging):
             allowed[number, [place[other] for other in self._near[group]]] = True
         return CurrentGroups(
             self._sums.square(alive),
-            self._r[alive],
+            self._r[:, alive],
             self._names[alive],
             self._sizes[alive],
             self._weights[alive],

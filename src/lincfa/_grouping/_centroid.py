@@ -7,10 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from .._rule import (
-    EVIDENCE,
     MARGIN,
     EvidenceArray,
     Rule,
+    contrasts,
     imbalance_of,
     pairs_from_correlations,
 )
@@ -23,6 +23,7 @@ from .._statistics import (
     Statistics,
 )
 from .._statistics._protocol import add_member
+from ..theory._arrays import FloatArray
 from ._constraint import Neighbours
 from ._partition import Partition, partition_of
 
@@ -48,14 +49,16 @@ class _Group:
         self.members = [seed]
         self.weight = self._weight_of(seed)  # of all members together
         self.factors = [self.weight]
-        self._figures: list[tuple[float, float, float, float, float]] = []
-        self._r = self.weight * float(statistics.target_correlation[seed])
+        self._figures: list[FloatArray] = []
+        self._imbalances: list[float] = []
+        self._r = self.weight * statistics.target_correlation[:, seed]
         self._square = self.weight**2
         self._in_sums = 0
         self._describe()
         self.update_sums()
         # That of a group without correlation with the target: no other has a larger one.
-        self.largest_difference = float(rule.largest_difference(np.zeros(1))[0]) + _COINCIDE
+        none = np.zeros((statistics.n_targets, 1))
+        self.largest_difference = float(rule.largest_difference(none)[0]) + _COINCIDE
 
     def _describe(self) -> None:
         """Compute what candidates are compared with, from the sums over the members."""
@@ -63,33 +66,43 @@ class _Group:
         self.mean_weight = self.weight / len(self.members)
         # The sum of mirror images has no variance: any norm does for it.
         self.norm = sqrt(max(self._square, RESOLUTION * self.mean_weight**2))
-        # Correlation of the mean with the target, as far as it matters for reach.
-        self.r = (abs(self._r) if self._rule.signed else self._r) / self.norm
+        # Correlation of the mean with the targets, as far as it matters for reach.
+        self.r = float(self._rule.comparable(self._r)) / self.norm
 
     def _weight_of(self, feature: int) -> float:
         return 1.0 if self._rule.weights is None else float(self._rule.weights[feature])
 
-    def join(self, feature: int, figures: list[float]) -> bool:
-        """Test a candidate, given what the sums say of it; if it passes, it joins."""
+    def known(self, sums: FloatArray) -> Correlations:
+        """Correlations of the mean with candidates, given what the sums say of them."""
+        known = Correlations.of_figures(sums)
+        rho = np.clip(known.rho / self.norm, -1, 1)
+        return Correlations(rho, known.r_first / self.norm, known.r_second, known.n_samples)
+
+    def first_to_join(self, candidates: list[int], sums: FloatArray) -> int | None:
+        """Test candidates in order, up to the first that passes, which joins; return its place."""
         # The running sums do not include it yet.
-        total, r_sum, r_feature, n = figures
-        weight, imbalance = 1.0, 0.0
-        if self._rule.weights is not None:
-            weight = self._weight_of(feature)
-            imbalance = imbalance_of(self.mean_weight, weight)
-        rho, r_group = max(-1.0, min(1.0, total / self.norm)), r_sum / self.norm
-        f, sign = self._rule.better_sign(rho, r_group, r_feature, n, imbalance)
-        if f > self._rule.tolerance:
-            return False
-        factor = sign * weight
-        self.members.append(feature)
-        self.factors.append(factor)
-        self._figures.append((sign * rho, r_group, sign * r_feature, n, imbalance))
-        self._square += 2 * factor * total + weight**2
-        self._r += factor * float(self._statistics.target_correlation[feature])
-        self.weight += weight
-        self._describe()
-        return True
+        known = self.known(sums)
+        figures = (known.rho, *contrasts(known), np.asarray(known.n_samples))
+        for place, (rho, *products, n) in enumerate(zip(*(f.tolist() for f in figures), strict=True)):
+            weight, imbalance = 1.0, 0.0
+            if self._rule.weights is not None:
+                weight = self._weight_of(candidates[place])
+                imbalance = imbalance_of(self.mean_weight, weight)
+            f, sign = self._rule.better_sign(rho, tuple(products), n, imbalance)
+            if f > self._rule.tolerance:
+                continue
+            factor = sign * weight
+            self.members.append(candidates[place])
+            self.factors.append(factor)
+            one = known.at(slice(place, place + 1))
+            self._figures.append((one if sign > 0 else one.flipped()).figures())
+            self._imbalances.append(imbalance)
+            self._square += 2 * factor * float(sums[0, place]) + weight**2
+            self._r += factor * self._statistics.target_correlation[:, candidates[place]]
+            self.weight += weight
+            self._describe()
+            return place
+        return None
 
     def update_sums(self) -> None:
         """Add the members that joined last to the running sums."""
@@ -99,11 +112,11 @@ class _Group:
 
     def evidence(self) -> EvidenceArray:
         """The figures of each member when it joined; the seed stands for the group."""
-        *known, imbalance = np.array(self._figures).reshape(-1, 5).T
+        known = Correlations.of_figures(np.hstack(self._figures))
         features = np.array(self.members[1:], dtype=np.intp)
         decision = self._rule.decide(
-            pairs_from_correlations(Correlations(*known)),
-            0.0 if self._rule.weights is None else imbalance,
+            pairs_from_correlations(known),
+            0.0 if self._rule.weights is None else np.array(self._imbalances),
             sign=np.sign(self.factors[1:]),
         )
         return self._rule.evidence(np.full(features.size, self.members[0]), features, decision)
@@ -115,7 +128,7 @@ def group_centroid(statistics: Statistics, rule: Rule) -> Partition:
     # have no group are tested one after another against the mean of the group so far, standardised,
     # and join if the pair passes. This is repeated until a round adds none.
     free = statistics.varying.copy()
-    record = [np.empty(0, dtype=EVIDENCE)]
+    record = [rule.no_evidence()]
     for seed in range(free.size):
         if not free[seed]:
             continue
@@ -136,7 +149,7 @@ class _FreeGroup(_Group):
         # Only those are computed whose correlation with the target is near that of the group, with
         # some slack. They are selected again when the group has moved by more than the slack.
         before = len(self.members)
-        r = self._rule.comparable(self._statistics.target_correlation[candidates])
+        r = self._rule.comparable(self._statistics.target_correlation[:, candidates])
         size = self._statistics.costs.candidates
         start = 0
         while start < candidates.size:
@@ -159,8 +172,7 @@ class _FreeGroup(_Group):
     def _first_to_pass(self, candidates: IndexArray) -> int:
         """Place of the first candidate that passes with the group as it is."""
         # One product with all candidates is much faster than many with a block of them.
-        total, r_sum, r, n = self.sums.of(candidates)
-        known = Correlations(np.clip(total / self.norm, -1, 1), r_sum / self.norm, r, n)
+        known = self.known(self.sums.of(candidates))
         weights = self._rule.weights
         own = np.asarray(self.mean_weight)
         imbalance = 0.0 if weights is None else imbalance_of(own, weights[candidates])
@@ -171,21 +183,19 @@ class _FreeGroup(_Group):
 
     def _test_block(self, block: IndexArray, r_group: float) -> int | None:
         """Test the candidates of a block; return the place of one that moved the group too far."""
-        sums = self.sums.of(block)
+        sums, features = self.sums.of(block), block.tolist()
         square: Correlations | None = None
-        before = len(self.members)
+        before, start = len(self.members), 0
         last: int | None = None
-        for place, feature in enumerate(block.tolist()):
-            if not self.join(feature, sums[:, place].tolist()):
-                continue
+        while (place := self.first_to_join(features[start:], sums[:, start:])) is not None:
+            start += place + 1
             if abs(self.r - r_group) > _SLACK * self.largest_difference:
-                last = place
+                last = start - 1
                 break
             if square is None:
                 square = self._statistics.within(block)
-            later = slice(place + 1, None)
-            factor = self.factors[-1]
-            add_member(sums[:, later], square.at(place, later), factor, self.weight)
+            known = square.at(start - 1, slice(start, None))
+            add_member(sums[:, start:], known, self.factors[-1], self.weight)
         if len(self.members) > before:
             self.update_sums()
         return last
@@ -203,7 +213,7 @@ def group_centroid_connected(
     # so far, standardised, and join if the pair passes. This is repeated until a round adds none.
     correlations, neighbours = NearbyCorrelations(statistics), Neighbours(graph)
     free = statistics.varying.tolist()
-    record = [np.empty(0, dtype=EVIDENCE)]
+    record = [rule.no_evidence()]
     for seed in np.flatnonzero(statistics.varying).tolist():
         if not free[seed]:
             continue
@@ -238,18 +248,17 @@ class _ConnectedGroup(_Group):
         size = min(self._together, len(self._waiting))
         batch = [heappop(self._waiting) for _ in range(size)]
         candidates = np.array(batch)
-        r = self._rule.comparable(self._statistics.target_correlation[candidates])
-        near = np.flatnonzero(np.abs(r - self.r) <= self.largest_difference)
-        figures = self.sums.of(candidates[near]).T.tolist()
-        for place, known in zip(near.tolist(), figures, strict=True):
-            feature = batch[place]
-            if self.join(feature, known):
-                self._later.update(batch[:place])
-                for other in batch[place + 1 :]:
-                    heappush(self._waiting, other)
-                self._add_neighbours(feature)
-                self._together = max(_FEWEST, self._together // 2)
-                return
+        r = self._rule.comparable(self._statistics.target_correlation[:, candidates])
+        near = candidates[np.abs(r - self.r) <= self.largest_difference]
+        if near.size and self.first_to_join(near.tolist(), self.sums.of(near)) is not None:
+            feature = self.members[-1]
+            place = batch.index(feature)
+            self._later.update(batch[:place])
+            for other in batch[place + 1 :]:
+                heappush(self._waiting, other)
+            self._add_neighbours(feature)
+            self._together = max(_FEWEST, self._together // 2)
+            return
         self._later.update(batch)
         self._together = min(_MOST, 2 * self._together)
 

@@ -7,21 +7,27 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from .._rule import of_targets, put_targets
 from .._statistics import RESOLUTION, IndexArray, Statistics
 from ..theory._arrays import FloatArray
 from ._partition import MergePath, Partition
 
-COHESION = np.dtype(
-    [
-        ("mean_correlation", np.float64),
-        ("min_correlation", np.float64),
-        ("target_correlation", np.float64),
-        ("min_is_exact", np.bool_),
-    ]
-)
-"""Of each group: mean and minimum of the correlations of its pairs (NaN for a single feature), the
-correlation of its mean with the target, and whether the minimum is that of all pairs or only an
-upper bound of it."""
+
+def cohesion_type(n_targets: int) -> np.dtype[np.void]:
+    """What is said of each group.
+
+    Mean and minimum of the correlations of its pairs (NaN for a single feature), the correlation of
+    its mean with each target, and whether the minimum is that of all pairs or only an upper bound.
+    """
+    return np.dtype(
+        [
+            ("mean_correlation", np.float64),
+            ("min_correlation", np.float64),
+            of_targets("target_correlation", n_targets),
+            ("min_is_exact", np.bool_),
+        ]
+    )
+
 
 COMPARED = 64
 """Members of a group of which all pairs are compared. The cost grows with the square of the size,
@@ -29,7 +35,7 @@ and a group may be all of a million features."""
 
 
 def correlation_of_sum(covariance: npt.ArrayLike, variance: npt.ArrayLike) -> FloatArray:
-    """Correlation of sums with the target; 0 for a sum that does not vary."""
+    """Correlation of sums with targets; 0 for a sum that does not vary."""
     variance = np.asarray(variance)
     varies = variance > RESOLUTION
     ratio = np.where(varies, covariance, 0.0) / np.sqrt(np.where(varies, variance, 1.0))
@@ -49,9 +55,9 @@ def group_cohesion(
     # many outlying members: the first, and those least correlated with their partners in the tests.
     sizes = np.array([group.size for group in partition.groups])
     firsts = np.array([group[0] for group in partition.groups])
-    result = np.empty(sizes.size, dtype=COHESION)
+    result = np.empty(sizes.size, dtype=cohesion_type(statistics.n_targets))
     result["mean_correlation"] = result["min_correlation"] = np.nan
-    result["target_correlation"] = statistics.target_correlation[firsts]
+    put_targets(result, "target_correlation", statistics.target_correlation[:, firsts])
     result["min_is_exact"] = sizes <= COMPARED
     compared = _outlying_members(partition)
     merged = np.flatnonzero(sizes > 1).tolist()
@@ -60,7 +66,7 @@ def group_cohesion(
         signs = partition.signs[compared[number]]
         result[number] = _compare_in_full(
             matrix * (signs * signs[:, None]),
-            signs * statistics.target_correlation[compared[number]],
+            signs * statistics.target_correlation[:, compared[number]],
             factors[compared[number]],
         )
     large = np.flatnonzero(sizes > COMPARED)
@@ -86,17 +92,18 @@ def _outlying_members(partition: Partition) -> list[IndexArray]:
 
 def _compare_in_full(
     matrix: FloatArray, r: FloatArray, factors: FloatArray
-) -> tuple[float, float, float, bool]:
+) -> tuple[float, float, float | FloatArray, bool]:
     """Cohesion of one group from the correlations of all its pairs."""
+    size = factors.size
     if np.isnan(matrix).any():  # of pairs that share no samples nothing is known
-        known = matrix[~np.isnan(matrix) & ~np.eye(r.size, dtype=np.bool_)]
+        known = matrix[~np.isnan(matrix) & ~np.eye(size, dtype=np.bool_)]
         matrix = np.where(np.isnan(matrix), known.mean() if known.size else 0.0, matrix)
     weights = factors / factors.max()
     lowest = max(float(matrix.min()), -1.0)
-    mean = (float(matrix.sum()) - r.size) / (r.size * (r.size - 1))
-    covariance, variance = weights @ r, weights @ matrix @ weights
-    with_target = float(correlation_of_sum(covariance, variance))
-    return min(max(mean, lowest), 1.0), lowest, with_target, True
+    mean = (float(matrix.sum()) - size) / (size * (size - 1))
+    with_targets = correlation_of_sum(r @ weights, weights @ matrix @ weights)
+    each = float(with_targets[0]) if len(r) == 1 else with_targets
+    return min(max(mean, lowest), 1.0), lowest, each, True
 
 
 def _complete_large(
@@ -123,8 +130,9 @@ def _complete_large(
     if (np.abs(weights) != 1).any():
         variances = statistics.group_variances(labels, large.size, weights)
     r = np.where(grouped, weights * statistics.target_correlation, 0.0)
-    covariances = np.asarray(np.bincount(labels[grouped], weights=r[grouped]), dtype=np.float64)
-    result["target_correlation"][large] = correlation_of_sum(covariances, variances)
+    own = labels[grouped]
+    covariances = np.array([np.bincount(own, weights=each[grouped]) for each in r])
+    put_targets(result, "target_correlation", correlation_of_sum(covariances, variances), large)
 
 
 # Along a path of merges
@@ -150,8 +158,11 @@ def add_path_cohesion(
     lowest = np.ones(path.varying.size)
     largest = factors.copy()
     variance = np.ones(path.varying.size)
-    covariance = statistics.target_correlation.copy()
-    merged = np.empty((path.merges.size, 2))
+    covariance = statistics.target_correlation.T.copy()
+    covariances, variances = (
+        np.empty((path.merges.size, statistics.n_targets)),
+        np.empty(path.merges.size),
+    )
     # Each group has the sign of its first member; the second of a merge may be flipped.
     for number, merge in enumerate(path.merges):
         first, second, sign = int(merge["first"]), int(merge["second"]), int(merge["sign"])
@@ -166,8 +177,9 @@ def add_path_cohesion(
         size[first] += size[second]
         pairs = size[first] * (size[first] - 1) / 2
         merge["mean_correlation"], merge["min_correlation"] = total[first] / pairs, lowest[first]
-        merged[number] = covariance[first], variance[first]
-    path.merges["target_correlation"] = correlation_of_sum(*merged.T)
+        covariances[number], variances[number] = covariance[first], variance[first]
+    with_targets = correlation_of_sum(covariances.T, variances)
+    put_targets(path.merges, "target_correlation", with_targets)
 
 
 def cut_cohesion(
@@ -181,7 +193,7 @@ def cut_cohesion(
     made = path.merges[: path.most_groups - len(groups)]
     last = np.full(path.varying.size, -1, dtype=np.intp)
     last[made["first"]] = np.arange(made.size)  # of several merges of a group the last one counts
-    result = np.empty(len(groups), dtype=COHESION)
+    result = np.empty(len(groups), dtype=cohesion_type(len(target_correlation)))
     firsts = np.array([group[0] for group in groups], dtype=np.intp)
     merged = last[firsts] >= 0
     sizes = np.array([group.size for group in groups])
@@ -189,7 +201,7 @@ def cut_cohesion(
     for name in ("mean_correlation", "min_correlation", "target_correlation"):
         result[name][merged] = made[last[firsts[merged]]][name]
     result["mean_correlation"][~merged] = result["min_correlation"][~merged] = np.nan
-    result["target_correlation"][~merged] = target_correlation[firsts[~merged]]
+    put_targets(result, "target_correlation", target_correlation[:, firsts[~merged]], ~merged)
     return result
 
 

@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from .._rule import MARGIN, Rule
-from .._statistics import RESOLUTION, Statistics
+from .._rule import MARGIN, Rule, put_targets
+from .._statistics import RESOLUTION, Statistics, mean_square
 from ..theory._arrays import FloatArray, inverse
 from ._agglomerative import CurrentGroups, single_features
 from ._constraint import Constraint
-from ._partition import MERGES, MergePath, merge_record
+from ._partition import MergePath, merge_record
 
 FEW = 0.25
 """Features per sample up to which the regression starts with all of them."""
@@ -64,14 +64,14 @@ def path_joint(statistics: Statistics, rule: Rule, constraint: Constraint) -> Me
     # Sign of each sum relative to the group's first feature: a merged group keeps that of one of
     # the two, whichever has the first feature.
     signs = np.ones(names.size, dtype=np.intp)
-    merges = []
+    merges, shares = [], []
     height = 0.0
     while model.count > 1:
         closest = model.closest()
         if closest is None:
             break
-        i, j, sign, rho, drop, growth = closest
-        f = growth / drop
+        i, j, sign, rho, drops, growths = closest
+        f = float(growths.mean() / drops.mean())
         height = max(height, f)
         first, second = sorted((int(names[i]), int(names[j])))
         relative = int(sign * signs[i] * signs[j])
@@ -79,14 +79,17 @@ def path_joint(statistics: Statistics, rule: Rule, constraint: Constraint) -> Me
             signs[i] = sign * signs[j]
         sizes[i] += sizes[j]
         names[i] = first
-        merges.append((first, second, relative, int(sizes[i]), rho, f, height, False, drop, growth))
+        merges.append((first, second, relative, int(sizes[i]), rho, f, height, False))
+        shares.append((drops, growths))
         last = model.count - 1
         for array in (names, sizes, signs):
             array[j] = array[last]
         model.merge(i, j, sign)
-    regression = merge_record(len(merges))
-    for name, values in zip(MERGES.names or (), zip(*merges, strict=True), strict=False):
+    regression = merge_record(len(merges), rule.n_targets)
+    for name, values in zip(regression.dtype.names or (), zip(*merges, strict=True), strict=False):
         regression[name] = values
+    for name, values in zip(("variance_drop_share", "bias_growth_share"), zip(*shares, strict=True), strict=False):
+        put_targets(regression, name, np.array(values).T)
     path = np.concatenate([start, regression])
     return MergePath(statistics.varying, path, rule.weights)
 
@@ -100,8 +103,13 @@ def _rule_of_gaps(statistics: Statistics, rule: Rule) -> Rule:
     n = np.asarray(known.n_samples)[above]
     matrix = np.eye(features.size + 1)
     matrix[:-1, :-1] += np.triu(known.rho, 1) + np.triu(known.rho, 1).T
-    matrix[-1, :-1] = matrix[:-1, -1] = statistics.target_correlation[features]
-    if np.isneginf(n).any() or np.linalg.eigvalsh(matrix)[0] <= RESOLUTION:
+
+    def smallest_variance(r: FloatArray) -> float:
+        matrix[-1, :-1] = matrix[:-1, -1] = r
+        return float(np.linalg.eigvalsh(matrix)[0])
+
+    smallest = min(map(smallest_variance, statistics.target_correlation[:, features]))
+    if np.isneginf(n).any() or smallest <= RESOLUTION:
         raise ValueError(
             "strategy='joint' compares groups in a regression on all of them, and the correlations "
             "of features with missing values, each pair on the samples it shares, do not allow one "
@@ -129,7 +137,8 @@ def _start(
                 continue
             found = groups.current()
             inverted, _ = _inverse(found.sums, found.weights / found.sizes)
-            left = max(1 - float(found.r @ inverted @ found.r), _PERFECT)
+            explained = np.einsum("ki,ki->k", found.r @ inverted, found.r)
+            left = max(1 - float(explained.mean()), _PERFECT)
             error = left / (n - 1 - groups.count) ** 2
             if error < smallest * (1 - _TIE):  # both may come to the same groups
                 best, smallest = (found, groups.record()), error
@@ -164,12 +173,12 @@ class Regression:
     """Least squares on the sums of groups, of which two at a time are given equal weights."""
 
     def __init__(self, groups: CurrentGroups, rule: Rule) -> None:
-        # Only differences of weights matter, so it holds the weights up to a constant, the variance
-        # of each difference (up to the variance of the noise; above the diagonal), and what is left
-        # of the target. Giving two weights the same value is a change of rank one of all three.
+        # Only differences of weights matter, so it holds the weights of each target up to a constant,
+        # the variance of each difference (up to that of the noise; above the diagonal), and what is
+        # left of each target. Giving two weights the same value is a change of rank one of all three.
         # With signs sums of weights matter as well: then it holds the weights themselves, their
         # variances, and the variance of each sum.
-        self.count = groups.r.size
+        self.count = groups.r.shape[1]
         self._products = groups.sums.copy()
         self._r = groups.r.copy()
         self._unit = groups.weights / groups.sizes
@@ -183,8 +192,8 @@ class Regression:
         """Compute the regression on the current groups from their products."""
         d = self.count
         inverted, self._singular = _inverse(self._products[:d, :d], self._unit[:d])
-        self._weights = inverted @ self._r[:d]
-        self._left = 1 - float(self._r[:d] @ self._weights)
+        self._weights = self._r[:, :d] @ inverted
+        self._left = 1 - np.einsum("ki,ki->k", self._r[:, :d], self._weights)
         self._own = own = np.diagonal(inverted).copy()
         self._variances: dict[int, FloatArray] = {}
         for sign in self._signs:
@@ -199,9 +208,10 @@ class Regression:
         self._solve_again_at = int((_REFRESH_SINGULAR if self._singular else _REFRESH) * d)
         self._change: tuple[FloatArray, float] | None = None
 
-    def closest(self) -> tuple[int, int, int, float, float, float] | None:
+    def closest(self) -> tuple[int, int, int, float, FloatArray, FloatArray] | None:
         """Return the pair whose equal weights cost least, or None where no pair may merge."""
-        # Their places and sign, their correlation, the drop of variance and the growth of bias.
+        # Their places and sign, their correlation, and for each target the drop of variance and the
+        # growth of bias.
         best, place = np.inf, (0, 0, 1)
         for sign, top, cost, _ in self._costs():
             row, column = divmod(int(cost.argmin()), cost.shape[1])
@@ -212,10 +222,16 @@ class Regression:
         if self._singular and best < _NOTHING:
             best, place = 0.0, self._most_correlated_for_nothing()
         i, j, sign = place
+        growth = self._growth(i, j, sign) if best else np.zeros(len(self._r))
         rho = self._correlations(slice(i, i + 1), slice(j, j + 1))[0, 0]
         rho = float(np.clip(sign * rho, -1, 1))
-        drop = float(self._rule.variance_drop(np.asarray(max(self._left, RESOLUTION)), self.count))
-        return i, j, sign, rho, max(drop, _FLOOR), best
+        drop = self._rule.variance_drop(np.maximum(self._left, RESOLUTION), self.count)
+        return i, j, sign, rho, np.maximum(drop, _FLOOR), growth
+
+    def _growth(self, i: int, j: int, sign: int) -> FloatArray:
+        """What equal weights cost a pair, of each target."""
+        contrast = self._weights[:, i] - sign * self._weights[:, j]
+        return np.asarray(contrast**2 / self._variances[sign][i, j])
 
     def _costs(self) -> Iterator[tuple[int, int, FloatArray, slice]]:
         """What equal weights cost each pair: sign, first row, rows of a strip, its columns."""
@@ -232,8 +248,8 @@ class Regression:
                 change /= variance
                 variances -= change
                 np.maximum(variances, _FLOOR, out=variances)
-            cost = self._weights[rows, None] - sign * self._weights[columns]
-            cost *= cost
+            weights = self._weights[:, rows, None], self._weights[:, None, columns]
+            cost = mean_square(*weights, sign)
             cost /= variances
             height = rows.stop - top
             cost[:, :height][np.tri(height, dtype=np.bool_)] = np.inf
@@ -269,14 +285,14 @@ class Regression:
         self._products[i, :d] += sign * self._products[j, :d]
         self._products[i, i] += sign * self._products[i, j]
         self._products[:d, i] = self._products[i, :d]
-        self._r[i] += sign * self._r[j]
+        self._r[:, i] += sign * self._r[:, j]
         self._unit[i] = (self._unit[i] + self._unit[j]) / 2
         last = d - 1
         self._unit[j] = self._unit[last]
         self._products[j, :d] = self._products[last, :d]
         self._products[:d, j] = self._products[:d, last]
         self._products[j, j] = self._products[last, last]
-        self._r[j] = self._r[last]
+        self._r[:, j] = self._r[:, last]
         if self._allowed is not None:
             self._allowed[i] |= self._allowed[j]
             self._allowed[:, i] = self._allowed[i]
@@ -288,19 +304,19 @@ class Regression:
             return
         to_first, to_second = self._variances_with(i, 1), self._variances_with(j, sign)
         variance = float(to_second[i])
-        contrast = float(self._weights[i] - sign * self._weights[j])
+        contrast = self._weights[:, i] - sign * self._weights[:, j]
         # Covariance of each weight with the contrast; of differences it matters up to a constant.
         shifts = (to_second - to_first) / 2
         if len(self._signs) > 1:
             shifts += (self._own[i] - self._own[j]) / 2
             self._own[:d] -= shifts**2 / variance
-        self._weights[:d] -= shifts * (contrast / variance)
+        self._weights[:, :d] -= shifts * (contrast / variance)[:, None]
         self._left += contrast**2 / variance
         for each, variances in self._variances.items():
             moved = self._variances_with(last, each)
             variances[:j, j] = moved[:j]
             variances[j, j + 1 : last] = moved[j + 1 : last]
-        for values in (self._weights, self._own, shifts):
+        for values in (*self._weights, self._own, shifts):
             values[j] = values[last]
         self.count = last
         self._change = shifts, variance

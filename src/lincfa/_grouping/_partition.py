@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._rule import EVIDENCE, EvidenceArray, Rule, imbalance_of, merge_threshold
+from .._rule import (
+    EvidenceArray,
+    Rule,
+    evidence_type,
+    imbalance_of,
+    merge_threshold,
+    of_targets,
+)
 from .._statistics import IndexArray, Statistics
 from ..theory._arrays import FloatArray
 
@@ -51,7 +58,7 @@ def group_within_blocks(
 ) -> Partition:
     """Group each block by itself: features of different blocks have nothing to do with another."""
     varying = statistics.varying
-    record = [np.empty(0, dtype=EVIDENCE)]
+    record = [rule.no_evidence()]
     for block in np.flatnonzero(np.bincount(blocks[varying]) > 1).tolist():
         inside = statistics.restricted_to(varying & (blocks == block))
         record.append(group(inside, rule).evidence)
@@ -60,35 +67,39 @@ def group_within_blocks(
 
 # Every number of groups from all features to one
 
-MERGES = np.dtype(
-    [
-        ("first", np.intp),
-        ("second", np.intp),
-        ("sign", np.int8),
-        ("size", np.intp),
-        ("correlation", np.float64),
-        ("f", np.float64),
-        ("height", np.float64),
-        ("pairwise", np.bool_),
-        ("variance_drop_share", np.float64),
-        ("bias_growth_share", np.float64),
-        ("mean_correlation", np.float64),
-        ("min_correlation", np.float64),
-        ("target_correlation", np.float64),
-    ]
-)
-"""One row per merge, in order. A group is named by its first member; the merged one keeps the
-smaller name of the two. ``sign`` is −1 where the second was flipped, each group having the sign of
-its first member. ``size`` is its number of features, ``correlation`` that of the two means,
-``height`` the running maximum of F, ``pairwise`` whether F compares the two means alone. The drop
-of variance and the growth of bias are the estimates of which F is the ratio, as shares of the
-target's variance. The last three are of the merged group: mean and minimum of the correlations of
-its features, and the correlation of its mean with the target; NaN until they are computed."""
+def merge_type(n_targets: int) -> np.dtype[np.void]:
+    """One row per merge, in order.
+
+    A group is named by its first member; the merged one keeps the smaller name of the two. ``sign``
+    is −1 where the second was flipped, each group having the sign of its first member. ``size`` is
+    its number of features, ``correlation`` that of the two means, ``height`` the running maximum of
+    F, ``pairwise`` whether F compares the two means alone. The drop of variance and the growth of
+    bias are the estimates of which F is the ratio, as shares of each target's variance. The last
+    three are of the merged group: mean and minimum of the correlations of its features, and the
+    correlation of its mean with each target; NaN until they are computed.
+    """
+    return np.dtype(
+        [
+            ("first", np.intp),
+            ("second", np.intp),
+            ("sign", np.int8),
+            ("size", np.intp),
+            ("correlation", np.float64),
+            ("f", np.float64),
+            ("height", np.float64),
+            ("pairwise", np.bool_),
+            of_targets("variance_drop_share", n_targets),
+            of_targets("bias_growth_share", n_targets),
+            ("mean_correlation", np.float64),
+            ("min_correlation", np.float64),
+            of_targets("target_correlation", n_targets),
+        ]
+    )
 
 
-def merge_record(size: int) -> npt.NDArray[np.void]:
+def merge_record(size: int, n_targets: int) -> npt.NDArray[np.void]:
     """Return an empty record of merges."""
-    record = np.empty(size, dtype=MERGES)
+    record = np.empty(size, dtype=merge_type(n_targets))
     for name in ("mean_correlation", "min_correlation", "target_correlation"):
         record[name] = np.nan
     return record
@@ -99,7 +110,7 @@ class MergePath:
     """Merges in their order, from one group per feature on."""
 
     varying: npt.NDArray[np.bool_]  # which features take part; constant ones do not
-    merges: npt.NDArray[np.void]  # see ``MERGES``
+    merges: npt.NDArray[np.void]  # see :func:`merge_type`
     weights: FloatArray | None = None  # of the features in means; None where all are the same
 
     @property
@@ -125,7 +136,8 @@ class MergePath:
         made = self.merges[: self.most_groups - n_groups]
         if tolerance is None:
             tolerance = float(made["height"][-1]) if made.size else 0.0
-        evidence = np.empty(made.size, dtype=EVIDENCE)
+        n_targets = int(np.prod(made.dtype["target_correlation"].shape))
+        evidence = np.empty(made.size, dtype=evidence_type(n_targets))
         evidence["feature"], evidence["partner"] = made["second"], made["first"]
         for name in ("sign", "correlation", "f", "variance_drop_share", "bias_growth_share"):
             evidence[name] = made[name]

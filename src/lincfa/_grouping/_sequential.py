@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .._rule import EVIDENCE, MARGIN, Decision, EvidenceArray, Rule
+from .._rule import MARGIN, Decision, EvidenceArray, Rule
 from .._statistics import (
     Comparison,
     Correlations,
@@ -44,7 +44,7 @@ def group_sequential(statistics: Statistics, rule: Rule) -> Partition:
     # feature that several would take goes to the first of them.
     is_free = statistics.varying.copy()
     free = np.flatnonzero(is_free)
-    record = [np.empty(0, dtype=EVIDENCE)]
+    record = [rule.no_evidence()]
     seed_share = 0.0
     while free.size:
         size = statistics.costs.block_size(free.size, seed_share)
@@ -114,7 +114,7 @@ def _join_first_seed(
     statistics: Statistics, rule: Rule, seeds: IndexArray, candidates: IndexArray
 ) -> EvidenceArray:
     """Let each candidate join the first of the seeds with which it passes."""
-    record = [np.empty(0, dtype=EVIDENCE)]
+    record = [rule.no_evidence()]
     if candidates.size == 0:
         return record[0]
     seeds, comparisons = _comparisons(statistics, rule, seeds, candidates)
@@ -146,8 +146,8 @@ def _comparisons(
     statistics: Statistics, rule: Rule, seeds: IndexArray, candidates: IndexArray
 ) -> tuple[IndexArray, list[Comparison]]:
     """Divide seeds × candidates into comparisons, leaving out what cannot pass."""
-    # A seed can only merge features whose correlation with the target is near its own. Sorted by
-    # that correlation, the seeds near a block of candidates are a short range. But then the columns
+    # A seed can only merge features whose correlation with the target is near its own, or with
+    # several targets their correlations along any direction. Sorted by that, the seeds near a block of candidates are a short range. But then the columns
     # of a block lie scattered in memory; if that costs more than it saves, blocks keep the order of
     # the columns and are compared with all seeds.
     width = max(_SMALLEST_BLOCK, _SCREEN_VALUES // seeds.size)
@@ -155,7 +155,7 @@ def _comparisons(
     by_target = seeds[np.argsort(r[seeds], kind="stable")]
     # Columns that differ by rounding only merge whatever the rule says.
     rounded = MARGIN + 2 * (rounding[by_target] + rounding[candidates].max())
-    distance = rule.largest_difference(r[by_target]) + rounded
+    distance = rule.largest_difference(statistics.target_correlation[:, by_target]) + rounded
     low, high = r[by_target] - distance, r[by_target] + distance
     ordered = candidates[np.argsort(r[candidates], kind="stable")]
     near = []
@@ -200,7 +200,7 @@ def group_sequential_connected(
     if statistics.complete:
         known = statistics.with_target(values, first, second)
     else:
-        known = Correlations(*values.reshape(-1, 4).T)
+        known = Correlations.of_figures(values.reshape(-1, 2 + 2 * statistics.n_targets).T)
     decision = _decide(statistics, rule, first, second, known)
     return partition_of(statistics.varying, rule.evidence(first, second, decision))
 
@@ -334,6 +334,4 @@ class _ConnectedGroups:
         """List the correlations of pairs that join."""
         if self._statistics.complete:
             return known.rho[joins].tolist()  # type: ignore[no-any-return]
-        some = known.at(joins)
-        values = [some.rho, some.r_first, some.r_second, np.asarray(some.n_samples)]
-        return np.array(values).T.tolist()  # type: ignore[no-any-return]
+        return known.at(joins).figures().T.tolist()  # type: ignore[no-any-return]

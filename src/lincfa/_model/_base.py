@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data._checks import check_reduced, is_dask, is_field, real_numbers
 from .._data._columns import Columns, keep_columns
-from .._data._frames import frame_of
+from .._data._frames import columns_of_records, frame_of
 from .._data._names import reduced_names
+from .._data._targets import Targets
 from .._data._training import FeatureTable, read_new
 from .._statistics._means import centers_of_means, group_means, spread_means
 from ..theory._arrays import FloatArray
@@ -30,6 +31,7 @@ class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The reduction of a table in memory, of which ``set_output`` makes a data frame."""
 
     _columns: Columns
+    _targets: Targets
     labels_: npt.NDArray[np.intp]
     groups_: list[npt.NDArray[np.intp]]
     n_groups_: int
@@ -162,7 +164,8 @@ class GroupModel(AnyContainer, GroupMeans):
     evidence_: npt.NDArray[np.void]
     cohesion_: npt.NDArray[np.void]
     n_samples_: float
-    target_scale_: float
+    target_scale_: float | FloatArray
+    target_names_: list[str]
     n_connected_components_: int
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
@@ -171,6 +174,12 @@ class GroupModel(AnyContainer, GroupMeans):
     def _keep_columns(self, columns: Columns) -> None:
         self._columns = columns
         keep_columns(self, columns)
+
+    def _keep_targets(self, targets: Targets) -> None:
+        self._targets = targets
+        self.target_names_ = targets.labels
+        if targets.classes is not None:
+            self.classes_ = targets.classes
 
     @property
     def field_(self) -> "Field":
@@ -337,13 +346,15 @@ class GroupModel(AnyContainer, GroupMeans):
     def evidence_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
         """Return ``evidence_`` as a data frame, with the names of features and partners.
 
+        Of several targets the estimates have one column for each, such as ``gain_share[y0]``.
+
         Parameters
         ----------
         library : {"pandas", "polars"}, default="pandas"
         """
         self._check_is_fitted()
         evidence, names = self.evidence_, self._columns.labels
-        columns: dict[str, Any] = {name: evidence[name] for name in evidence.dtype.names or ()}
+        columns: dict[str, Any] = columns_of_records(evidence, self.target_names_)
         for role in ("feature", "partner"):
             columns[role] = [str(names[i]) for i in evidence[role]]
         return frame_of(columns, library)
@@ -544,5 +555,5 @@ def forget_fit(estimator: Any, keep: Sequence[str] = ()) -> None:
         delattr(estimator, name)
 
 
-_PRIVATE = ("_columns", "_stream")
+_PRIVATE = ("_columns", "_targets", "_stream")
 """What a fit leaves beside its public attributes."""

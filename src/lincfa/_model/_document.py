@@ -25,10 +25,10 @@ from .._data._columns import Columns
 from .._data._connectivity import WORDS, labels_of, present_labels, read_structure
 from .._data._feature_weights import AREA
 from .._data._names import display_names
-from .._grouping import MERGES, PATHS, MergePath
-from .._grouping._cohesion import COHESION
+from .._grouping import PATHS, MergePath, merge_type
+from .._grouping._cohesion import cohesion_type
 from .._grouping._constraint import Constraint
-from .._rule import EVIDENCE, with_gains
+from .._rule import evidence_type, with_gains
 from ._files import write_atomically
 
 if TYPE_CHECKING:
@@ -394,14 +394,14 @@ ENTRIES: dict[str, Any] = {
     },
     "groups": _table(
         "cohesion_",
-        COHESION,
+        cohesion_type(1),
         mean_correlation=CORRELATION_OR_NAN,
         min_correlation=CORRELATION_OR_NAN,
         target_correlation=CORRELATION_OR_NAN,
     ),
     "evidence": _table(
         "evidence_",
-        EVIDENCE,
+        evidence_type(1),
         omit="group",
         sign=SIGN,
         correlation=CORRELATION,
@@ -411,7 +411,7 @@ ENTRIES: dict[str, Any] = {
         bias_growth_share=SHARE,
     ),
     "merge_path": _table(
-        "merge_path_", MERGES, sign=SIGN, correlation=CORRELATION, height=NOT_NEGATIVE
+        "merge_path_", merge_type(1), sign=SIGN, correlation=CORRELATION, height=NOT_NEGATIVE
     )._replace(optional=True),
     "regression": Entry(
         "regression", "weights of the groups", _write_regression, _read_regression, True

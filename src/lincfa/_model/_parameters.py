@@ -10,6 +10,7 @@ from .._grouping import PATHS, STRATEGIES
 
 UNITS = ("standardized", "original")
 MISSING = ("error", "pairwise")
+KINDS = ("numbers", "classes")
 RULES = ("best", "near_best", "one_standard_error")
 
 
@@ -74,6 +75,11 @@ def check_strategy(value: Any) -> None:
 def check_sample_dim(value: Any) -> None:
     if not isinstance(value, Hashable):
         raise ValueError(f"sample_dim must be None or the name of a dimension, got {value!r}")
+
+
+def check_target_kind(value: Any) -> None:
+    if value is not None:
+        check_choice("target", value, KINDS)
 
 
 def check_choosing(rule: Any, scoring: Any, max_groups: Any) -> None:

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from .._data._training import Training
 from ._array import ArrayStatistics as ArrayStatistics
-from ._array import refuse_constant_target as refuse_constant_target
-from ._array import standardize_target as standardize_target
+from ._array import standardize_targets as standardize_targets
 from ._cache import NearbyCorrelations as NearbyCorrelations
 from ._cache import cached as cached
 from ._moments import GapMoments as GapMoments
@@ -23,6 +22,8 @@ from ._protocol import GroupSums as GroupSums
 from ._protocol import IndexArray as IndexArray
 from ._protocol import PairCorrelations as PairCorrelations
 from ._protocol import Statistics as Statistics
+from ._protocol import mean_over_targets as mean_over_targets
+from ._protocol import mean_square as mean_square
 from ._protocol import most_features as most_features
 
 if TYPE_CHECKING:

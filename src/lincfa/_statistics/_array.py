@@ -4,19 +4,21 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isqrt
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from .._data._targets import Targets
 from .._data._training import Training
 from ..theory._arrays import FloatArray
 from ._gaps import (
-    N_SUMS,
     GapStatistics,
     all_pairs_in_strips,
     correlations_of,
+    n_prepared,
+    n_sums,
     present_means,
     seeds_for_sums,
     shared_sums,
@@ -84,16 +86,16 @@ class ArrayStatistics(Statistics):
     """
 
     _X: npt.NDArray[Any]
-    _target: FloatArray
+    _targets: FloatArray  # standardised, one a column
     _raw: npt.NDArray[np.bool_]
     _weights: FloatArray | None = None
 
     @classmethod
     def of(cls, training: Training) -> "ArrayStatistics":
-        """Compute means, scales and correlations with the target in one pass over X."""
+        """Compute means, scales and correlations with the targets in one pass over X."""
         X, weights = training.values, training.weights
-        target, target_scale = standardize_target(training.y, weights)
-        mean, scale, varying, correlation, gaps = column_moments(training, target)
+        targets, target_scale = standardize_targets(training.y, weights, training.targets)
+        mean, scale, varying, correlation, gaps = column_moments(training, targets)
         precision = float(np.finfo(X.dtype).eps)
         kind = ArrayGapStatistics if gaps else cls
         return kind(
@@ -104,9 +106,9 @@ class ArrayStatistics(Statistics):
             target_correlation=correlation,
             target_scale=target_scale,
             rounding=ROUNDING * precision * (1 + np.abs(mean) / scale),
-            costs=_costs_of_gaps(X) if gaps else _costs(X),
+            costs=_costs_of_gaps(X, targets.shape[1]) if gaps else _costs(X),
             _X=X,
-            _target=target,
+            _targets=targets,
             _raw=(np.abs(mean) <= _MODERATE_MEAN * scale)
             & (scale > 1 / _MODERATE_SCALE)
             & (scale < _MODERATE_SCALE)
@@ -140,7 +142,7 @@ class ArrayStatistics(Statistics):
             ends = np.concatenate([first[some], second[some]])
             features, places = np.unique(ends, return_inverse=True)
             parts.append(self._along(features, *np.split(places, 2)))
-        sums = np.hstack(parts) if parts else np.empty((N_SUMS, 0))
+        sums = np.hstack(parts) if parts else np.empty((n_sums(self.n_targets), 0))
         return self._correlations_along(sums, first, second)
 
     def _along(self, features: IndexArray, one: IndexArray, other: IndexArray) -> FloatArray:
@@ -261,7 +263,7 @@ class ArrayStatistics(Statistics):
         return _PairColumns(
             self._standardized(seeds)[:, position],
             self._standardized(second),
-            self._target[:, None],
+            self._targets.T[:, :, None],
             self.n_samples - 1,
         )
 
@@ -272,7 +274,7 @@ class ArrayStatistics(Statistics):
         contrast = columns.first - sign * columns.second
         weighted = self._weighted(contrast)
         gap = np.einsum("ij,ij->j", weighted, contrast) / (2 * columns.degrees)
-        covariance = columns.with_target(weighted)
+        covariance = columns.with_targets(weighted)
         distinct = gap > rounding**2
         return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
 
@@ -284,41 +286,45 @@ class ArrayStatistics(Statistics):
         above_minus_one: FloatArray,
         total: FloatArray,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Shares of difference and sum, and 1 − R², from what is left of the target itself."""
+        """Shares of difference and sum, and 1 − R², from what is left of each target itself."""
         first, second, degrees = columns.first, columns.second, columns.degrees
 
         def weight(covariance: FloatArray, variance: FloatArray) -> FloatArray:
             known = variance > 0
             return np.where(known, covariance, 0.0) / np.where(known, 2 * variance, 1.0)
 
-        of_sum = weight(total, above_minus_one)
-        residual = columns.target - (first + second) * of_sum
         contrast = first - second
         weighted = self._weighted(contrast)
-        slope = weight(np.einsum("ij,ij->j", weighted, residual) / degrees, below_one)
-        residual -= contrast * slope
-        shares = 2 * below_one * slope**2, 2 * above_minus_one * of_sum**2
-        unexplained = np.einsum("ij,ij->j", self._weighted(residual), residual) / degrees
-        return above_floor(rounding**2, *shares, unexplained)
+        figures = np.empty((3, *total.shape))  # for each target
+        for target, covariance, result in zip(
+            columns.targets, total, figures.transpose(1, 0, 2), strict=True
+        ):
+            of_sum = weight(covariance, above_minus_one)
+            residual = target - (first + second) * of_sum
+            slope = weight(np.einsum("ij,ij->j", weighted, residual) / degrees, below_one)
+            residual -= contrast * slope
+            result[0], result[1] = 2 * below_one * slope**2, 2 * above_minus_one * of_sum**2
+            result[2] = np.einsum("ij,ij->j", self._weighted(residual), residual) / degrees
+        return above_floor(rounding**2, *figures)
 
 
 @dataclass(frozen=True)
 class _PairColumns:
-    """Columns of pairs of features and their target, standardised on the samples they share.
+    """Columns of pairs of features and their targets, standardised on the samples they share.
 
     A sample that a pair does not share has zeros.
     """
 
     first: FloatArray
     second: FloatArray
-    target: FloatArray  # of each pair, or one for all
+    targets: FloatArray  # by the first axis; of each pair, or those of all
     degrees: FloatArray | float
 
-    def with_target(self, columns: FloatArray) -> FloatArray:
-        """Covariances of columns with the target."""
-        if self.target.shape[1] == 1:
-            return np.asarray(columns.T @ self.target[:, 0] / self.degrees)
-        return np.asarray(np.einsum("ij,ij->j", columns, self.target) / self.degrees)
+    def with_targets(self, columns: FloatArray) -> FloatArray:
+        """Covariances of columns with the targets."""
+        if self.targets.shape[2] == 1:
+            return np.asarray(self.targets[:, :, 0] @ columns / self.degrees)
+        return np.asarray(np.einsum("ij,kij->kj", columns, self.targets) / self.degrees)
 
 
 @dataclass(frozen=True)
@@ -327,33 +333,33 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
 
     def known(self, first: IndexArray, second: IndexArray) -> Correlations:
         if first is second and first.size > _GAP_WIDTH:
-            return Correlations(*all_pairs_in_strips(first, lambda _: _GAP_WIDTH, self.known))
-        result = np.zeros((N_SUMS, first.size, second.size))
-        target = self._target_and_weights()
-        if first is second:
-            for rows in row_slices(self.n_rows, 6 * first.size, _GAP_VALUES):
-                columns = self._scaled(rows, first)
-                result += sums_within(seeds_for_sums(columns, target[rows]), columns)
-            return correlations_of(result)
-        for rows in row_slices(self.n_rows, 6 * first.size, _GAP_VALUES):
-            seeds = seeds_for_sums(self._scaled(rows, first), target[rows])
+            return all_pairs_in_strips(first, lambda _: _GAP_WIDTH, self.known)
+        outcomes, k = self._outcomes(), self.n_targets
+        result = np.zeros((n_sums(k), first.size, second.size))
+        for rows in row_slices(self.n_rows, n_prepared(k) * first.size, _GAP_VALUES):
+            columns = self._scaled(rows, first)
+            seeds = seeds_for_sums(columns, outcomes[rows])
+            if first is second:
+                result += sums_within(seeds, columns, k)
+                continue
             for left in range(0, second.size, _GAP_WIDTH):
                 part = slice(left, left + _GAP_WIDTH)
-                result[:, :, part] += shared_sums(seeds, self._scaled(rows, second[part]))
+                result[:, :, part] += shared_sums(seeds, self._scaled(rows, second[part]), k)
         return correlations_of(result)
 
     def _along(self, features: IndexArray, one: IndexArray, other: IndexArray) -> FloatArray:
         columns = self._scaled(slice(None), features)
-        return sums_of_pairs(columns[:, one], columns[:, other], self._target_and_weights())
+        return sums_of_pairs(columns[:, one], columns[:, other], self._outcomes())
 
     def _correlations_along(
         self, sums: FloatArray, first: IndexArray, second: IndexArray
     ) -> Correlations:
         return correlations_of(sums)
 
-    def _target_and_weights(self) -> FloatArray:
+    def _outcomes(self) -> FloatArray:
+        """Targets, and the weights of the rows, side by side."""
         weights = np.ones(self.n_rows) if self._weights is None else self._weights
-        return np.column_stack([self._target, weights])
+        return np.column_stack([self._targets, weights])
 
     def _scaled(self, rows: slice, features: IndexArray) -> FloatArray:
         columns = take_columns(self._X, rows, features, self.mean)
@@ -366,10 +372,10 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
     def _columns_of_pairs(self, first: IndexArray, second: IndexArray) -> _PairColumns:
         columns = [take_columns(self._X, slice(None), some, self.mean) for some in (first, second)]
         shared = ~(np.isnan(columns[0]) | np.isnan(columns[1]))
-        counts = shared * self._target_and_weights()[:, 1:]
-        target = np.where(shared, self._target[:, None], np.nan)
-        standard = [standardize(values, 0.0, counts)[0] for values in (*columns, target)]
-        return _PairColumns(standard[0], standard[1], standard[2], counts.sum(axis=0) - 1)
+        counts = shared * self._outcomes()[:, -1:]
+        targets = (np.where(shared, target[:, None], np.nan) for target in self._targets.T)
+        one, other, *rest = (standardize(values, 0.0, counts)[0] for values in (*columns, *targets))
+        return _PairColumns(one, other, np.array(rest), counts.sum(axis=0) - 1)
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
         """Variance of each group's sum, from the products of members that are present together."""
@@ -381,7 +387,7 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
             for values in (own, np.abs(own), own**2)
         )
         products, counts = np.zeros((2, n_groups))
-        weights = self._target_and_weights()[:, 1]
+        weights = self._outcomes()[:, -1]
         for rows in row_slices(self.n_rows, grouped.size, _GAP_VALUES):
             values = self._scaled(rows, grouped).T
             missing = np.isnan(values)
@@ -395,15 +401,15 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
         return variances_of_sums(np.stack([products, counts]), labels, n_groups, factors)
 
 
-def _costs_of_gaps(X: npt.NDArray[Any]) -> Costs:
+def _costs_of_gaps(X: npt.NDArray[Any], n_targets: int) -> Costs:
     """What correlations of columns with missing values cost."""
     costs = _costs(X)
-    # Six columns are made of each seed; and columns cannot be added up or kept. Pairs within a
+    # Several columns are made of each seed; and columns cannot be added up or kept. Pairs within a
     # block cost as much as others, so that it is as small as it can be.
     return replace(
         costs,
         block_size=lambda remaining, _: min(remaining, _SMALLEST_BLOCK),
-        max_seeds=max(_FEWEST_SEEDS, costs.max_seeds // 6),
+        max_seeds=max(_FEWEST_SEEDS, costs.max_seeds // n_prepared(n_targets)),
         scattered=np.inf,
         columns=0,
     )
@@ -442,29 +448,22 @@ def _costs(X: npt.NDArray[Any]) -> Costs:
 # Single columns
 
 
-def standardize_target(
-    y: FloatArray, weights: FloatArray | None = None
-) -> tuple[FloatArray, float]:
-    """Standardise the target; raise if it is constant."""
-    target, _, scale, varies = standardize(y.reshape(-1, 1), np.finfo(np.float64).eps, weights)
-    if not np.isfinite(scale[0]):
-        raise ValueError("Values too large for float64 in the target y; rescale it first.")
-    if not varies[0]:
-        refuse_constant_target(y[0] if weights is None else y[weights > 0][0])
-    return target[:, 0], float(scale[0])
-
-
-def refuse_constant_target(value: float) -> NoReturn:
-    """Raise the error for a constant target."""
-    raise ValueError(
-        f"The target y is constant (all values are {value:g}): nothing supervises the reduction."
-    )
+def standardize_targets(
+    y: FloatArray, weights: FloatArray | None, targets: Targets
+) -> tuple[FloatArray, FloatArray]:
+    """Standardise the targets, one a column; raise if one is constant."""
+    values, _, scale, varies = standardize(y, np.finfo(np.float64).eps, weights)
+    for place in np.flatnonzero(~np.isfinite(scale)):
+        where = targets.describe(int(place))
+        raise ValueError(f"Values too large for float64 in {where}; rescale it first.")
+    targets.check_varying(varies, y[0] if weights is None else y[weights > 0][0])
+    return values, scale
 
 
 def column_moments(
-    training: Training, target: FloatArray
+    training: Training, targets: FloatArray
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_], FloatArray, bool]:
-    """Means, scales, which columns vary, and correlations with the target, in one pass.
+    """Means, scales, which columns vary, and correlations with the targets, in one pass.
 
     Also whether values are missing; of such columns the moments are those of the values present.
     """
@@ -476,10 +475,10 @@ def column_moments(
     rows_of_x, D = X.shape
     counts = np.ones(rows_of_x) if weights is None else weights
     roots = None if weights is None else np.sqrt(weights)[:, None]
-    weighted_target = counts * target
+    factors = np.vstack([counts, counts * targets.T])
     n = counts.sum()
     degrees = n - 1
-    sums, squares, products = np.zeros((3, D))
+    squares, sums_and_products = np.zeros(D), np.zeros((len(factors), D))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         some_rows = np.asarray(
             X[:: max(1, rows_of_x // _SHIFT_ROWS)][:_SHIFT_ROWS], dtype=np.float64
@@ -487,16 +486,17 @@ def column_moments(
         shift: FloatArray = some_rows.mean(axis=0)
         for rows, columns, tile in tiles(X):
             np.subtract(X[rows, columns], shift[columns], out=tile)
-            sums[columns] += counts[rows] @ tile
-            products[columns] += weighted_target[rows] @ tile
+            sums_and_products[:, columns] += factors[:, rows] @ tile
             if roots is not None:
                 tile *= roots[rows]
             squares[columns] += column_squares(tile)
+        sums, products = sums_and_products[0], sums_and_products[1:]
         offset = sums / n
         mean = shift + offset
         variance = (squares - sums * offset) / degrees
         scale = np.sqrt(variance)
-        correlation = (products - offset * weighted_target.sum()) / (degrees * scale)
+        of_targets = factors[1:].sum(axis=1, keepdims=True)
+        correlation = (products - offset * of_targets) / (degrees * scale)
         precision = float(np.finfo(X.dtype).eps)
         sound = _are_sound(mean, scale, variance, offset, precision)
     varying = np.ones(D, dtype=np.bool_)
@@ -505,7 +505,7 @@ def column_moments(
     if not np.isfinite(squares[delicate]).all():
         gaps = training.gaps and np.isnan(squares).any()
         if gaps:
-            mean, scale, correlation, sound = _moments_of_present(training, target)
+            mean, scale, correlation, sound = _moments_of_present(training, targets)
             delicate = np.flatnonzero(~sound)
         if not (gaps and np.isfinite(scale[delicate]).all()):
             training.check_finite()
@@ -515,42 +515,43 @@ def column_moments(
         values = take_columns(X, slice(None), part)
         if not gaps:
             standard, *moments = standardize(values, precision, weights)
-            correlation[part] = standard.T @ weighted_target / degrees
+            correlation[:, part] = factors[1:] @ standard / degrees
         else:
             present = ~np.isnan(values) * counts[:, None]
             standard, *moments = standardize(values, precision, present)
-            correlation[part] = correlations_with(standard, present, target)
+            correlation[:, part] = correlations_with(standard, present, targets)
         mean[part], scale[part], varying[part] = moments
     too_large = ~(np.abs(mean) + scale < _LARGEST_UNIT)
-    raise_if_any("large", too_large, "float64", training.columns)
-    raise_if_any("small", scale < 1 / _LARGEST_UNIT, "float64", training.columns)
+    too_small = scale < 1 / _LARGEST_UNIT
+    raise_if_any("large", too_large, "float64", training.columns, training.targets)
+    raise_if_any("small", too_small, "float64", training.columns, training.targets)
     return mean, scale, varying, correlation, gaps
 
 
 def _moments_of_present(
-    training: Training, target: FloatArray
+    training: Training, targets: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
-    """Means, scales and correlations with the target of the values present, and which are sound."""
+    """Means, scales and correlations with the targets of values present, and which are sound."""
     X, weights = training.values, training.weights
     rows_of_x, D = X.shape
     weights = np.ones(rows_of_x) if weights is None else weights
-    with_presence = np.vstack([weights, weights * target, weights * target**2])
-    with_values = with_presence[:2]
+    k = targets.shape[1]
+    with_presence = np.vstack([weights, weights * targets.T, weights * targets.T**2])
+    with_values = with_presence[: k + 1]
     some_rows = np.array(X[:: max(1, rows_of_x // _SHIFT_ROWS)][:_SHIFT_ROWS], dtype=np.float64)
     shift = np.nan_to_num(present_means(some_rows))
-    sums, products, squares, n, t, tt = np.zeros((6, D))
+    squares, counted, summed = np.zeros(D), np.zeros((1 + 2 * k, D)), np.zeros((1 + k, D))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for rows, columns, tile in tiles(X):
             np.subtract(X[rows, columns], shift[columns], out=tile)
             missing = np.isnan(tile)
             zero_missing(tile, missing)
-            counted = with_presence[:, rows] @ (~missing).astype(np.float64)
-            for total, part in zip((n, t, tt), counted, strict=True):
-                total[columns] += part
-            for total, part in zip((sums, products), with_values[:, rows] @ tile, strict=True):
-                total[columns] += part
+            counted[:, columns] += with_presence[:, rows] @ (~missing).astype(np.float64)
+            summed[:, columns] += with_values[:, rows] @ tile
             tile *= tile
             squares[columns] += weights[rows] @ tile
+        n, t, tt = counted[0], counted[1 : k + 1], counted[k + 1 :]
+        sums, products = summed[0], summed[1:]
         offset = np.nan_to_num(sums / n)
         mean = shift + offset
         variance = (squares - sums * offset) / (n - 1)
@@ -559,7 +560,7 @@ def _moments_of_present(
         correlation = (products - offset * t) / (scale * np.sqrt((n - 1) * of_target))
         precision = float(np.finfo(X.dtype).eps)
         sound = _are_sound(mean, scale, variance, offset, precision)
-        sound &= (n > 1) & (of_target > FLAT * n)
+        sound &= (n > 1) & (of_target > FLAT * n).all(axis=0)
     return mean, scale, correlation, sound
 
 
@@ -575,12 +576,12 @@ def _are_sound(
     )
 
 
-def correlations_with(columns: FloatArray, counts: FloatArray, target: FloatArray) -> FloatArray:
-    """Correlations of standardised columns with the target, on the samples they have."""
+def correlations_with(columns: FloatArray, counts: FloatArray, targets: FloatArray) -> FloatArray:
+    """Correlations of standardised columns with the targets, on the samples they have."""
     n = counts.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        variance = target**2 @ counts - (target @ counts) ** 2 / n
-        product = np.einsum("ij,ij,i->j", counts, columns, target)
+        variance = targets.T**2 @ counts - (targets.T @ counts) ** 2 / n
+        product = targets.T @ (counts * columns)
         correlation = product / np.sqrt((n - 1) * variance)
     return np.where((variance > FLAT * n) & (n > 1), correlation, 0.0)
 

@@ -1,10 +1,13 @@
 """Statistics of features with missing values: each pair on the samples that it shares.
 
-Everything follows from ten sums over the samples in which both features of a pair are present: the
-number of samples, and the sums, squares and products of the two features and the target. They add
+Everything follows from sums over the samples in which both features of a pair are present: the
+number of samples, and the sums, squares and products of the two features and the targets. They add
 up over rows, so that they can be computed in memory, accumulated, or gathered from chunks. Features
 are centred and scaled first, so that no digits are lost, unless a value that a pair does not share
 is so far off that the others hardly vary beside it: 1e6 times their scale leaves seven digits.
+
+The sums are n, Σx₁, Σx₂, Σx₁², Σx₂², Σx₁x₂, and for each target t Σtx₁, Σtx₂, Σt, Σt², in this
+order.
 """
 
 from abc import abstractmethod
@@ -28,67 +31,85 @@ from ._protocol import (
     add_member,
 )
 
-N_SUMS = 10
-"""n, Σx₁, Σx₂, Σx₁², Σx₂², Σx₁x₂, Σtx₁, Σtx₂, Σt, Σt², of target t, in this order."""
+_OF_PAIR, _OF_TARGET = 6, 4
 
 _MEMBERS = 64
 """Members of a group whose correlations with candidates are computed together."""
 
 
-def seeds_for_sums(columns: FloatArray, target: FloatArray) -> FloatArray:
-    """Prepare columns x₁ for :func:`shared_sums`, as x₁, 1, t, x₁², tx₁ and t² side by side.
+def n_sums(n_targets: int) -> int:
+    """Number of sums of a pair."""
+    return _OF_PAIR + _OF_TARGET * n_targets
 
-    Missing values are NaN here and 0 in the result. ``target`` has two columns: the target t, and
-    the weights of the rows.
+
+def n_prepared(n_targets: int) -> int:
+    """Number of columns that :func:`seeds_for_sums` makes of each."""
+    return 3 + 3 * n_targets
+
+
+def seeds_for_sums(columns: FloatArray, outcomes: FloatArray) -> FloatArray:
+    """Prepare columns x₁ for :func:`shared_sums`: x₁, 1, all t, x₁², all tx₁, all t², one a row.
+
+    Missing values are NaN here and 0 in the result. ``outcomes`` are the targets t, and in the last
+    column the weights of the rows.
     """
-    t, weights = target.T[:, :, None]
     n, size = columns.shape
-    result = np.empty((6, size, n))
-    values, presence, with_t, squares, products, with_squares = result.transpose(0, 2, 1)
+    targets, weights = outcomes.T[:-1, :, None], outcomes[:, -1:]
+    result = np.empty((n_prepared(len(targets)), size, n))
+    values, presence, *others = result.transpose(0, 2, 1)
+    k = len(targets)
+    with_t, squares, products, with_squares = others[:k], others[k], others[k + 1 : -k], others[-k:]
     there = ~np.isnan(columns)
     values[...] = np.where(there, columns, 0.0)
     presence[...] = there * weights
     np.multiply(values, values * weights, out=squares)
     values *= weights
-    np.multiply(values, t, out=products)
-    np.multiply(presence, t, out=with_t)
-    np.multiply(with_t, t, out=with_squares)
-    return result.reshape(6 * size, n)
+    for number, t in enumerate(targets):
+        np.multiply(values, t, out=products[number])
+        np.multiply(presence, t, out=with_t[number])
+        np.multiply(with_t[number], t, out=with_squares[number])
+    return result.reshape(-1, n)
 
 
-def shared_sums(seeds: FloatArray, columns: FloatArray) -> FloatArray:
-    """Sums over the shared samples of all pairs of seeds and columns, of shape (10, …, …).
+def shared_sums(seeds: FloatArray, columns: FloatArray, n_targets: int) -> FloatArray:
+    """Sums over the shared samples of all pairs of seeds and columns, of shape (sums, …, …).
 
     Missing values of the columns are NaN; the columns are overwritten.
     """
-    size = seeds.shape[0] // 6
+    size = seeds.shape[0] // n_prepared(n_targets)
+    result = np.empty((n_sums(n_targets), size, columns.shape[1]))
     missing = np.isnan(columns)
     zero_missing(columns, missing)
-    result = np.empty((N_SUMS, size, columns.shape[1]))
-    with_values = (seeds[: 3 * size] @ columns).reshape(3, size, -1)
-    with_presence = (seeds @ (~missing).astype(np.float64)).reshape(6, size, -1)
+    with_values = (seeds[: (2 + n_targets) * size] @ columns).reshape(2 + n_targets, size, -1)
+    result[5], result[2], result[7::_OF_TARGET] = with_values[0], with_values[1], with_values[2:]
+    _add_presence(result, seeds, missing, n_targets)
     np.multiply(columns, columns, out=columns)
     result[4] = seeds[size : 2 * size] @ columns
-    for place, sums in zip((5, 2, 7), with_values, strict=True):
-        result[place] = sums
-    for place, sums in zip((1, 0, 8, 3, 6, 9), with_presence, strict=True):
-        result[place] = sums
     return result
 
 
-def sums_within(seeds: FloatArray, columns: FloatArray) -> FloatArray:
+def sums_within(seeds: FloatArray, columns: FloatArray, n_targets: int) -> FloatArray:
     """The same of all pairs of columns which are the seeds themselves, for less."""
     size = columns.shape[1]
-    result = np.empty((N_SUMS, size, size))
+    result = np.empty((n_sums(n_targets), size, size))
     missing = np.isnan(columns)
-    with_presence = (seeds @ (~missing).astype(np.float64)).reshape(6, size, -1)
-    for place, sums in zip((1, 0, 8, 3, 6, 9), with_presence, strict=True):
-        result[place] = sums
-    for place, mirror in ((2, 1), (4, 3), (7, 6)):
-        result[place] = result[mirror].T
+    _add_presence(result, seeds, missing, n_targets)
+    result[[2, 4]] = result[[1, 3]].transpose(0, 2, 1)
+    result[7::_OF_TARGET] = result[6::_OF_TARGET].transpose(0, 2, 1)
     zero_missing(columns, missing)
     result[5] = seeds[:size] @ columns
     return result
+
+
+def _add_presence(
+    result: FloatArray, seeds: FloatArray, missing: npt.NDArray[np.bool_], n_targets: int
+) -> None:
+    """Write the sums of the seeds where the columns are not missing."""
+    k = n_targets
+    sums = (seeds @ (~missing).astype(np.float64)).reshape(n_prepared(k), *result.shape[1:])
+    result[1], result[0], result[3] = sums[0], sums[1], sums[2 + k]
+    for first, place in ((2, 8), (3 + k, 6), (3 + 2 * k, 9)):
+        result[place::_OF_TARGET] = sums[first : first + k]
 
 
 def present_means(X: npt.NDArray[Any]) -> FloatArray:
@@ -103,17 +124,19 @@ def zero_missing(values: FloatArray, missing: npt.NDArray[np.bool_]) -> None:
     values.view(np.int64)[...] &= missing.astype(np.int64) - 1
 
 
-def sums_of_pairs(first: FloatArray, second: FloatArray, target: FloatArray) -> FloatArray:
-    """The same of pairs of columns side by side, of shape (10, pairs)."""
-    t, weights = target.T[:, :, None]
+def sums_of_pairs(first: FloatArray, second: FloatArray, outcomes: FloatArray) -> FloatArray:
+    """The same of pairs of columns side by side, of shape (sums, pairs)."""
+    targets, weights = outcomes.T[:-1, :, None], outcomes[:, -1:]
     there = ~(np.isnan(first) | np.isnan(second))
     a, b, counts = np.where(there, first, 0.0), np.where(there, second, 0.0), there * weights
-    with_t = t * counts
-    products = (counts, a * counts, b * counts, with_t)
-    (n, sum_a, sum_b, sum_t), (wa, wb) = (p.sum(axis=0) for p in products), products[1:3]
-    squares = (np.einsum("ij,ij->j", *pair) for pair in ((wa, a), (wb, b), (wa, b)))
-    with_target = (np.einsum("ij,ij->j", with_t, x) for x in (a, b))
-    return np.array([n, sum_a, sum_b, *squares, *with_target, sum_t, (t * with_t).sum(axis=0)])
+    wa, wb = a * counts, b * counts
+    sums = [product.sum(axis=0) for product in (counts, wa, wb)]
+    sums += [np.einsum("ij,ij->j", *pair) for pair in ((wa, a), (wb, b), (wa, b))]
+    for t in targets:
+        with_t = t * counts
+        sums += [np.einsum("ij,ij->j", with_t, x) for x in (a, b)]
+        sums += [with_t.sum(axis=0), (t * with_t).sum(axis=0)]
+    return np.array(sums)
 
 
 def present_sums(
@@ -157,16 +180,19 @@ def variances_of_sums(
 
 def correlations_of(sums: FloatArray) -> Correlations:
     """Correlations of pairs from their sums; those of pairs that cannot be judged are 0."""
-    n, a, b, aa, bb, ab, ta, tb, t, tt = sums
+    n, a, b, aa, bb, ab = sums[:_OF_PAIR]
+    ta, tb, t, tt = (sums[_OF_PAIR + place :: _OF_TARGET] for place in range(_OF_TARGET))
     with np.errstate(divide="ignore", invalid="ignore"):
-        variances = [square - total**2 / n for square, total in ((aa, a), (bb, b), (tt, t))]
         known = n >= ENOUGH_SAMPLES
-        for variance, square in zip(variances, (aa, bb, tt), strict=True):
-            known &= variance > FLAT * square
-        root_a, root_b, root_t = map(np.sqrt, variances)
-        rho = (ab - a * b / n) / (root_a * root_b)
-        r_first = (ta - t * a / n) / (root_a * root_t)
-        r_second = (tb - t * b / n) / (root_b * root_t)
+        roots = []
+        for square, total in ((aa, a), (bb, b), (tt, t)):
+            variance = square - total**2 / n
+            varies = variance > FLAT * square
+            known &= varies if varies.ndim == known.ndim else varies.all(axis=0)
+            roots.append(np.sqrt(variance))
+        rho = (ab - a * b / n) / (roots[0] * roots[1])
+        r_first = (ta - t * a / n) / (roots[0] * roots[2])
+        r_second = (tb - t * b / n) / (roots[1] * roots[2])
     rho, r_first, r_second = (
         np.clip(np.where(known, r, 0.0), -1, 1) for r in (rho, r_first, r_second)
     )
@@ -175,31 +201,34 @@ def correlations_of(sums: FloatArray) -> Correlations:
 
 def mirrored(sums: FloatArray) -> FloatArray:
     """Return the sums of the same pairs with first and second exchanged."""
-    return sums[[0, 2, 1, 4, 3, 5, 7, 6, 8, 9]].transpose(0, 2, 1)
-
-
-def figures(known: Correlations) -> FloatArray:
-    """Stack the correlations of pairs and their numbers of samples."""
-    return np.stack([known.rho, known.r_first, known.r_second, np.asarray(known.n_samples)])
+    order = [0, 2, 1, 4, 3, 5]
+    for first in range(_OF_PAIR, len(sums), _OF_TARGET):
+        order += [first + 1, first, first + 2, first + 3]
+    return sums[order].transpose(0, 2, 1)
 
 
 def all_pairs_in_strips(
     features: IndexArray,
     step: Callable[[int], int],
     known: Callable[[IndexArray, IndexArray], Correlations],
-) -> FloatArray:
-    """Figures of all pairs of features, some rows at a time, each pair computed once."""
+) -> Correlations:
+    """Correlations of all pairs of features, some rows at a time, each pair computed once."""
     # ``step`` returns how many features to compare with so many at once.
     size, top = features.size, 0
-    result = np.empty((4, size, size))
+    result: FloatArray | None = None
     while top < size:
         rest = features[top:]
         strip = rest[: step(rest.size)]
-        part, bottom = figures(known(strip, rest)), top + strip.size
-        result[:, top:bottom, top:] = part
-        result[:, top:, top:bottom] = part[[0, 2, 1, 3]].transpose(0, 2, 1)
+        part, bottom = known(strip, rest), top + strip.size
+        figures = part.figures()
+        if result is None:
+            result = np.empty((len(figures), size, size))
+        result[:, top:bottom, top:] = figures
+        exchanged = Correlations(part.rho, part.r_second, part.r_first, part.n_samples)
+        result[:, top:, top:bottom] = exchanged.figures().transpose(0, 2, 1)
         top = bottom
-    return result
+    assert result is not None
+    return Correlations.of_figures(result)
 
 
 @dataclass(frozen=True)
@@ -246,7 +275,8 @@ class GapGroupSums(GroupSums):
         self._statistics = statistics
         self._members: list[int] = []
         self._factors: list[float] = []
-        self._sums, self._counted = np.zeros((4, size)), np.zeros(size, dtype=np.intp)
+        self._sums = np.zeros((2 + 2 * statistics.n_targets, size))
+        self._counted = np.zeros(size, dtype=np.intp)
 
     def add(self, features: IndexArray, factors: FloatArray) -> None:
         self._members += features.tolist()

@@ -9,13 +9,14 @@ import numpy.typing as npt
 
 from .._data._checks import ENOUGH_SAMPLES
 from .._data._columns import Columns
+from .._data._targets import Targets
 from .._data._training import Training
 from ..theory._arrays import FloatArray
 from ._gaps import (
-    N_SUMS,
     GapStatistics,
     correlations_of,
     mirrored,
+    n_sums,
     present_means,
     seeds_for_sums,
     shared_sums,
@@ -45,25 +46,29 @@ _BLOCK, _SEEDS = 1024, 512
 """Correlations cost nothing here: as many features as make a square of a few megabytes."""
 
 _STRIP = 256
-_KEPT, _EXCHANGED, _OF_FIRST = [0, 1, 3, 5, 6, 8, 9], (2, 4, 7), (1, 2, 4)
-"""The sums of pairs that are kept, those that are not, and where among the kept ones these are, for
-the features exchanged."""
+
+
+def _kept(n_targets: int) -> tuple[list[int], list[int], list[int]]:
+    """The sums of pairs that are kept; those that are not; and those that they are exchanged."""
+    of_targets = range(6, n_sums(n_targets), 4)
+    kept = [0, 1, 3, 5, *(place + k for place in of_targets for k in (0, 2, 3))]
+    return kept, [2, 4, *(place + 1 for place in of_targets)], [1, 3, *of_targets]
 
 
 class Moments:
-    """Counts, means and comoments of features and target, updated chunk by chunk.
+    """Counts, means and comoments of features and targets, updated chunk by chunk.
 
-    The target is the last column. Comoments are sums of products of deviations from the mean of
+    The targets are the last columns. Comoments are sums of products of deviations from the mean of
     the rows so far; adding a chunk adds the chunk's own comoments and, for the distance of the two
     means, one outer product, so that no large sums are ever subtracted from each other. With
     weights, a row counts as that many rows.
     """
 
-    def __init__(self, n_features: int, precision: float) -> None:
-        size = n_features + 1
-        self.n_samples = 0.0
+    def __init__(self, n_features: int, n_targets: int, precision: float) -> None:
+        size = n_features + n_targets
+        self.n_samples, self.n_features = 0.0, n_features
         self.precision = np.full(size, precision)
-        self.precision[-1] = np.finfo(np.float64).eps
+        self.precision[n_features:] = np.finfo(np.float64).eps
         self.mean = np.zeros(size)
         self.low = np.full(size, np.inf)
         self.high = np.full(size, -np.inf)
@@ -86,9 +91,10 @@ class Moments:
         X, y, weights = _rows_that_count(chunk)
         if not y.size:
             return
-        low, high = np.append(X.min(axis=0), y.min()), np.append(X.max(axis=0), y.max())
+        low = np.append(X.min(axis=0), y.min(axis=0))
+        high = np.append(X.max(axis=0), y.max(axis=0))
         low, high = np.minimum(self.low, low), np.maximum(self.high, high)
-        check_range(low, high, self.precision, chunk.columns)
+        check_range(low, high, self.precision, chunk.columns, chunk.targets)
         self.low, self.high = low, high
         self.add(X, y, weights)
 
@@ -115,10 +121,10 @@ class Moments:
         added = float(weights.sum())
         total = self.n_samples + added
         # One row more than the data: for the distance of the means.
-        deviations = np.empty((y.size + 1, self.mean.size))
+        deviations = np.empty((len(y) + 1, self.mean.size))
         values = deviations[:-1]
-        values[:, :-1] = X
-        values[:, -1] = y
+        values[:, : self.n_features] = X
+        values[:, self.n_features :] = y
         mean = weights @ values / added
         values -= mean
         correction = weights @ values / added
@@ -134,44 +140,49 @@ class Moments:
 
     @property
     def varying(self) -> npt.NDArray[np.bool_]:
-        """Which columns, the target last, differ by more than their rounding."""
+        """Which columns, the targets last, differ by more than their rounding."""
         return varies(self.low, self.high, self.mean, self.precision)
 
     @property
     def sufficient(self) -> bool:
-        """Whether there are enough samples, and variation in the target and in some feature."""
-        return _are_sufficient(self.n_samples, self.varying)
+        """Whether there are enough samples, and variation in the targets and in some feature."""
+        return _are_sufficient(self.n_samples, self.varying, self.n_features)
 
 
 class GapMoments:
     """Sums over the shared samples of all pairs of features, updated chunk by chunk.
 
-    Of the ten sums seven are kept: the others are those of the pair with its features exchanged.
+    Of the sums of a pair some are kept: the others are those of the pair exchanged.
     They are of columns less a shift that is fixed when a column first has values, so that no digits
     are lost; all sums of a pair begin there.
     """
 
     def __init__(self, n_features: int, precision: FloatArray) -> None:
-        self.precision = precision
-        self.shift = np.full(n_features + 1, np.nan)  # the target is the last
-        self.low = np.full(n_features + 1, np.inf)
-        self.high = np.full(n_features + 1, -np.inf)
-        self.sums = np.zeros((len(_KEPT), n_features, n_features))
-        self.target = np.zeros(3)  # number, sum and squares of the target of all samples
+        size = precision.size  # with the targets, which are the last
+        self.precision, self.n_features = precision, n_features
+        self.shift = np.full(size, np.nan)
+        self.low = np.full(size, np.inf)
+        self.high = np.full(size, -np.inf)
+        self.sums = np.zeros((len(_kept(self.n_targets)[0]), n_features, n_features))
+        # Of all samples their number, and for each target its sum and its squares.
+        self.n_samples, self.target_sums = 0.0, np.zeros((2, self.n_targets))
 
     @classmethod
     def of(cls, moments: Moments) -> "GapMoments":
         """Continue from moments of rows in which no values were missing."""
-        result = cls(moments.mean.size - 1, moments.precision)
+        D = moments.n_features
+        result = cls(D, moments.precision)
         if moments.n_samples:
             full = np.tril(moments.comoment) + np.tril(moments.comoment, -1).T
             # Less their means all columns add up to 0.
-            squares, products = np.diagonal(full)[:-1, None], full[:-1, -1:]
-            n, target_squares = moments.n_samples, full[-1, -1]
-            kept = (n, 0.0, squares, full[:-1, :-1], products, 0.0, target_squares)
+            squares = np.diagonal(full)
+            kept: list[FloatArray | float] = [moments.n_samples, 0.0, squares[:D, None]]
+            kept.append(full[:D, :D])
+            for place in range(D, squares.size):
+                kept += [full[:D, place, None], 0.0, squares[place]]
             for sums, values in zip(result.sums, kept, strict=True):
                 sums[...] = values
-            result.target[:] = n, 0.0, target_squares
+            result.n_samples, result.target_sums[1] = moments.n_samples, squares[D:]
             result.shift, result.low, result.high = moments.mean, moments.low, moments.high
         return result
 
@@ -181,72 +192,76 @@ class GapMoments:
         return MomentGapStatistics.from_moments(self)
 
     @property
-    def n_samples(self) -> float:
-        """Number of samples, or the sum of their weights."""
-        return float(self.target[0])
+    def n_targets(self) -> int:
+        """Number of targets."""
+        return self.precision.size - self.n_features
 
     @staticmethod
-    def check_size(n_features: int) -> None:
+    def check_size(n_features: int, n_targets: int) -> None:
         """Raise if the sums of so many features would not fit into memory."""
+        matrices = len(_kept(n_targets)[0])
         what = (
-            f"seven matrices of {n_features} × {n_features} sums where values are missing, which "
-            "take"
+            f"{matrices} matrices of {n_features} × {n_features} sums where values are missing, "
+            "which take"
         )
-        most = int((LARGEST_SQUARE / (8 * len(_KEPT))) ** 0.5)
-        _check_size(8 * len(_KEPT) * n_features**2, what, most)
+        most = int((LARGEST_SQUARE / (8 * matrices)) ** 0.5)
+        _check_size(8 * matrices * n_features**2, what, most)
 
     def update(self, chunk: Training) -> None:
         """Add the rows of a chunk; if an error is raised, nothing is changed."""
         X, y, weights = _rows_that_count(chunk)
         if not y.size:
             return
-        low = np.fmin(self.low, np.append(np.fmin.reduce(X), y.min()))
-        high = np.fmax(self.high, np.append(np.fmax.reduce(X), y.max()))
-        check_range(low, high, self.precision, chunk.columns)
+        low = np.fmin(self.low, np.append(np.fmin.reduce(X), y.min(axis=0)))
+        high = np.fmax(self.high, np.append(np.fmax.reduce(X), y.max(axis=0)))
+        check_range(low, high, self.precision, chunk.columns, chunk.targets)
         # Within their range, and near the values, so that differences to it are small.
-        middle = np.append(present_means(X), y.mean())
+        middle = np.append(present_means(X), y.mean(axis=0))
         self.shift = np.where(np.isnan(self.shift), middle, self.shift)
         self.low, self.high = low, high
-        for rows in row_slices(y.size, self.shift.size, _CHUNK_VALUES):
-            self._add(X[rows] - self.shift[:-1], y[rows] - self.shift[-1], weights[rows])
+        shift, of_targets = np.split(self.shift, [self.n_features])
+        for rows in row_slices(len(y), self.shift.size, _CHUNK_VALUES):
+            self._add(X[rows] - shift, y[rows] - of_targets, weights[rows])
 
     def _add(self, values: FloatArray, y: FloatArray, weights: FloatArray) -> None:
-        self.target += weights.sum(), weights @ y, weights @ y**2
-        target = np.column_stack([y, weights])
+        self.n_samples += float(weights.sum())
+        self.target_sums += weights @ y, weights @ y**2
+        outcomes = np.column_stack([y, weights])
+        kept, _, _ = _kept(self.n_targets)
         for strip in row_slices(values.shape[1], 1, _STRIP):
-            seeds = seeds_for_sums(values[:, strip], target)
-            sums = shared_sums(seeds, values[:, strip.start :].copy())
-            self.sums[:, strip, strip.start :] += sums[_KEPT]
-            self.sums[:, strip.stop :, strip] += mirrored(sums)[_KEPT, _STRIP:]
+            seeds = seeds_for_sums(values[:, strip], outcomes)
+            sums = shared_sums(seeds, values[:, strip.start :].copy(), self.n_targets)
+            self.sums[:, strip, strip.start :] += sums[kept]
+            self.sums[:, strip.stop :, strip] += mirrored(sums)[kept, _STRIP:]
 
     @property
     def counts(self) -> FloatArray:
-        """Samples that each column has, the target last."""
-        return np.append(np.diagonal(self.sums[0]), self.target[0])
+        """Samples that each column has, the targets last."""
+        return np.append(np.diagonal(self.sums[0]), np.full(self.n_targets, self.n_samples))
 
     @property
     def mean(self) -> FloatArray:
-        """Means of the values present, the target last; 0 where there are none."""
-        sums = np.append(np.diagonal(self.sums[1]), self.target[1])
+        """Means of the values present, the targets last; 0 where there are none."""
+        sums = np.append(np.diagonal(self.sums[1]), self.target_sums[0])
         return np.asarray(
             np.nan_to_num(self.shift) + sums / np.where(self.counts > 0, self.counts, 1.0)
         )
 
     @property
     def varying(self) -> npt.NDArray[np.bool_]:
-        """Which columns, the target last, differ by more than their rounding."""
+        """Which columns, the targets last, differ by more than their rounding."""
         return varies(self.low, self.high, self.mean, self.precision) & (self.counts > 1)
 
     @property
     def sufficient(self) -> bool:
-        """Whether there are enough samples, and variation in the target and in some feature."""
-        return _are_sufficient(self.n_samples, self.varying)
+        """Whether there are enough samples, and variation in the targets and in some feature."""
+        return _are_sufficient(self.n_samples, self.varying, self.n_features)
 
 
 def _rows_that_count(chunk: Training) -> tuple[npt.NDArray[Any], FloatArray, FloatArray]:
-    """Values, target and weights of the rows with a weight."""
+    """Values, targets and weights of the rows with a weight."""
     X, y = chunk.values, chunk.y
-    weights = np.ones(y.size) if chunk.weights is None else chunk.weights
+    weights = np.ones(len(y)) if chunk.weights is None else chunk.weights
     if not weights.all():
         counted = weights > 0
         X, y, weights = X[counted], y[counted], weights[counted]
@@ -260,8 +275,9 @@ def varies(
     return ~is_constant(np.maximum(high - mean, mean - low), mean, precision)
 
 
-def _are_sufficient(n_samples: float, varying: npt.NDArray[np.bool_]) -> bool:
-    return bool(n_samples >= ENOUGH_SAMPLES and varying[-1] and varying[:-1].any())
+def _are_sufficient(n_samples: float, varying: npt.NDArray[np.bool_], n_features: int) -> bool:
+    features, targets = np.split(varying, [n_features])
+    return bool(n_samples >= ENOUGH_SAMPLES and targets.all() and features.any())
 
 
 @dataclass(frozen=True)
@@ -277,16 +293,17 @@ class MomentStatistics(Statistics):
     @classmethod
     def from_moments(cls, moments: Moments) -> "MomentStatistics":
         """Derive scales and correlations with the target."""
+        D = moments.n_features
         features = Features.from_sums(
             moments.n_samples,
             moments.mean,
             np.diagonal(moments.comoment),
-            moments.comoment[-1],
+            moments.comoment[D:],
             moments.varying,
             moments.precision,
         )
         costs = Costs(lambda remaining, _: min(remaining, _BLOCK), max_seeds=_SEEDS)
-        comoment = moments.comoment.T[:-1, :-1]
+        comoment = moments.comoment.T[:D, :D]
         return cls(**features.moments(), costs=costs, _comoment=comoment)
 
     def square(self, features: IndexArray) -> FloatArray:
@@ -334,12 +351,15 @@ class MomentGapStatistics(GapStatistics):
     @classmethod
     def from_moments(cls, moments: GapMoments) -> "MomentGapStatistics":
         """Derive what concerns single columns from the diagonals."""
-        n, a, aa, _, ta, t, tt = np.vstack(
-            [
-                np.diagonal(moments.sums, axis1=1, axis2=2).T,
-                moments.target[[0, 1, 2, 2, 2, 1, 2]],
-            ]
-        ).T
+        D, n = moments.n_features, moments.counts
+        _, a, aa, _, *of_targets = np.diagonal(moments.sums, axis1=1, axis2=2)
+        ta, t, tt = (np.array(of_targets[place::3]) for place in range(3))
+        # Behind the features the targets themselves, of which only squares matter.
+        sums, squares = moments.target_sums
+        a, aa = np.append(a, sums), np.append(aa, squares)
+        behind = np.zeros((len(t), len(t)))
+        ta, t = np.hstack([ta, behind]), np.hstack([t, behind])
+        tt = np.hstack([tt, np.broadcast_to(squares[:, None], behind.shape)])
         counts = np.where(n > 0, n, 1.0)
         features = Features.from_sums(
             moments.n_samples,
@@ -352,23 +372,22 @@ class MomentGapStatistics(GapStatistics):
             target_squares=np.maximum(tt - t**2 / counts, 0.0),
         )
         costs = Costs(lambda remaining, _: min(remaining, _BLOCK), max_seeds=_SEEDS)
-        return cls(**features.moments(), costs=costs, _sums=moments.sums, _offset=(a / counts)[:-1])
+        return cls(**features.moments(), costs=costs, _sums=moments.sums, _offset=(a / counts)[:D])
 
     def known(self, first: IndexArray, second: IndexArray) -> Correlations:
-        figures = np.empty((4, first.size, second.size))
+        figures = np.empty((2 + 2 * self.n_targets, first.size, second.size))
         for strip in row_slices(first.size, 1, _STRIP):
-            known = correlations_of(self._of(first[strip], second))
-            for values, figure in zip(vars(known).values(), figures, strict=True):
-                figure[strip] = values
-        return Correlations(*figures)
+            figures[:, strip] = correlations_of(self._of(first[strip], second)).figures()
+        return Correlations.of_figures(figures)
 
     def _of(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """All ten sums."""
-        sums = np.empty((N_SUMS, first.size, second.size))
-        for place, kept in zip(_KEPT, self._sums, strict=True):
-            sums[place] = kept[np.ix_(first, second)]
-        for place, number in zip(_EXCHANGED, _OF_FIRST, strict=True):
-            sums[place] = self._sums[number][np.ix_(second, first)].T
+        """All sums."""
+        kept, left_out, exchanged = _kept(self.n_targets)
+        sums = np.empty((n_sums(self.n_targets), first.size, second.size))
+        for place, values in zip(kept, self._sums, strict=True):
+            sums[place] = values[np.ix_(first, second)]
+        for place, other in zip(left_out, exchanged, strict=True):
+            sums[place] = self._sums[kept.index(other)][np.ix_(second, first)].T
         return sums
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
@@ -396,12 +415,14 @@ def _check_size(needed: int, what: str, most: int) -> None:
         )
 
 
-def check_range(low: FloatArray, high: FloatArray, precision: FloatArray, columns: Columns) -> None:
-    """Raise if float64 could not hold the comoments of a column; the target is the last."""
+def check_range(
+    low: FloatArray, high: FloatArray, precision: FloatArray, columns: Columns, targets: Targets
+) -> None:
+    """Raise if float64 could not hold the comoments of a column; the targets are the last."""
     with np.errstate(over="ignore"):
         spread, size = high - low, np.maximum(-low, high)
     too_large = (spread > _LARGEST_SPREAD) | (size > _LARGEST_VALUE)
-    raise_if_any("large", too_large, "sums of squares", columns)
+    raise_if_any("large", too_large, "sums of squares", columns, targets)
     varying = spread > 2 * ROUNDING * precision * size
     too_small = varying & (spread < 1 / _LARGEST_SPREAD)
-    raise_if_any("small", too_small, "sums of squares", columns)
+    raise_if_any("small", too_small, "sums of squares", columns, targets)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .. import theory
 from .._data._columns import Columns
+from .._data._targets import Targets
 from ..theory._arrays import FloatArray
 
 IndexArray: TypeAlias = npt.NDArray[np.intp]
@@ -35,13 +36,14 @@ RESOLUTION = 1e-13
 """Share of variance below which sums of products cannot tell a difference from their rounding."""
 
 Contrast: TypeAlias = Callable[[IndexArray, int], tuple[FloatArray, FloatArray]]
-"""1 ∓ ρ and r₁ ∓ r₂ of selected pairs, for the sign of ρ; both 0 where there is no contrast."""
+"""1 ∓ ρ and, for each target, r₁ ∓ r₂ of selected pairs, for the sign of ρ; both 0 where there is
+no contrast."""
 
 Residual: TypeAlias = Callable[
     [IndexArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatArray, FloatArray]
 ]
-"""Shares of the difference and of the sum, and 1 − R², of selected pairs, given 1 − ρ, 1 + ρ and
-r₁ + r₂."""
+"""For each target the shares of the difference and of the sum, and 1 − R², of selected pairs, given
+1 − ρ, 1 + ρ and r₁ + r₂."""
 
 FLAT = 1e-12
 """Share of its squares up to which a column or the target does not vary on some samples: that is
@@ -66,8 +68,8 @@ class Features:
     mean: FloatArray
     scale: FloatArray  # standard deviations (n − 1); 1 for a constant feature
     varying: npt.NDArray[np.bool_]  # which features are not constant
-    target_correlation: FloatArray  # 0 for a constant feature
-    target_scale: float  # standard deviation of the target
+    target_correlation: FloatArray  # of shape (targets, features); 0 for a constant feature
+    target_scale: FloatArray  # standard deviations of the targets
     rounding: FloatArray  # size below which a standardised value is rounding of the data
 
     @classmethod
@@ -82,26 +84,33 @@ class Features:
         counts: FloatArray | None = None,
         target_squares: FloatArray | None = None,
     ) -> "Features":
-        """Derive the moments from sums over the samples; the target is the last column."""
-        # ``squares`` are of the distances to the mean, ``products`` with those of the target. Where
+        """Derive the moments from sums over the samples; the targets are the last columns."""
+        # ``squares`` are of the distances to the mean, ``products`` with those of each target. Where
         # values are missing, ``counts`` are the samples that each column has, and
-        # ``target_squares`` those of the target on them.
+        # ``target_squares`` those of each target on them.
+        behind = mean.size - len(products)
         degrees = np.where(varying, (n_samples if counts is None else counts) - 1, 1.0)
         scale = np.sqrt(np.where(varying, squares / degrees, 1.0))
-        target = scale[-1] if target_squares is None else np.sqrt(target_squares / degrees)
-        known = varying & (target > np.sqrt(FLAT) * scale[-1])
-        correlation = np.zeros(scale.size)
+        of_targets = scale[behind:, None]
+        target = of_targets if target_squares is None else np.sqrt(target_squares / degrees)
+        known = varying & (target > np.sqrt(FLAT) * of_targets)
+        correlation = np.zeros(products.shape)
         np.divide(products, degrees * target * scale, out=correlation, where=known)
         of_data = ROUNDING * precision * (1 + np.abs(mean) / scale)
         return Features(
             n_samples=n_samples,
-            mean=mean[:-1],
-            scale=scale[:-1],
-            varying=varying[:-1],
-            target_correlation=correlation[:-1],
-            target_scale=float(scale[-1]),
-            rounding=np.maximum(of_data, np.sqrt(RESOLUTION) / 2)[:-1],
+            mean=mean[:behind],
+            scale=scale[:behind],
+            varying=varying[:behind],
+            target_correlation=correlation[:, :behind],
+            target_scale=scale[behind:],
+            rounding=np.maximum(of_data, np.sqrt(RESOLUTION) / 2)[:behind],
         )
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets."""
+        return len(self.target_scale)
 
     def moments(self) -> dict[str, Any]:
         """Return these attributes, for another source of correlations of the same features."""
@@ -123,16 +132,40 @@ class Costs:
 
 @dataclass(frozen=True)
 class Correlations:
-    """Correlations of pairs with each other and with the target, on the samples they share.
+    """Correlations of pairs with each other and with the targets, on the samples they share.
 
     The arrays are broadcast against each other: where no values are missing, a feature has one
-    correlation with the target whatever its partner, and there is one number of samples.
+    correlation with a target whatever its partner, and there is one number of samples.
     """
 
     rho: FloatArray
-    r_first: FloatArray
+    r_first: FloatArray  # those with the targets have one axis more, the first
     r_second: FloatArray
     n_samples: FloatArray | float  # −inf for a pair that shares too few samples to be compared
+
+    @classmethod
+    def of_figures(cls, figures: FloatArray) -> "Correlations":
+        """Take apart what :meth:`figures` returned."""
+        behind = len(figures) // 2
+        return cls(figures[0], figures[1:behind], figures[behind:-1], figures[-1])
+
+    def figures(self) -> FloatArray:
+        """Stack all: ρ, r₁ with each target, r₂ with each, and the number of samples."""
+        shape = self.rho.shape
+        result = np.empty((2 * len(self.r_first) + 2, *shape))
+        behind = len(result) // 2
+        result[0], result[1:behind] = self.rho, self.r_first
+        result[behind:-1], result[-1] = self.r_second, self.n_samples
+        return result
+
+    def target_products(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Means over the targets of r₁², r₂² and r₁r₂."""
+        first, second = self.r_first, self.r_second
+        if first.shape[2:] == (1,) and second.shape[1:2] == (1,) and len(first) > 1:
+            product = first[:, :, 0].T @ second[:, 0] / len(first)
+        else:
+            product = mean_over_targets(first * second)
+        return mean_over_targets(first**2), mean_over_targets(second**2), product
 
     def flipped(self) -> "Correlations":
         """Return the correlations with the sign of the second feature flipped."""
@@ -142,19 +175,35 @@ class Correlations:
         """Select pairs by their places; by slices, as views."""
 
         def select(values: Any) -> Any:
-            # What pairs have in common has an axis of length 1, or none.
-            ndim = np.ndim(values)
-            if not ndim:
+            if not np.ndim(values):
                 return values
-            axes = zip(places[-ndim:], values.shape, self.rho.shape[-ndim:], strict=True)
-            return values[
-                tuple(
-                    place if size == full else slice(None) if isinstance(place, slice) else 0
-                    for place, size, full in axes
-                )
-            ]
+            targets = values.shape[: values.ndim - self.rho.ndim]
+            every = (slice(None),) * len(targets)
+            if not all(isinstance(place, slice) for place in places):
+                return np.broadcast_to(values, (*targets, *self.rho.shape))[(*every, *places)]
+            # What pairs have in common has an axis of length 1.
+            sizes = zip(places, values.shape[len(targets) :], self.rho.shape, strict=True)
+            common = (place if size == full else slice(None) for place, size, full in sizes)
+            return values[(*every, *common)]
 
         return Correlations(*map(select, (self.rho, self.r_first, self.r_second, self.n_samples)))
+
+
+def mean_over_targets(values: FloatArray) -> FloatArray:
+    """Mean over the first axis, that of the targets."""
+    return values[0] if len(values) == 1 else np.asarray(values.mean(axis=0))
+
+
+def mean_square(first: FloatArray, second: FloatArray, sign: int = 1) -> FloatArray:
+    """Mean over the targets of (r₁ ∓ r₂)², for the sign 1 or −1."""
+    # Target by target: all at once would take as many times the memory.
+    contrasts = (a - b if sign > 0 else a + b for a, b in zip(first, second, strict=True))
+    total = next(contrasts)
+    total *= total
+    for contrast in contrasts:
+        contrast *= contrast
+        total += contrast
+    return total if len(first) == 1 else np.asarray(total / len(first))
 
 
 @dataclass(frozen=True)
@@ -166,8 +215,8 @@ class PairCorrelations:
     # where they are that up to the rounding of the data.
     below_one: FloatArray
     above_minus_one: FloatArray
-    # r₁ ∓ r₂, and the shares of the target's variance explained by the difference and by the sum;
-    # 0 where there is none.
+    # Of each target, by the first axis: r₁ ∓ r₂, and the shares of its variance explained by the
+    # difference and by the sum; 0 where there is none.
     difference: FloatArray
     total: FloatArray
     share_difference: FloatArray
@@ -205,10 +254,10 @@ class GroupSums(ABC):
 
     @abstractmethod
     def of(self, candidates: IndexArray) -> FloatArray:
-        """For each candidate its product with the sum, and as many rows more.
+        """For each candidate its product with the sum, and what else :class:`Correlations` has.
 
-        The correlation of the sum and that of the candidate with the target, and the number of
-        samples: an array of shape (4, candidates).
+        The correlations of the sum and those of the candidate with the targets, and the number of
+        samples: an array of shape (2 + 2·targets, candidates).
         """
 
 
@@ -217,16 +266,17 @@ def add_member(sums: FloatArray, known: Correlations, factor: float, weight: flo
 
     ``factor`` is that of the member, ``weight`` the sum of the weights including its own.
     """
-    sums[0] += factor * known.rho
-    sums[1] += factor * known.r_first
+    so_far = Correlations.of_figures(sums)  # views
+    so_far.rho[...] += factor * known.rho
+    so_far.r_first[...] += factor * known.r_first
     # The others are means over the members, which change only where values are missing.
     if np.ndim(known.n_samples):
         share = abs(factor) / weight
-        sums[2] += share * (known.r_second - sums[2])
-        never = np.isneginf(sums[3]) | np.isneginf(known.n_samples)
+        so_far.r_second[...] += share * (known.r_second - so_far.r_second)
+        never = np.isneginf(sums[-1]) | np.isneginf(known.n_samples)
         with np.errstate(invalid="ignore"):
-            n_samples = sums[3] + share * (known.n_samples - sums[3])
-        sums[3] = np.where(never, -np.inf, n_samples)
+            n_samples = sums[-1] + share * (known.n_samples - sums[-1])
+        sums[-1] = np.where(never, -np.inf, n_samples)
 
 
 class CompleteSums(GroupSums):
@@ -234,21 +284,15 @@ class CompleteSums(GroupSums):
 
     def __init__(self, features: Features) -> None:
         self._features = features
-        self._r_sum = 0.0
+        self._r_sum = np.zeros((features.n_targets, 1))
 
     def add(self, features: IndexArray, factors: FloatArray) -> None:
-        for r, factor in zip(
-            self._features.target_correlation[features].tolist(), factors.tolist(), strict=True
-        ):
-            self._r_sum += factor * r
+        for feature, factor in zip(features.tolist(), factors.tolist(), strict=True):
+            self._r_sum[:, 0] += factor * self._features.target_correlation[:, feature]
 
     def of(self, candidates: IndexArray) -> FloatArray:
-        result = np.empty((4, candidates.size))
-        result[0] = self.products(candidates)
-        result[1] = self._r_sum
-        result[2] = self._features.target_correlation[candidates]
-        result[3] = self._features.n_samples
-        return result
+        products, r = self.products(candidates), self._features.target_correlation[:, candidates]
+        return Correlations(products, self._r_sum, r, self._features.n_samples).figures()
 
     @abstractmethod
     def products(self, candidates: IndexArray) -> FloatArray:
@@ -340,9 +384,14 @@ class Statistics(Features, ABC):
     def with_target(
         self, rho: FloatArray, first: IndexArray | int, second: IndexArray
     ) -> Correlations:
-        """Add the correlations with the target, where no values are missing."""
-        r = self.target_correlation
-        return Correlations(rho, np.asarray(r[first]), r[second], self.n_samples)
+        """Add the correlations with the targets, where no values are missing."""
+
+        def with_axes(features: IndexArray | int) -> FloatArray:
+            shape = np.shape(features)
+            places = np.reshape(features, (1,) * (rho.ndim - len(shape)) + shape)
+            return np.asarray(self.target_correlation[:, places])
+
+        return Correlations(rho, with_axes(first), with_axes(second), self.n_samples)
 
     def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
         """Complete correlations of pairs of features, precise also where they nearly coincide."""
@@ -352,14 +401,14 @@ class Statistics(Features, ABC):
 
         def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
             gap = 1 - sign * known.rho[near]
-            covariance = r_first[near] - sign * r_second[near]
+            covariance = r_first[:, near] - sign * r_second[:, near]
             distinct = gap > floor[near]
             return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
 
         def residual(
             near: IndexArray, below_one: FloatArray, above_minus_one: FloatArray, total: FloatArray
         ) -> tuple[FloatArray, FloatArray, FloatArray]:
-            difference = np.where(below_one > 0, r_first[near] - r_second[near], 0.0)
+            difference = np.where(below_one > 0, r_first[:, near] - r_second[:, near], 0.0)
             mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
             return above_floor(floor[near], share, mean, 1 - mean - share)
 
@@ -448,16 +497,16 @@ def complete_pairs(known: Correlations, contrast: Contrast, residual: Residual) 
     ):
         near = np.flatnonzero(gap < NEARLY_COLLINEAR)
         if near.size:
-            gap[near], covariance[near] = contrast(near, sign)
+            gap[near], covariance[:, near] = contrast(near, sign)
             opposite[near] = 2 - gap[near]
             rho[near] = sign * (1 - gap[near])
 
     share_sum, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
     unexplained = np.maximum(1 - share_sum - share, 0)
-    near = np.flatnonzero(unexplained < NEARLY_EXPLAINED)
+    near = np.flatnonzero(mean_over_targets(unexplained) < NEARLY_EXPLAINED)
     if near.size:
-        share[near], share_sum[near], unexplained[near] = residual(
-            near, below_one[near], above_minus_one[near], total[near]
+        share[:, near], share_sum[:, near], unexplained[:, near] = residual(
+            near, below_one[near], above_minus_one[near], total[:, near]
         )
     return PairCorrelations(
         *(rho, below_one, above_minus_one, difference, total, share, share_sum, unexplained),
@@ -480,9 +529,12 @@ def is_constant(
     return np.asarray(peak <= ROUNDING * precision * np.abs(mean))
 
 
-def raise_if_any(kind: str, wrong: npt.NDArray[np.bool_], what: str, columns: Columns) -> None:
-    """Raise if values of columns are too large or small; behind the columns stands the target."""
+def raise_if_any(
+    kind: str, wrong: npt.NDArray[np.bool_], what: str, columns: Columns, targets: Targets
+) -> None:
+    """Raise if values of columns are too large or small; behind the columns stand the targets."""
     places = np.flatnonzero(wrong).tolist()
     if places:
-        where = "the target y" if places[0] == columns.size else columns.describe(places)
+        inside = [place for place in places if place < columns.size]
+        where = columns.describe(inside) if inside else targets.describe(places[0] - columns.size)
         raise ValueError(f"Values too {kind} for {what} in {where}; rescale first.")

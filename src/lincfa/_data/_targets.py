@@ -1,0 +1,251 @@
+"""What is predicted: one target or several, or classes, which become targets as indicators."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
+
+from ._checks import (
+    are_numbers,
+    column_names,
+    is_dataset,
+    is_field,
+    is_frame,
+    is_pandas,
+    not_finite_target,
+    rows_listed,
+)
+from ._names import Names
+
+Kind: TypeAlias = Literal["numbers", "classes"] | None
+"""What a target is; None for numbers if it holds numbers, and else for classes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """What is known of the targets besides their values.
+
+    Classes are as many indicators as there are classes; of two classes one indicator, that of the
+    second, as the other says the same.
+    """
+
+    size: int = 1
+    names: Names | None = None  # as the user writes them, strings or not
+    classes: npt.NDArray[Any] | None = None  # in order
+
+    @property
+    def labels(self) -> list[str]:
+        """Names to display: those given, or ``y0``, ``y1``, … where there are none."""
+        if self.classes is not None:
+            return [str(label) for label in self.classes[-self.size :].tolist()]
+        if self.names is not None:
+            return [str(name) for name in self.names]
+        return ["y"] if self.size == 1 else [f"y{k}" for k in range(self.size)]
+
+    def describe(self, number: int) -> str:
+        """Name a target in a message."""
+        if self.classes is not None:
+            return "the classes" if self.size == 1 else f"the class {_shown(self.classes[number])}"
+        if self.size == 1:
+            return "the target y"
+        return f"target {number}" if self.names is None else f"the target {self.names[number]!r}"
+
+    def check_varying(self, varies: npt.NDArray[np.bool_], some: npt.NDArray[np.float64]) -> None:
+        """Raise if a target is constant, given which vary and the targets of some sample."""
+        if varies.all():
+            return
+        number = int(np.flatnonzero(~varies)[0])
+        if self.classes is None:
+            what = self.describe(number)
+            raise ValueError(
+                f"{what[0].upper()}{what[1:]} is constant (all values are {some[number]:g}): "
+                "nothing supervises the reduction."
+            )
+        if self.size == 1 or some[number] > 0:
+            only = self.classes[round(float(some[0])) if self.size == 1 else number]
+            raise one_class(only)
+        raise ValueError(f"There are no samples of {self.describe(number)}.")
+
+    def codes(self, y: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+        """Return the number of the class of each sample, given the indicators."""
+        found = y[:, 0] > 0.5 if self.size == 1 else y.argmax(axis=1)
+        return np.asarray(found, dtype=np.intp)
+
+    def indicators(self, codes: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        """Return the targets of samples of classes with these numbers."""
+        numbers = np.arange(self.size) + (1 if self.size == 1 else 0)
+        return np.asarray(codes[:, None] == numbers, dtype=np.float64)
+
+
+def one_class(label: Any) -> ValueError:
+    return ValueError(
+        f"All samples are of one class, {_shown(label)}: at least two classes are needed."
+    )
+
+
+def read_targets(
+    y: Any, kind: Kind = "numbers", known: Targets | None = None, classes: Any = None
+) -> tuple[npt.NDArray[np.float64], Targets]:
+    """Open one target or several, in memory, as an array of shape (n, K).
+
+    ``known`` are those of earlier chunks, ``classes`` all labels that there may be.
+    """
+    values, names = _opened(y)
+    if kind is None:
+        kind = "numbers" if _holds_numbers(values) else "classes"
+    if known is not None and (kind == "classes") != (known.classes is not None):
+        raise ValueError("The target was given as numbers before and as classes now, or vice versa.")
+    if kind == "classes":
+        return _read_classes(values, None if known is None else known.classes, classes)
+    if classes is not None:
+        raise ValueError("classes are for a target of labels, and this one holds numbers.")
+    numbers = _read_numbers(values, names)
+    targets = Targets(numbers.shape[1], names)
+    if known is not None:
+        _check_same(known, targets)
+        targets = known
+    return numbers, targets
+
+
+def _opened(y: Any) -> tuple[Any, Names | None]:
+    """Values of shape (n,) or (n, K), as an array or a frame, and the names of several."""
+    if is_field(y) and is_dataset(y):
+        names = list(y.data_vars)
+        if not names:
+            raise ValueError("The target y is a Dataset without variables.")
+        return np.column_stack([y[name].values for name in names]), names
+    if is_field(y):
+        several = y.ndim == 2 and y.dims[1] in y.coords
+        return y.values, y.coords[y.dims[1]].values.tolist() if several else None
+    if is_frame(y):
+        return y, column_names(y)
+    if np.ma.is_masked(y):
+        raise ValueError("The target y has masked values: drop or impute them first.")
+    if is_pandas(y, "Series") and not isinstance(y.dtype, np.dtype):
+        return _of_extension(y), None
+    return np.asarray(y), None
+
+
+def _of_extension(series: Any) -> npt.NDArray[Any]:
+    """Values of a pandas series of one of its own types, NaN where they are missing."""
+    import pandas
+
+    if pandas.api.types.is_bool_dtype(series.dtype) and not series.isna().any():
+        return np.asarray(series.to_numpy(dtype=np.bool_))
+    if pandas.api.types.is_integer_dtype(series.dtype) and not series.isna().any():
+        return np.asarray(series.to_numpy(dtype=np.int64))
+    if pandas.api.types.is_numeric_dtype(series.dtype):
+        return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    return np.asarray(series.astype(object).to_numpy())
+
+
+def _holds_numbers(values: Any) -> bool:
+    if is_frame(values):
+        return True  # or an error that names the column
+    kind = values.dtype.kind
+    return kind in "fiuc" or (kind == "O" and are_numbers(values.flat))
+
+
+# Numbers
+
+
+def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
+    if is_frame(values):
+        columns = [values.iloc[:, k] if is_pandas(values, "DataFrame") else values[name] for k, name in enumerate(names or ())]
+        if not columns:
+            raise ValueError("The target y has no columns.")
+        arrays = [_opened(column)[0] for column in columns]
+        for name, array in zip(names or (), arrays, strict=True):
+            if array.dtype.kind not in "fiub" and not (array.dtype.kind == "O" and are_numbers(array)):
+                raise ValueError(
+                    f"The target {name!r} is not numeric. Labels can be given alone, as one column."
+                )
+        values = np.column_stack([array.astype(np.float64) for array in arrays])
+    kind = values.dtype.kind
+    if kind not in "fiubcO" or (kind == "O" and not are_numbers(values.flat)):
+        raise ValueError("The target y is not numeric.")
+    if kind == "c":
+        raise ValueError("Complex data not supported: the target y is complex.")
+    if values.ndim not in (1, 2):
+        raise ValueError(
+            "The target y must be one column, or a table with a column for each target; it has "
+            f"{values.ndim} dimensions."
+        )
+    numbers = values.astype(np.float64, copy=False).reshape(len(values), -1)
+    if not numbers.shape[1]:
+        raise ValueError("The target y has no columns.")
+    if not np.isfinite(numbers).all():
+        wrong = np.isnan(numbers) if np.isnan(numbers).any() else np.isinf(numbers)
+        column = int(np.flatnonzero(wrong.any(axis=0))[0])
+        rows = np.flatnonzero(wrong[:, column]).tolist()
+        where = "" if numbers.shape[1] == 1 else Targets(numbers.shape[1], names).describe(column)
+        raise not_finite_target(numbers[rows[0], column], rows, where)
+    return numbers
+
+
+def _check_same(known: Targets, new: Targets) -> None:
+    if known.size != new.size:
+        raise ValueError(f"There are {new.size} targets, and there were {known.size} before.")
+    if known.names is not None and new.names is not None and list(known.names) != list(new.names):
+        raise ValueError(
+            f"The targets are {list(new.names)}, and were {list(known.names)} before."
+        )
+
+
+# Classes
+
+
+def _read_classes(
+    values: Any, known: npt.NDArray[Any] | None, given: Any
+) -> tuple[npt.NDArray[np.float64], Targets]:
+    if is_frame(values) or values.ndim == 2:
+        columns = values.shape[1]
+        if columns != 1:
+            raise ValueError(
+                f"Labels of classes must be one column, got {columns}. Fit one model for each."
+            )
+        values = _opened(values[values.columns[0]])[0] if is_frame(values) else values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"Labels of classes must be one column, got an array of {values.ndim}D.")
+    missing = _missing(values)
+    if missing.any():
+        raise ValueError(f"Input y contains NaN: labels are missing ({rows_listed(np.flatnonzero(missing).tolist())}).")
+    labels = _sorted(values)
+    check_classification_targets(values)
+    if known is None:
+        known = labels if given is None else _sorted(np.asarray(given))
+    unknown = ~np.isin(labels, known)
+    if unknown.any():
+        raise ValueError(
+            f"The class {_shown(labels[unknown][0])} is not among those known, "
+            f"{', '.join(map(_shown, known[:10]))}. Pass all classes with the first rows, as "
+            "partial_fit(X, y, classes=...)."
+        )
+    if len(known) < 2:
+        raise one_class(known[0])
+    targets = Targets(1 if len(known) == 2 else len(known), None, known)
+    return targets.indicators(np.searchsorted(known, values)), targets
+
+
+def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    # What is not equal to itself is NaN.
+    if values.dtype.kind == "O":
+        return np.array([value is None or value != value for value in values], dtype=np.bool_)
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=np.bool_)
+
+
+def _sorted(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    try:
+        return np.unique(labels)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        raise ValueError(
+            f"Labels of classes must be all of one type, got {', '.join(kinds)}."
+        ) from None
+
+
+def _shown(label: Any) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
