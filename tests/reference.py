@@ -8,6 +8,7 @@ import pytest
 
 from lincfa import LinCFA, theory
 from lincfa._data._columns import Columns
+from lincfa._data._targets import Targets
 from lincfa._data._training import Training
 from lincfa._statistics import ArrayStatistics, Moments, MomentStatistics
 from lincfa.datasets import make_correlated, make_field
@@ -147,7 +148,8 @@ def with_costs(statistics, block=None, **costs):
 
 def training(X, y):
     """Data as a fit reads them."""
-    return Training(values=X, columns=Columns(X.shape[1]), y=np.asarray(y, dtype=float))
+    y = np.asarray(y, dtype=float).reshape(len(y), -1)
+    return Training(values=X, columns=Columns(X.shape[1]), y=y, targets=Targets(y.shape[1]))
 
 
 def array_statistics(X, y):
@@ -155,7 +157,7 @@ def array_statistics(X, y):
 
 
 def from_chunks(X, y, *bounds):
-    moments = Moments(X.shape[1], float(np.finfo(X.dtype).eps))
+    moments = Moments(X.shape[1], 1, float(np.finfo(X.dtype).eps))
     for start, stop in zip((0, *bounds), (*bounds, len(y)), strict=True):
         moments.update(training(X[start:stop], y[start:stop]))
     return MomentStatistics.from_moments(moments)

@@ -235,7 +235,7 @@ def test_fully_explained_target_merges_equal_weights_only(rng):
     X = rng.normal(size=(40, 3))
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     pairs = pairs_of(array_statistics(X, Z[:, 0] + Z[:, 1]), 0, np.array([1, 2]))
-    assert pairs.unexplained[0] == 0
+    assert pairs.unexplained[0, 0] == 0
     assert Rule(40).decide(pairs).f[0] == 0
     pairs = pairs_of(array_statistics(X, Z[:, 0] + 2 * Z[:, 1]), 0, np.array([1, 2]))
     assert Rule(40).decide(pairs).f[0] == np.inf

@@ -7,7 +7,7 @@ import pytest
 
 from lincfa import LinCFA, theory
 from lincfa._grouping import _sequential, group_sequential
-from lincfa._rule import Rule
+from lincfa._rule import Rule, contrasts
 from lincfa._statistics import RESOLUTION
 from reference import (
     FAMILIES,
@@ -57,7 +57,7 @@ def test_sequential_with_a_smallest_correlation(monkeypatch, family, kind, lowes
 
 def test_a_smallest_correlation_lowers_the_largest_difference():
     """Exactly: at a correlation of m the difference explains (r₁−r₂)²/(2(1−m))."""
-    r = np.array([-0.3, 0.0, 0.6])
+    r = np.array([[-0.3, 0.0, 0.6]])
     far = Rule(100, 2.0).largest_difference(r)
     np.testing.assert_allclose(Rule(100, 2.0, min_correlation=0.5).largest_difference(r), far / 2)
     np.testing.assert_allclose(Rule(100, 2.0, None, 1.0).largest_difference(r), 0)
@@ -81,10 +81,13 @@ def test_f_of_means(family, noise, lowest):
     rule = Rule(50, 1.0, noise, lowest)
     rho = np.clip(statistics.square(np.arange(X.shape[1])), -1, 1)
     first, second = np.triu_indices(X.shape[1], 1)
-    rho, r = rho[first, second], statistics.target_correlation
-    found, _ = rule.f_of_means(statistics.with_target(rho, first, second))
+    rho, (r,) = rho[first, second], statistics.target_correlation
+    known = statistics.with_target(rho, first, second)
+    found, _ = rule.f_of_means(known)
+    products = zip(*contrasts(known), strict=True)
     one_by_one = [
-        rule.f_of_pair(*map(float, pair), 50) for pair in zip(rho, r[first], r[second], strict=True)
+        rule.f_of_pair(float(each), tuple(map(float, pair)), 50)
+        for each, pair in zip(rho, products, strict=True)
     ]
     np.testing.assert_array_equal(one_by_one, found)
     assert (found[rho < lowest] == np.inf).all()
@@ -178,10 +181,12 @@ def test_the_largest_difference_is_tight():
     statistics = array_statistics(np.hstack([X, -X]), y)
     first, second = np.arange(30), np.arange(30, 60)
     pairs = statistics.pairs(first, second, statistics.with_target(-np.ones(30), first, second))
-    r = statistics.target_correlation
+    (r,) = statistics.target_correlation
     for ratio in (None, 0.3):
         f = Rule(50, 1.0, ratio).decide(pairs).f
-        largest = [Rule(50, c, ratio).largest_difference(r[i : i + 1])[0] for i, c in enumerate(f)]
+        largest = [
+            Rule(50, c, ratio).largest_difference(r[None, i : i + 1])[0] for i, c in enumerate(f)
+        ]
         # It may have a margin for the rounding of correlations, as the screen has.
         np.testing.assert_allclose(np.abs(r[first] - r[second]), largest, rtol=1e-6)
 

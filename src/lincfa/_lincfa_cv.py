@@ -1,56 +1,22 @@
 """LinCFACV: how to merge, and how much to shrink, chosen by cross-validation."""
 
-import os
 from collections.abc import Hashable, Sequence
-from itertools import product
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring, r2_score
-from sklearn.utils.validation import has_fit_parameter
 
-from ._data._checks import check_total_weight, computed, is_dask, is_field
-from ._data._connectivity import read_structure
-from ._data._feature_weights import read_feature_weights
-from ._data._training import FeatureTable, Training, match_samples, read_training
-from ._grouping._constraint import Constraint
-from ._lincfa import LinCFA
-from ._model._base import GroupModel, forget_fit
-from ._model._document import output_of, save_model
-from ._model._parameters import (
-    check_choosing,
-    check_merging,
-    check_min_correlation,
-    check_penalty,
-    check_sample_dim,
-    check_strategy,
-    check_tolerance,
-    listed,
-)
-from ._model._regression import RidgeRegression, linear_coefficients
-from ._rule import tolerance_value
-from ._search._choice import choose, tabulate
-from ._search._folds import (
-    Candidates,
-    EstimatorScorer,
-    RidgeScorer,
-    Scoring,
-    fit_weighted,
-    samples_of,
-    score_folds,
-    splits,
-)
-from ._statistics import standardize_target
+from ._data._checks import computed
+from ._data._targets import read_targets
+from ._data._training import match_samples
+from ._model._regression import RidgeRegression
+from ._search._estimator import GroupSearch
+from ._search._folds import EstimatorScorer, Outcomes, RidgeScorer, Scorer, Scoring
 from .theory._arrays import FloatArray
 
-STRATEGIES = ("sequential",)
-MIN_CORRELATIONS = (None, 0.7, 0.9, 0.98)
-TOLERANCES = (0.1, 1.0, 10.0, 100.0)
-PENALTIES = (0.0, *np.logspace(-9, 1, 21).tolist())
 
-
-class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
+class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     """LinCFA and a ridge regression on the reduced features, both chosen by cross-validation.
 
     Every combination is tried on every fold: the groups are learned from the training part only, a
@@ -59,7 +25,9 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     left is plain: the mean of each group, with one weight.
 
     It is a regressor: ``predict`` reduces X and applies the regression. It is also a transformer,
-    for use before your own regressor in a pipeline.
+    for use before your own regressor in a pipeline. Several targets have the same groups, and each
+    its own weights and its own penalty; the scores that choose are means over the targets. For
+    classes there is :class:`LinCFAClassifierCV`.
 
     Parameters
     ----------
@@ -122,11 +90,12 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     Attributes
     ----------
     strategy_, tolerance_, min_correlation_, penalty_
-        What was chosen; the penalty is None where there is an ``estimator``.
-    coef_ : ndarray of shape (n_features_in_,)
+        What was chosen; the penalty is None where there is an ``estimator``, and of several targets
+        each has its own.
+    coef_ : ndarray of shape (n_features_in_,) or (n_targets, n_features_in_)
         Weights of the original features, in their own units: the same for all standardised features
         of a group. Only where the regression is linear, as ``intercept_``.
-    intercept_ : float
+    intercept_ : float or ndarray of shape (n_targets,)
         What is predicted where all original features are 0.
     cv_results_ : dict of arrays
         One entry per combination, ready for ``pandas.DataFrame``: ``strategy``, ``tolerance``,
@@ -142,7 +111,9 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         numbers of groups; ``estimator_`` belongs to the chosen one.
     estimator_ : regressor
         Fitted to the reduced features of all samples.
-    labels_, groups_, n_groups_, mean_, scale_, target_correlation_, target_scale_, n_samples_
+    labels_, groups_, n_groups_, mean_, scale_, n_samples_
+        Those of ``reducer_``.
+    target_correlation_, target_scale_, target_names_
         Those of ``reducer_``.
     evidence_, cohesion_, n_connected_components_
         Those of ``reducer_``.
@@ -162,6 +133,8 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
     >>> bool(abs(X @ model.coef_ + model.intercept_ - model.predict(X)).max() < 1e-9)
     True
     """
+
+    _penalties: ClassVar[Sequence[float]] = (0.0, *np.logspace(-9, 1, 21).tolist())
 
     def __init__(
         self,
@@ -186,25 +159,27 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.strategies = strategies
-        self.tolerances = tolerances
-        self.min_correlations = min_correlations
-        self.penalties = penalties
-        self.cv = cv
-        self.scoring = scoring
+        super().__init__(
+            strategies=strategies,
+            tolerances=tolerances,
+            min_correlations=min_correlations,
+            penalties=penalties,
+            cv=cv,
+            scoring=scoring,
+            rule=rule,
+            max_groups=max_groups,
+            noise=noise,
+            connectivity=connectivity,
+            blocks=blocks,
+            signed=signed,
+            missing=missing,
+            feature_weights=feature_weights,
+            units=units,
+            sample_dim=sample_dim,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.estimator = estimator
-        self.rule = rule
-        self.max_groups = max_groups
-        self.noise = noise
-        self.connectivity = connectivity
-        self.blocks = blocks
-        self.signed = signed
-        self.missing = missing
-        self.feature_weights = feature_weights
-        self.units = units
-        self.sample_dim = sample_dim
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
         """Choose how to merge and how much to shrink, then fit the groups and the regression.
@@ -215,8 +190,8 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
             Numeric, with at least 4 samples in the training part of each fold; no missing values,
             unless ``missing="pairwise"``. A dask array or dataframe is read in chunks and not
             loaded into memory. xarray fields as for :meth:`LinCFA.fit`.
-        y : array of shape (n_samples,)
-            The target, not constant.
+        y : array of shape (n_samples,) or (n_samples, n_targets), data frame or Dataset
+            The target, or several, one a column; none is constant.
         groups : array of shape (n_samples,), default=None
             Labels of samples that belong together, for a ``cv`` such as ``GroupKFold``.
         sample_weight : array of shape (n_samples,), default=None
@@ -228,128 +203,28 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
         LinCFACV
             The estimator itself.
         """
-        strategies, correlations, tolerances, penalties = self._candidates()
-        forget_fit(self)
-        training = read_training(
-            X,
-            y,
-            sample_weight,
-            sample_dim=self.sample_dim,
-            estimator="LinCFACV",
-            missing=self.missing,
-        )
-        self._keep_columns(training.columns)
-        samples = samples_of(training)
-        outcomes = samples.outcomes
-        check_total_weight(outcomes.n_samples)
-        # Raises if the target is constant, before a fold does.
-        _, target_scale = standardize_target(outcomes.y, outcomes.weights)
-        given = self.estimator
-        regression = RidgeRegression() if given is None else given
-        if outcomes.weights is not None and not has_fit_parameter(regression, "sample_weight"):
-            raise ValueError(f"The estimator {given!r} does not take sample_weight.")
-        named = None if self.scoring is None else check_scoring(regression, self.scoring)
-        scoring = Scoring(self.scoring, named, target_scale)
-        candidates = Candidates(
-            strategies,
-            correlations,
-            [tolerance_value(tolerance) for tolerance in tolerances],
-            self.noise,
-            Constraint(*read_structure(self.connectivity, self.blocks, self._columns)),
-            self.signed,
-            read_feature_weights(self.feature_weights, self._columns),
-            self.units,
-        )
-        scorer = (
-            RidgeScorer(penalties, scoring) if given is None else EstimatorScorer(given, scoring)
-        )
-        # Few splitters look at X, and none at chunks.
-        in_memory = isinstance(training, Training) and not is_field(X)
-        table = X if in_memory else np.zeros((len(outcomes.y), 1))
-        parts = splits(self.cv, table, outcomes.y, groups, sample_weight is not None)
-        folds = score_folds(candidates, scorer, samples, parts, self.n_jobs, self.verbose)
-        if not folds:
+        if self.estimator is not None and is_classifier(self.estimator):
             raise ValueError(
-                f"cv={self.cv!r} gives no folds; an iterator of splits can be used for one fit "
-                "only, a list of them for any number."
+                f"LinCFACV predicts numbers, and {self.estimator!r} is a classifier: for classes use "
+                "LinCFAClassifierCV."
             )
-        tried = [
-            (strategy, tolerance, correlation, penalty)
-            for strategy, correlation, tolerance in product(strategies, correlations, tolerances)
-            for penalty in (penalties if given is None else [None])
-        ]
-        self.cv_results_ = tabulate(tried, folds, self.max_groups)
-        self.best_index_ = choose(self.cv_results_, folds, self.rule, scoring.near)
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        strategy, tolerance, correlation, self.penalty_ = tried[self.best_index_]
-        own = self.get_params(deep=False)
-        chosen = {name: own[name] for name in LinCFA._get_param_names() if name in own}
-        chosen |= {"strategy": strategy, "tolerance": tolerance, "min_correlation": correlation}
-        self._adopt(LinCFA(**chosen)._fit(training))
-        if self.penalty_ is not None:
-            regression = RidgeRegression(self.penalty_)
-        reduced = computed(self._reduce_for_regression(self._read_new(X)))
-        self.estimator_ = fit_weighted(regression, reduced, outcomes)
-        return self
-
-    def _adopt(self, reducer: LinCFA) -> None:
-        """Take over what was chosen, and all that is known of its groups."""
-        self.reducer_ = reducer
-        self.strategy_, self.tolerance_ = reducer.strategy, reducer.tolerance
-        self.min_correlation_ = reducer.min_correlation
-        for name, value in vars(reducer).items():
-            if name.endswith("_") and name != "merge_path_":
-                setattr(self, name, value)
-
-    @property
-    def coef_(self) -> FloatArray:
-        """Weights of the original features, in their own units."""
-        return self._linear_map()[0]
-
-    @property
-    def intercept_(self) -> float:
-        """What is predicted where all features are 0."""
-        return self._linear_map()[1]
-
-    def _linear_map(self) -> tuple[FloatArray, float]:
-        """Weights and intercept on the original features; AttributeError if there are none."""
-        coef, intercept = self.expand_coefficients(*self._weights())
-        return coef, float(intercept)
-
-    def _weights(self) -> tuple[FloatArray, float]:
-        """Weights and intercept on the reduced features; AttributeError if there are none."""
-        fitted = getattr(self, "estimator_", None)
-        weights = None if fitted is None else linear_coefficients(fitted, self.n_groups_)
-        if weights is None:
-            which = "is not fitted yet" if fitted is None else f"has the estimator {fitted!r}"
-            raise AttributeError(
-                f"This LinCFACV {which}, and so no linear weights of the reduced features."
-            )
-        return weights
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save groups and regression as a JSON file, for :func:`lincfa.load`.
-
-        The loaded model predicts the same. It has everything that was chosen, but not the scores of
-        the search. The regression must be linear, as the one that is fitted by default; save the
-        groups of any other with ``reducer_.save``.
-
-        Parameters
-        ----------
-        path : str or path
-            An existing file is replaced.
-        """
-        self._check_is_fitted()
-        self.reducer_._check_saving()
-        try:
-            coef, intercept = self._weights()
-        except AttributeError as error:
+        if self.estimator is not None and self.penalties is not None:
             raise ValueError(
-                f"{error} A file holds linear models only: save the groups with "
-                "model.reducer_.save(path), and the estimator by other means."
-            ) from None
-        regression = {"coef": coef, "intercept": intercept, "penalty": self.penalty_}
-        save_model(self.reducer_, path, output_of(self), regression)
+                "Give either penalties, for the ridge regression that LinCFACV fits, or an "
+                "estimator to fit instead, not both."
+            )
+        return self._search(X, y, groups, sample_weight)
+
+    def _scorer(self, penalties: list[float], outcomes: Outcomes, scale: FloatArray) -> Scorer:
+        model = RidgeRegression() if self.estimator is None else self.estimator
+        named = None if self.scoring is None else check_scoring(model, self.scoring)
+        scoring = Scoring(self.scoring, named, scale)
+        if self.estimator is None:
+            return RidgeScorer(penalties, scoring)
+        return EstimatorScorer(self.estimator, scoring)
+
+    def _final(self) -> Any:
+        return RidgeRegression(self.penalty_) if self.estimator is None else self.estimator
 
     def predict(self, X: Any) -> Any:
         """Reduce X and apply the fitted estimator.
@@ -361,75 +236,28 @@ class LinCFACV(RegressorMixin, GroupModel):  # type: ignore[misc]
 
         Returns
         -------
-        array of shape (n_samples,)
+        array of shape (n_samples,) or (n_samples, n_targets)
             For a dask collection a dask array, not computed yet. For a field, a DataArray with the
-            coordinates of the samples.
+            coordinates of the samples, and of several targets their names along ``"target"``.
         """
-        table = self._read_new(X)
-        predicted = self._predict(table)
-        if table.samples is None:
-            return predicted
-        from ._data._write_field import along
-
-        return along(self.field_, X, predicted, "prediction")
-
-    def _reduce_for_regression(self, table: FeatureTable) -> Any:
-        """Reduce, with the training mean where no member of a group is present."""
-        reduced = self._reduce(table)
-        return self._without_gaps(reduced) if table.gaps else reduced
-
-    def _predict(self, table: FeatureTable) -> Any:
-        reduced = self._reduce_for_regression(table)
-        if is_dask(reduced):
-            from ._model._lazy import predict_lazily
-
-            return predict_lazily(self.estimator_, reduced)
-        return np.asarray(self.estimator_.predict(reduced))
+        return self._apply(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R² of :meth:`predict`.
+        """Return R² of :meth:`predict`, of several targets its mean.
 
         Parameters
         ----------
         X : array, data frame or field of shape (n_samples, n_features_in_)
             The same columns as in fit, or the same cells.
-        y : array of shape (n_samples,)
-            The target.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            The target, or targets.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for.
         """
         table = self._read_new(X)
-        predicted = self._predict(table)
-        y = match_samples(table, X, y, "the target y")
-        sample_weight = match_samples(table, X, sample_weight, "sample_weight")
-        if is_dask(predicted):
-            # One after the other: dask does not like arrays and dataframes in one graph.
-            y, predicted, sample_weight = map(computed, (y, predicted, sample_weight))
-        return float(r2_score(y, predicted, sample_weight=sample_weight))
-
-    def _candidates(self) -> tuple[list[str], list[Any], list[Any], list[float]]:
-        """Check the parameters; return what to try of strategies, correlations, … and penalties."""
-        check_merging(self.noise, units=self.units, signed=self.signed, missing=self.missing)
-        check_sample_dim(self.sample_dim)
-        check_choosing(self.rule, self.scoring, self.max_groups)
-        given = (self.strategies, self.min_correlations, self.tolerances, self.penalties)
-        names = ("strategies", "min_correlations", "tolerances", "penalties")
-        defaults = (STRATEGIES, MIN_CORRELATIONS, TOLERANCES, PENALTIES)
-        strategies, correlations, tolerances, penalties = (
-            listed(name, default if values is None else values)
-            for name, values, default in zip(names, given, defaults, strict=True)
-        )
-        for strategy in strategies:
-            check_strategy(strategy)
-        for correlation in correlations:
-            check_min_correlation(correlation, "each of min_correlations")
-        for tolerance in tolerances:
-            check_tolerance(tolerance, "each of tolerances")
-        for penalty in penalties:
-            check_penalty(penalty, "each of penalties")
-        if self.estimator is not None and self.penalties is not None:
-            raise ValueError(
-                "Give either penalties, for the ridge regression that LinCFACV fits, or an "
-                "estimator to fit instead, not both."
-            )
-        return strategies, correlations, tolerances, penalties
+        predicted = computed(self._of_reduced(table, "predict"))
+        # One after the other: dask does not like arrays and dataframes in one graph.
+        y = computed(match_samples(table, X, y, "the target y"))
+        sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
+        values, _ = read_targets(y)
+        return float(r2_score(values, predicted, sample_weight=sample_weight))

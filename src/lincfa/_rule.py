@@ -202,7 +202,7 @@ class Rule:
     tolerance: float = 1.0  # c in F ≤ c; 1 is the paper's rule
     # Variance of the noise over the variance of each target; None for the residual variances of
     # each pair's own regressions.
-    noise_ratio: FloatArray | None = None
+    noise_ratio: FloatArray | float | None = None
     min_correlation: float = -1.0  # pairs with a lower one never merge; −1 for the rule alone
     signed: bool = False  # whether the second of a pair may be flipped
     weights: FloatArray | None = None  # of the features in means; None where all are the same
@@ -305,7 +305,7 @@ class Rule:
         """F from its parts, means over the targets, of arrays or of one pair."""
         if self.noise_ratio is None:
             return (n_samples - 3) * growth / unexplained
-        return (n_samples - 1) * growth / max(float(self.noise_ratio.mean()), _SMALLEST_RATIO)
+        return (n_samples - 1) * growth / max(float(np.mean(self.noise_ratio)), _SMALLEST_RATIO)
 
     def variance_drop(
         self,
@@ -318,7 +318,7 @@ class Rule:
         n = self.n_samples if n_samples is None else n_samples
         if self.noise_ratio is None:
             return np.asarray(unexplained / (n - 1 - n_weights))
-        ratios = self.noise_ratio.reshape(-1, *(1,) * (unexplained.ndim - 1))
+        ratios = np.reshape(self.noise_ratio, (-1, *(1,) * (unexplained.ndim - 1)))
         return np.broadcast_to(ratios / (n - 1), unexplained.shape)
 
     def evidence(
@@ -454,7 +454,7 @@ class Rule:
             if self.noise_ratio is None:
                 factor = 2 * self.tolerance / (n_samples - 3)
             else:
-                factor = 2 * self.tolerance * float(self.noise_ratio.mean()) / (n_samples - 1)
+                factor = 2 * self.tolerance * float(np.mean(self.noise_ratio)) / (n_samples - 1)
                 left_over = 1 - rho
             if _uneven(imbalance):
                 # ((1+ρ)(r₁−r₂) − q(1−ρ)(r₁+r₂))² ≤ factor · ((1+ρ) + q²(1−ρ)) · left over

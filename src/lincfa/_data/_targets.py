@@ -68,6 +68,12 @@ class Targets:
             raise one_class(only)
         raise ValueError(f"There are no samples of {self.describe(number)}.")
 
+    def as_given(self, y: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        """Return the targets as estimators of scikit-learn take them: labels, or no second axis."""
+        if self.classes is not None:
+            return np.asarray(self.classes[self.codes(y)])
+        return y[:, 0] if self.size == 1 else y
+
     def codes(self, y: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
         """Return the number of the class of each sample, given the indicators."""
         found = y[:, 0] > 0.5 if self.size == 1 else y.argmax(axis=1)

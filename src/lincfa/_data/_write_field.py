@@ -98,9 +98,14 @@ def reduced_array(
     )
 
 
-def along(field: Field, X: Any, values: Any, name: str) -> Any:
-    coords = _sample_coordinates(field, X).coords
-    return xarray().DataArray(values, dims=(field.sample_dim,), coords=coords, name=name)
+def along(field: Field, X: Any, values: Any, name: str, columns: tuple[str, list[Any]]) -> Any:
+    """Return values along the samples; if they have columns, also along a dimension of these."""
+    coords = _sample_coordinates(field, X)
+    dims: tuple[Hashable, ...] = (field.sample_dim,)
+    if values.ndim == 2:
+        dims = (*dims, columns[0])
+        coords = coords.assign_coords({columns[0]: columns[1]})
+    return xarray().DataArray(values, dims=dims, coords=coords.coords, name=name)
 
 
 def _sample_coordinates(field: Field, X: Any) -> Any:

@@ -380,6 +380,7 @@ class GroupModel(AnyContainer, GroupMeans):
             sizes=np.array([len(group) for group in self.groups_], dtype=np.intp),
             **{name: self.cohesion_[name] for name in self.cohesion_.dtype.names or ()},
             weight=self._standardized_weights(),
+            targets=tuple(self.target_names_),
             signed=bool(self.signed),
             connected=self.connectivity is not None or self.blocks is not None,
             searched=reducer is not self,
@@ -388,14 +389,17 @@ class GroupModel(AnyContainer, GroupMeans):
         )
 
     def _standardized_weights(self) -> FloatArray | None:
-        """Weights of a linear ``estimator_``, from one standard deviation to another."""
+        """Weights of a linear ``estimator_``, from one standard deviation to another.
+
+        One for each group, or of several targets one row for each group.
+        """
         linear = linear_coefficients(getattr(self, "estimator_", None), self.n_groups_)
         if linear is None:
             return None
         factors = np.ones_like(self.scale_) if self.units == "standardized" else self.scale_
         rho, weights = self.cohesion_["mean_correlation"], self.feature_weights_
         scale = scale_of_means(self.labels_, rho, factors, weights)
-        return np.asarray(linear[0] * scale / self.target_scale_)
+        return np.asarray((linear[0] * scale).T / self.target_scale_)
 
     # Maps
 
@@ -543,6 +547,7 @@ class GroupModel(AnyContainer, GroupMeans):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.target_tags.multi_output = True
         tags.input_tags.allow_nan = self.missing == "pairwise"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

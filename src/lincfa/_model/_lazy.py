@@ -85,10 +85,17 @@ def expand_lazily(
     return _assemble(rows, (array.chunks[0], widths), dtype)
 
 
-def predict_lazily(estimator: Any, reduced: Any) -> Any:
-    return reduced.map_blocks(
-        _predictions, _once(estimator), dtype=np.float64, drop_axis=1, meta=np.empty(0)
-    )
+def apply_lazily(estimator: Any, method: str, reduced: Any) -> Any:
+    """Apply a method of a model to each chunk of rows."""
+    # How many columns it returns, and of which type, a row of zeros shows.
+    some = _applied(np.zeros((1, reduced.shape[1])), (estimator, method))
+    meta = np.empty((0,) * some.ndim, dtype=some.dtype)
+    if some.ndim == 1:
+        shape: dict[str, Any] = {"drop_axis": 1}
+    else:
+        shape = {"chunks": (reduced.chunks[0], (some.shape[1],))}
+    spec = _once((estimator, method))
+    return reduced.map_blocks(_applied, spec, dtype=some.dtype, meta=meta, **shape)
 
 
 def _column_parts(n_features: int, lengths: tuple[float, ...]) -> list[slice]:
@@ -183,7 +190,8 @@ def _expanded(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:
     return spread_means(values, *line)
 
 
-def _predictions(chunk: npt.NDArray[Any], estimator: Any) -> FloatArray:
-    if not chunk.shape[0]:
-        return np.empty(0)
-    return np.asarray(estimator.predict(chunk), dtype=np.float64)
+def _applied(chunk: npt.NDArray[Any], spec: tuple[Any, str]) -> npt.NDArray[Any]:
+    estimator, method = spec
+    # Models want at least one row.
+    rows = chunk if chunk.shape[0] else np.zeros((1, chunk.shape[1]))
+    return np.asarray(getattr(estimator, method)(rows))[: chunk.shape[0]]

@@ -40,13 +40,13 @@ def precision_of(X: npt.NDArray[Any]) -> float:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """Centred features X = U diag(s) Vᵀ, and the target in these directions."""
+    """Centred features X = U diag(s) Vᵀ, and the target, or several, in these directions."""
 
     center: FloatArray  # means of the features
-    target_center: float
+    target_center: FloatArray
     singular: FloatArray  # s above the rounding of the data, the largest first
     directions: FloatArray  # V
-    loadings: FloatArray  # Uᵀy
+    loadings: FloatArray  # Uᵀy, with an axis of targets if y has one
 
     @classmethod
     def of(
@@ -62,31 +62,32 @@ class Decomposition:
         X = X.astype(np.float64, copy=False)
         center, target_center = (
             np.average(X, axis=0, weights=weights),
-            np.average(y, weights=weights),
+            np.average(y, axis=0, weights=weights),
         )
         X, y = X - center, y - target_center
         if weights is not None:
             root = np.sqrt(weights)
-            X, y = X * root[:, None], y * root
+            X, y = X * root[:, None], (y.T * root).T
         if X.shape[0] > X.shape[1]:
             unit = np.abs(X).max() or 1.0  # squares of extreme numbers would be 0 or infinite
             squares, V = np.linalg.eigh((X / unit).T @ (X / unit))
             if squares[0] > _WELL_CONDITIONED * squares[-1]:  # no digits that matter are lost
                 s, V = np.sqrt(squares)[::-1], V[:, ::-1]
-                loadings = V.T @ ((X / unit).T @ y) / s
-                return cls(center, float(target_center), s * unit, V, loadings)
+                loadings = ((V.T @ ((X / unit).T @ y)).T / s).T
+                return cls(center, target_center, s * unit, V, loadings)
         U, s, Vt = np.linalg.svd(X, full_matrices=False)
         # What is left below is rounding of the data: a weight there would be any number.
         rank = int((s > s.max(initial=0.0) * X.shape[1] * precision).sum())
-        return cls(center, float(target_center), s[:rank], Vt[:rank].T, U[:, :rank].T @ y)
+        return cls(center, target_center, s[:rank], Vt[:rank].T, U[:, :rank].T @ y)
 
     def coefficients(self, penalties: Sequence[float]) -> FloatArray:
-        """Coefficients for each penalty, of shape (n_features, n_penalties)."""
+        """Coefficients for each penalty, of shape (n_features, n_penalties), or (…, n_targets)."""
         largest = self.singular.max(initial=0.0) or 1.0
         ratios = self.singular[:, None] / largest
         squares = ratios**2
         shrunk = ratios / (squares + np.asarray(penalties) * squares.sum())
-        return np.asarray(self.directions @ (shrunk * (self.loadings[:, None] / largest)))
+        loadings = self.loadings[:, None] / largest
+        return np.tensordot(self.directions, (shrunk.T * loadings.T).T, 1)
 
 
 class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -97,27 +98,27 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    penalty : float, default=0.0
+    penalty : float or array of shape (n_targets,), default=0.0
         What is added to the variance in each direction, as a share of the total variance of the
-        features. 0 for least squares.
+        features. 0 for least squares. Several targets may have one each.
     precision : float, default=None
         Relative precision of the features. None for that of their type.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-    intercept_ : float
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or ndarray of shape (n_targets,)
     """
 
-    def __init__(self, penalty: float = 0.0, precision: float | None = None) -> None:
+    def __init__(self, penalty: Any = 0.0, precision: float | None = None) -> None:
         self.penalty = penalty
         self.precision = precision
 
     @classmethod
-    def of(cls, penalty: float, coef: FloatArray, intercept: float) -> "RidgeRegression":
+    def of(cls, penalty: Any, coef: FloatArray, intercept: Any) -> "RidgeRegression":
         """Return a regression whose weights are known."""
         model = cls(penalty)
-        model.coef_, model.intercept_, model.n_features_in_ = coef, intercept, coef.size
+        model.coef_, model.intercept_, model.n_features_in_ = coef, intercept, coef.shape[-1]
         return model
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -126,16 +127,24 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), default=None
         """
-        check_penalty(self.penalty)
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
+        for penalty in np.ravel(self.penalty).tolist():
+            check_penalty(penalty)
+        X, y = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], y_numeric=True, multi_output=True
+        )
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         fitted = Decomposition.of(X, y.astype(np.float64), sample_weight, self.precision)
-        self.coef_ = fitted.coefficients([float(self.penalty)])[:, 0]
-        self.intercept_ = fitted.target_center - float(fitted.center @ self.coef_)
+        if y.ndim == 1:
+            self.coef_ = fitted.coefficients([float(self.penalty)])[:, 0]
+            self.intercept_ = float(fitted.target_center - fitted.center @ self.coef_)
+            return self
+        penalties = np.broadcast_to(np.asarray(self.penalty, dtype=np.float64), y.shape[1])
+        self.coef_ = np.einsum("jkk->kj", fitted.coefficients(penalties.tolist()))
+        self.intercept_ = fitted.target_center - self.coef_ @ fitted.center
         return self
 
     def predict(self, X: Any) -> FloatArray:
@@ -147,16 +156,32 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return np.asarray(X.astype(np.float64, copy=False) @ self.coef_ + self.intercept_)
+        return np.asarray(X.astype(np.float64, copy=False) @ self.coef_.T + self.intercept_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
-def linear_coefficients(regression: Any, n_features: int) -> tuple[FloatArray, float] | None:
-    """Return weights and intercept of a fitted regression; None if it is not linear."""
-    if np.size(getattr(regression, "coef_", ())) != n_features:
+def linear_coefficients(regression: Any, n_features: int) -> tuple[FloatArray, Any] | None:
+    """Return weights and intercept of a fitted regression; None if it is not linear.
+
+    Of several targets the weights have shape (n_targets, n_features), and each its intercept.
+    """
+    coef = np.asarray(getattr(regression, "coef_", ()))
+    if coef.ndim == 0 or coef.shape[-1] != n_features or coef.size == 0 or coef.ndim > 2:
         return None
-    coef = np.ravel(regression.coef_).astype(np.float64)
-    intercept = float(np.ravel(getattr(regression, "intercept_", 0.0))[0])
+    coef = coef.astype(np.float64)
+    intercept = np.asarray(getattr(regression, "intercept_", 0.0), dtype=np.float64)
+    if coef.size == n_features:
+        coef, intercept = coef.ravel(), float(intercept.ravel()[0])
+    else:
+        intercept = np.broadcast_to(intercept, len(coef)).copy()
     # Coefficients may be on another scale than the prediction, as in a Poisson regression.
-    probe = np.random.default_rng(0).normal(size=(3, coef.size))
-    predicted = np.ravel(regression.predict(probe))
-    return (coef, intercept) if np.allclose(predicted, probe @ coef + intercept) else None
+    probe = np.random.default_rng(0).normal(size=(3, n_features))
+    expected = probe @ coef.T + intercept
+    predicted = regression.predict(probe)
+    same = np.size(predicted) == expected.size and predicted.dtype.kind == "f"
+    same = same and np.allclose(np.reshape(predicted, expected.shape), expected)
+    return (coef, intercept) if same else None

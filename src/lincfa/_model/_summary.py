@@ -13,6 +13,8 @@ from ._display import Table, decimals, digits
 
 _TITLES = ("reduced feature", "size", "mean r", "min r", "r with target", "weight")
 
+_TITLES_OF_SEVERAL = (*_TITLES[:4], "largest r with a target", "largest weight")
+
 LARGEST_WEIGHT = 3.0
 """Weight, in standard deviations of the target per standard deviation of the mean, beyond which it
 says nothing by itself. A prediction varies no more than the target, so that other weights must
@@ -78,9 +80,9 @@ class Summary:
         Mean and smallest correlation of two features of the group; NaN for a single feature.
     min_is_exact : array of shape (n_groups,)
         Whether the smallest is that of all pairs, or only an upper bound, printed as "≤ 0.5".
-    target_correlation : array of shape (n_groups,)
-        Correlation of the group's mean with the target.
-    weight : array of shape (n_groups,) or None
+    target_correlation : array of shape (n_groups,) or (n_groups, n_targets)
+        Correlation of the group's mean with the target, or with each of several.
+    weight : array of shape (n_groups,) or (n_groups, n_targets), or None
         Change of the prediction per standard deviation of the group's mean, in standard deviations
         of the target. Beyond 3, weights of opposite sign nearly cancel, and none of them can be
         interpreted by itself; the table marks these with "!", and with "±" those of a clear sign
@@ -92,6 +94,9 @@ class Summary:
         The ``min_correlation`` of the model.
     requested : bool
         Whether the number of groups was given.
+    targets : tuple of str
+        Names of the targets. Of several, the table shows for each group the largest correlation and
+        the largest weight, with the target they belong to.
     """
 
     n_samples: float
@@ -112,6 +117,7 @@ class Summary:
     searched: bool = False
     required_correlation: float | None = None
     requested: bool = False
+    targets: tuple[str, ...] = ("y",)
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -178,8 +184,15 @@ class Summary:
     def opposes(self) -> npt.NDArray[np.bool_]:
         """Which weights have a sign opposite to that of the correlation with the target."""
         if self.weight is None:
-            return np.zeros(self.n_groups, dtype=np.bool_)
+            return np.zeros_like(self.target_correlation, dtype=np.bool_)
         return opposite_signs(self.target_correlation, self.weight, self.n_samples)
+
+    def _largest(self, values: FloatArray, group: int) -> tuple[Any, str]:
+        """Place of a group's number for the target, or of the largest of several and its name."""
+        if values.ndim == 1:
+            return group, ""
+        target = int(np.abs(values[group]).argmax())
+        return (group, target), f" ({shown(self.targets[target], 20)})"
 
     def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
         """Return the groups as a data frame, one row each.
@@ -194,12 +207,17 @@ class Summary:
             "mean_correlation": self.mean_correlation,
             "min_correlation": self.min_correlation,
             "min_is_exact": self.min_is_exact,
-            "target_correlation": self.target_correlation,
-            **({} if self.weight is None else {"weight": self.weight}),
+            **self._by_target("target_correlation", self.target_correlation),
+            **({} if self.weight is None else self._by_target("weight", self.weight)),
             "flag": list(self.flags),
             "members": [list(members) for members in self.members],
         }
         return frame_of(columns, library)
+
+    def _by_target(self, name: str, values: FloatArray) -> dict[str, FloatArray]:
+        if values.ndim == 1:
+            return {name: values}
+        return {f"{name}[{t}]": each for t, each in zip(self.targets, values.T, strict=True)}
 
     @property
     def headline(self) -> str:
@@ -214,17 +232,20 @@ class Summary:
         """Return the largest groups as a table, with notes; ``options`` as in flag_words."""
         order = np.argsort(-self.sizes, kind="stable")[:limit]
         bound, opposes = np.where(self.min_is_exact, "", "≤ "), self.opposes
-        rows = [
-            [
+        rows = []
+        for number in order.tolist():
+            place, target = self._largest(self.target_correlation, number)
+            row = [
                 shown(self.names[number]),
                 str(self.sizes[number]),
                 _decimals(self.mean_correlation[number], RELATED),
                 bound[number] + _decimals(self.min_correlation[number], -RELATED),
-                _decimals(self.target_correlation[number]),
-                *([] if self.weight is None else [_weight(self.weight[number], opposes[number])]),
+                _decimals(self.target_correlation[place]) + target,
             ]
-            for number in order.tolist()
-        ]
+            if self.weight is not None:
+                place, target = self._largest(self.weight, number)
+                row.append(_weight(self.weight[place], opposes[place]) + target)
+            rows.append(row)
         more = self.n_groups - limit
         notes = []
         if more > 0:
@@ -232,17 +253,18 @@ class Summary:
             notes.append(f"… and {more} more {groups}, none of them larger")
         notes += [f"{'' if k else '? '}{words}" for k, words in enumerate(self.flag_words(options))]
         if self.n_cancelling:
-            part = f"{self.n_cancelling} of {self.n_groups}"
+            part = f"{self.n_cancelling} of {opposes.size}"
             notes.append(
                 f"! weights of opposite sign that nearly cancel ({part}): do not interpret them"
             )
         if opposes.any():
-            part = f"{opposes.sum()} of {self.n_groups}"
+            part = f"{opposes.sum()} of {opposes.size}"
             notes.append(
                 f"± weights whose sign is opposite to that of r with target ({part}): effects "
                 "given all other groups"
             )
-        titles = _TITLES[: None if self.weight is not None else -1]
+        titles = _TITLES if len(self.targets) == 1 else _TITLES_OF_SEVERAL
+        titles = titles[: None if self.weight is not None else -1]
         return Table(self.headline, titles, rows, "\n".join(notes))
 
     def __str__(self) -> str:

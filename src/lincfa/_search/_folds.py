@@ -1,23 +1,36 @@
 """The folds of a cross-validation: all combinations of a fold on the same statistics."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.model_selection import KFold, RepeatedKFold, check_cv
+from sklearn.model_selection import (
+    KFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    check_cv,
+)
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights, computed
+from .._data._targets import Targets
 from .._data._training import Training
 from .._grouping import PATHS, Partition, partition_in_order
 from .._grouping._constraint import Constraint
 from .._model._regression import Decomposition, RidgeRegression
 from .._rule import Rule
-from .._statistics import ArrayStatistics, IndexArray, Statistics, cached, statistics_of
+from .._statistics import (
+    ArrayStatistics,
+    IndexArray,
+    Statistics,
+    cached,
+    mean_over_targets,
+    statistics_of,
+)
 from .._statistics._means import centers_of_means, group_means
 from ..theory._arrays import FloatArray
 
@@ -51,9 +64,10 @@ _LARGEST_REDUCED = 2**26
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Target and weights of samples, in memory."""
+    """Targets and weights of samples, in memory."""
 
-    y: FloatArray
+    y: FloatArray  # of shape (n, K)
+    targets: Targets
     weights: FloatArray | None
 
     @property
@@ -61,11 +75,12 @@ class Outcomes:
         return len(self.y) if self.weights is None else float(self.weights.sum())
 
     def take(self, rows: IndexArray) -> "Outcomes":
-        return Outcomes(self.y[rows], None if self.weights is None else self.weights[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return Outcomes(self.y[rows], self.targets, weights)
 
 
 Scored: TypeAlias = Outcomes | Training
-"""Anything with the target and the weights of samples."""
+"""Anything with the targets and the weights of samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +110,7 @@ class ArrayFold:
 
     def statistics(self) -> Statistics:
         """Return statistics of the samples to learn from; few features keep all correlations."""
-        statistics = ArrayStatistics.of(self.train)
+        statistics = ArrayStatistics.of(self.train.with_present_classes())
         return cached(statistics) if statistics.varying.size <= _MOST_CACHED else statistics
 
     def reduced(
@@ -160,13 +175,13 @@ def samples_of(training: "Training | ChunkedTraining") -> Samples:
     """Check that all values are finite, and prepare the samples for folds."""
     if isinstance(training, Training):
         training.check_finite()
-        return Samples(Outcomes(training.y, training.weights), training)
+        return Samples(Outcomes(training.y, training.targets, training.weights), training)
     from .._statistics._dask._chunks import Chunks
 
     chunks = Chunks.of(training)
     chunks.weighted(None).column_moments()  # checks also rows without weight, as in memory
     y, weights = chunks.outcomes()
-    return Samples(Outcomes(y, check_weights(weights, len(y))), chunks)
+    return Samples(Outcomes(y, training.targets, check_weights(weights, len(y))), chunks)
 
 
 @dataclass(frozen=True)
@@ -197,29 +212,53 @@ class Scoring:
 
     name: Any  # None for R² with truncated errors
     scorer: Any  # of scikit-learn, for any other name
-    target_scale: float
+    target_scale: FloatArray
 
     def near(self, score: float) -> float:
         """Return by how much another score may be below this one to count as near it."""
         return _NEAR if self.name in (None, "r2") else _NEAR_OTHERS * abs(score)
 
     def of_errors(self, errors: FloatArray, weights: FloatArray | None) -> FloatArray:
-        """R² of errors, of each column if there are several."""
+        """R² of errors; the last axis is that of the targets, the first that of the samples."""
         errors = np.clip(errors / self.target_scale, -_LARGEST_ERROR, _LARGEST_ERROR)
         return np.asarray(1 - np.average(errors**2, axis=0, weights=weights))
 
-    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> float:
+    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> FloatArray:
+        """Score a model: of each target, or where a scorer does not tell them apart, of all."""
         if self.name is None:
-            errors = np.ravel(fitted.predict(X)) - test.y
-            return float(self.of_errors(errors, test.weights))
+            errors = np.reshape(fitted.predict(X), test.y.shape) - test.y
+            return self.of_errors(errors, test.weights)
+        y = test.targets.as_given(test.y)
         if test.weights is None:
-            return float(self.scorer(fitted, X, test.y))
+            return np.array([self.scorer(fitted, X, y)], dtype=np.float64)
         try:
-            return float(self.scorer(fitted, X, test.y, sample_weight=test.weights))
+            score = self.scorer(fitted, X, y, sample_weight=test.weights)
+            return np.array([score], dtype=np.float64)
         except TypeError as error:
             if "sample_weight" not in str(error):
                 raise
             raise ValueError(f"The scoring {self.scorer!r} does not take sample_weight.") from error
+
+
+class Scorer(Protocol):
+    """Scores models on the reduced features of a fold."""
+
+    @property
+    def scoring(self) -> Scoring:
+        """What is averaged."""
+
+    @property
+    def penalties(self) -> Sequence[float | None]:
+        """What is tried of the penalties; None of a model without one."""
+
+    @property
+    def model(self) -> Any:
+        """The kind of model."""
+
+    def __call__(
+        self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
+    ) -> FloatArray:
+        """Fit to some samples and score others: of shape (penalties, targets), or (penalties, 1)."""
 
 
 @dataclass(frozen=True)
@@ -228,31 +267,39 @@ class RidgeScorer:
 
     penalties: Sequence[float]
     scoring: Scoring
+    model: Any = field(default_factory=RidgeRegression)
 
     def __call__(
         self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
     ) -> FloatArray:
         fitted = Decomposition.of(X, train.y, train.weights)
         coef = fitted.coefficients(self.penalties)
-        intercepts = fitted.target_center - fitted.center @ coef
+        intercepts = fitted.target_center - np.tensordot(fitted.center, coef, 1)
         if self.scoring.name is None:
-            predicted = X_test.astype(np.float64, copy=False) @ coef + intercepts
+            predicted = np.tensordot(X_test.astype(np.float64, copy=False), coef, 1) + intercepts
             return self.scoring.of_errors(predicted - test.y[:, None], test.weights)
-        models = map(RidgeRegression.of, self.penalties, coef.T, intercepts.tolist())
-        return np.array([self.scoring.of_model(model, X_test, test) for model in models])
+        scores = []
+        for number, penalty in enumerate(self.penalties):
+            weights = coef[:, number].T, intercepts[number]
+            if test.targets.size == 1:
+                weights = weights[0][0], float(weights[1][0])
+            model = RidgeRegression.of(penalty, *weights)
+            scores.append(self.scoring.of_model(model, X_test, test))
+        return np.array(scores)
 
 
 @dataclass(frozen=True)
 class EstimatorScorer:
     """The score of an estimator on the reduced features."""
 
-    estimator: Any
+    model: Any
     scoring: Scoring
+    penalties: Sequence[None] = (None,)
 
     def __call__(
         self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
     ) -> FloatArray:
-        fitted = fit_weighted(self.estimator, X, train)
+        fitted = fit_weighted(self.model, X, train)
         return np.array([self.scoring.of_model(fitted, X_test, test)])
 
 
@@ -260,22 +307,28 @@ class EstimatorScorer:
 class FoldScores:
     """What one fold says of all combinations."""
 
-    scores: FloatArray  # of shape (ways of merging, penalties)
+    scores: FloatArray  # of shape (ways of merging, penalties, targets or 1 for all of them)
     n_groups: IndexArray
     n_train: float
     n_test: float
 
+    @property
+    def mean_scores(self) -> FloatArray:
+        """Scores of all combinations, penalties running fastest: means over the targets."""
+        return mean_over_targets(np.moveaxis(self.scores, -1, 0)).ravel()
+
 
 def splits(
-    cv: Any, X: Any, y: npt.NDArray[Any], groups: Any, weighted: bool
+    cv: Any, X: Any, outcomes: Outcomes, groups: Any, weighted: bool
 ) -> Iterator[tuple[IndexArray, IndexArray]]:
-    n = len(y)
+    n, targets = len(outcomes.y), outcomes.targets
+    classes = targets.classes is not None
     if cv is None:
         if n < MIN_SAMPLES + 2:
             raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
-        cv = default_folds(n)
-    samples = np.arange(n)
-    for split in check_cv(cv).split(X, y, computed(groups)):
+        cv = stratified_folds(targets.codes(outcomes.y)) if classes else default_folds(n)
+    samples, y = np.arange(n), targets.as_given(outcomes.y)
+    for split in check_cv(cv, y, classifier=classes).split(X, y, computed(groups)):
         train, test = (samples[part] for part in split)
         if not weighted and len(train) < MIN_SAMPLES:
             raise ValueError(
@@ -292,19 +345,31 @@ def ordered_folds(n: int) -> KFold:
 
 def default_folds(n: int) -> RepeatedKFold:
     """Five shuffled folds, repeated until there are enough held-out predictions."""
-    repeats = min(10, max(1, -(-_PREDICTIONS // n)))
-    return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=repeats, random_state=0)
+    return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=_repeats(n), random_state=0)
+
+
+def stratified_folds(codes: IndexArray) -> RepeatedStratifiedKFold:
+    """Five such folds with the same share of each class, or fewer if a class has fewer samples."""
+    n_splits = min(_SPLITS, max(2, int(np.bincount(codes).min())))
+    return RepeatedStratifiedKFold(
+        n_splits=n_splits, n_repeats=_repeats(codes.size), random_state=0
+    )
+
+
+def _repeats(n: int) -> int:
+    return min(10, max(1, -(-_PREDICTIONS // n)))
 
 
 def fit_weighted(estimator: Any, X: npt.NDArray[Any], outcomes: Scored) -> Any:
+    y = outcomes.targets.as_given(outcomes.y)
     if outcomes.weights is None:
-        return clone(estimator).fit(X, outcomes.y)
-    return clone(estimator).fit(X, outcomes.y, sample_weight=outcomes.weights)
+        return clone(estimator).fit(X, y)
+    return clone(estimator).fit(X, y, sample_weight=outcomes.weights)
 
 
 def score_folds(
     candidates: Candidates,
-    score: RidgeScorer | EstimatorScorer,
+    score: Scorer,
     samples: Samples,
     parts: Iterable[tuple[IndexArray, IndexArray]],
     n_jobs: int | None,
@@ -326,7 +391,7 @@ def score_folds(
 
 def _score_fold(
     candidates: Candidates,
-    score: RidgeScorer | EstimatorScorer,
+    score: Scorer,
     samples: Samples,
     train: IndexArray,
     test: IndexArray,
@@ -339,7 +404,7 @@ def _score_fold(
 
 
 def _score_combinations(
-    candidates: Candidates, score: RidgeScorer | EstimatorScorer, fold: ArrayFold | ChunkFold
+    candidates: Candidates, score: Scorer, fold: ArrayFold | ChunkFold
 ) -> FoldScores:
     check_total_weight(fold.train.n_samples)
     if fold.test.n_samples == 0:

@@ -16,7 +16,7 @@ from .._data._columns import keep_columns
 from .._data._training import read_in_memory, read_new
 from .._model._base import forget_fit
 from .._model._parameters import check_choice, is_count, is_positive, is_real, is_word
-from .._statistics import ArrayStatistics, standardize_target
+from .._statistics import ArrayStatistics, standardize_targets
 from .._statistics._tiles import row_slices
 from ..theory._arrays import FloatArray
 from ._kernels import KERNELS, kernel_directions, make_kernel
@@ -57,7 +57,10 @@ class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 "Every column of X is constant, up to the rounding of its type: there is nothing "
                 "to reduce."
             )
-        self._fit(training.values, standardize_target(training.y)[0], statistics)
+        if training.targets.size > 1:
+            raise ValueError(f"{type(self).__name__} takes one target, got {training.targets.size}.")
+        target = standardize_targets(training.y, None, training.targets)[0]
+        self._fit(training.values, target[:, 0], statistics)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -173,7 +176,7 @@ class SupervisedPCA(_Projection):
     def _fit(self, X: npt.NDArray[Any], target: FloatArray, statistics: ArrayStatistics) -> None:
         # In units of the largest scale, squares cannot overflow.
         size = statistics.scale[statistics.varying].max()
-        n, scale = len(target), statistics.target_scale
+        n, scale = len(target), float(statistics.target_scale[0])
         # For the standardised target. Its scale divides by n − 1, the variance by n.
         gamma = n / (n - 1) if is_word(self.gamma, "scale") else float(self.gamma) * scale * scale
         kernel = make_kernel(self.kernel, gamma, int(self.degree), float(self.coef0))

@@ -15,7 +15,12 @@ from .._data._frames import take_columns_of
 from .._data._names import shown
 from .._data._training import read_in_memory
 from .._model._display import Table, decimals, digits, distinguishable
-from .._model._parameters import check_merging, check_sample_dim, check_tolerance
+from .._model._parameters import (
+    check_merging,
+    check_sample_dim,
+    check_target_kind,
+    check_tolerance,
+)
 from .._model._summary import RELATED
 from .._rule import Rule, with_gains
 from .._statistics import ArrayStatistics
@@ -38,8 +43,8 @@ class PairExplanation:
         the threshold and F are those of the flipped features.
     correlation : float
         Correlation of the two features.
-    target_correlations : tuple of float
-        Correlation of each with the target.
+    target_correlations : tuple of float, or of arrays of shape (n_targets,)
+        Correlation of each with the target, or with each of several.
     threshold : float
         Correlation that the two would need to merge, given their effects. Below −1 any will do. NaN
         where they merge at a lower one, as opposite features with unequal weights may.
@@ -51,12 +56,14 @@ class PairExplanation:
         They do not merge below this correlation, whatever F is; −1 for no limit.
     weights : tuple of float
         Weight of each in the mean.
-    variance_drop_share, bias_growth_share, gain_share : float
+    variance_drop_share, bias_growth_share, gain_share : float or array of shape (n_targets,)
         Estimated effects of replacing both by their mean on the mean squared error of the
         regression, as shares of the target's variance: the drop of variance, the growth of bias,
-        and their difference.
-    variance_drop, bias_growth, gain : float
+        and their difference. Of several targets, F is the ratio of the means of the former two.
+    variance_drop, bias_growth, gain : float or array of shape (n_targets,)
         The same in the square of the target's unit.
+    targets : tuple of str
+        Names of the targets.
     """
 
     names: tuple[str, str]
@@ -64,19 +71,20 @@ class PairExplanation:
     n_samples: float
     sign: int
     correlation: float
-    target_correlations: tuple[float, float]
+    target_correlations: tuple[Any, Any]
     threshold: float
     f: float
     tolerance: float
     noise: str | float
     min_correlation: float
-    variance_drop_share: float
-    bias_growth_share: float
-    gain_share: float
-    variance_drop: float
-    bias_growth: float
-    gain: float
+    variance_drop_share: Any
+    bias_growth_share: Any
+    gain_share: Any
+    variance_drop: Any
+    bias_growth: Any
+    gain: Any
     weights: tuple[float, float] = (1.0, 1.0)
+    targets: tuple[str, ...] = ("y",)
 
     def __str__(self) -> str:
         """Explain the decision in words."""
@@ -102,7 +110,7 @@ class PairExplanation:
         if self.merges and self.threshold <= -1:
             similar = "close to the ratio of their weights" if self._ratio else "similar"
             return (
-                f"{pair} merge: their effects on the target are so {similar}{flip} that any "
+                f"{pair} merge: their effects on the {self._noun} are so {similar}{flip} that any "
                 f"correlation would do; theirs is {decimals(self.correlation)}."
             )
         if self.merges and isnan(self.threshold):
@@ -118,7 +126,7 @@ class PairExplanation:
                 f"requires {needed}."
             )
         if self.f == inf:
-            return f"{pair} stay apart: together they explain the target completely."
+            return f"{pair} stay apart: together they explain the {self._noun} completely."
         limit = max(self.threshold, self.min_correlation)
         rho, needed = distinguishable(decimals, self.correlation, limit)
         differ = "how much their effects differ"
@@ -134,12 +142,15 @@ class PairExplanation:
             f"need {needed}."
         )
 
+    @property
+    def _noun(self) -> str:
+        return "target" if len(self.targets) == 1 else "targets"
+
     def _consequence(self) -> str:
-        lower = self.gain_share >= 0
+        lower = bool(np.mean(self.gain_share) >= 0)
         mood = "lowers" if lower else "raises"
         if not self.merges:
             mood = "would lower" if lower else "would raise"
-        less, more = distinguishable(digits, self.variance_drop, self.bias_growth)
         f, _ = distinguishable(digits, self.f, self.tolerance)
         noise = {"pair": "", "full": "; noise from the regression on all features"}.get(
             str(self.noise), "; given noise"
@@ -152,23 +163,46 @@ class PairExplanation:
         if self._ratio:
             mean, one = f"mean weighted {self._ratio}", "effect"
             same = "their effects get the ratio of the weights"
+        replacing = f"Replacing both by their {mean}{flip} {mood}"
+        rule = f"(F = {f}; pairs merge at F ≤ {self.tolerance:g}{noise})"
+        if len(self.targets) == 1:
+            less, more = distinguishable(digits, self.variance_drop, self.bias_growth)
+            return (
+                f"{replacing} the mean squared error by an estimated {digits(abs(self.gain))}, or "
+                f"{digits(100 * abs(self.gain_share))} % of the target's variance{allowed}: {less} "
+                f"less because one {one} is estimated instead of two, {more} more because {same} "
+                f"{rule}."
+            )
+        gain, drop, growth = (
+            100 * float(np.mean(shares))
+            for shares in (self.gain_share, self.variance_drop_share, self.bias_growth_share)
+        )
+        less, more = distinguishable(digits, drop, growth)
+        each = [
+            f"{target!r} {digits(100 * share)} %"
+            for target, share in zip(self.targets, self.bias_growth_share, strict=True)
+        ]
         return (
-            f"Replacing both by their {mean}{flip} {mood} the mean squared error by an estimated "
-            f"{digits(abs(self.gain))}, or {digits(100 * abs(self.gain_share))} % of the target's "
-            f"variance{allowed}: {less} less because one {one} is estimated instead of two, "
-            f"{more} more because {same} (F = {f}; pairs merge at F ≤ "
-            f"{self.tolerance:g}{noise})."
+            f"{replacing} the mean squared errors by an estimated {digits(abs(gain))} % of the "
+            f"targets' variances on average{allowed}: {less} % less because one {one} is estimated "
+            f"instead of two, {more} % more because {same} {rule}. The latter, by target: "
+            f"{', '.join(each)}."
         )
 
     def _repr_html_(self) -> str:
         decision = "merge" if self.merges else "stay apart"
         first, second = (shown(name, 30) for name in self.names)
         flip = f", the sign of {second} flipped" if self.sign < 0 else ""
+        one = len(self.targets) == 1
+        targets = ["the target"] if one else [shown(target, 30) for target in self.targets]
+        with_first, with_second = (
+            list(zip(targets, np.ravel(r).tolist(), strict=True)) for r in self.target_correlations
+        )
         rows = [
             [f"correlation of the two{flip}", decimals(self.correlation)],
             ["correlation required", _required(self.threshold, self.min_correlation)],
-            [f"correlation of {first} with the target", decimals(self.target_correlations[0])],
-            [f"correlation of {second} with the target", decimals(self.target_correlations[1])],
+            *([f"correlation of {first} with {target}", decimals(r)] for target, r in with_first),
+            *([f"correlation of {second} with {target}", decimals(r)] for target, r in with_second),
             [f"F (pairs merge at F ≤ {self.tolerance:g})", digits(self.f)],
         ]
         if self._ratio:
@@ -178,8 +212,12 @@ class PairExplanation:
             ("squared bias added", self.bias_growth, self.bias_growth_share),
             ("net reduction of the mean squared error", self.gain, self.gain_share),
         ):
-            shares = f"{digits(100 * share)} % of the target's variance"
-            rows.append([label, f"{digits(value)} ({shares})"])
+            figures = zip(targets, np.ravel(value).tolist(), np.ravel(share).tolist(), strict=True)
+            for target, number, part in figures:
+                of_target = "" if one else f", {target}"
+                shares = f"{digits(100 * part)} % of {target if one else 'its'}"
+                shares = f"{shares}{chr(39)}s variance" if one else f"{shares} variance"
+                rows.append([f"{label}{of_target}", f"{digits(number)} ({shares})"])
         table = Table(f"{first} and {second} {decision}", ("figure", "value"), rows)
         return f"<p>{escape(str(self))}</p>{table.html()}"
 
@@ -205,6 +243,7 @@ def explain_pair(
     feature_weights: Any = None,
     sample_weight: Any = None,
     sample_dim: Hashable | None = None,
+    target: Literal["numbers", "classes"] | None = None,
 ) -> PairExplanation:
     """Explain why two features merge, or why they do not.
 
@@ -217,7 +256,8 @@ def explain_pair(
     ----------
     X : array or data frame of shape (n_samples, n_features), or field
         A field in memory.
-    y : array of shape (n_samples,)
+    y : array of shape (n_samples,) or (n_samples, n_targets), data frame or Dataset
+        The target, or several, or labels of classes.
     a, b : str or int
         The two columns: their names, or positions counted from 0. Names take precedence.
     tolerance : float or "unbiased", default=1.0
@@ -236,6 +276,8 @@ def explain_pair(
         As for :meth:`LinCFA.fit`.
     sample_dim : hashable, default=None
         As for :class:`LinCFA`, where X is a field.
+    target : {"numbers", "classes"}, default=None
+        As for :class:`LinCFA`.
 
     Examples
     --------
@@ -251,6 +293,7 @@ def explain_pair(
     check_tolerance(tolerance)
     check_merging(noise, min_correlation, signed=signed, missing=missing)
     check_sample_dim(sample_dim)
+    check_target_kind(target)
     check_in_memory(X)
     columns = None
     if is_field(X):
@@ -265,7 +308,7 @@ def explain_pair(
     weights = read_feature_weights(feature_weights, known)
     if noise != "full":
         X, weights = take_columns_of(X, places), weights[places]
-    training = read_in_memory(X, y, sample_weight, missing=missing)
+    training = read_in_memory(X, y, sample_weight, kind=target, missing=missing)
     if training.columns.names is None:  # messages name columns as they are in X
         names = known.names if noise == "full" else places if columns is None else labels
         training = replace(training, columns=Columns(training.columns.size, names))
@@ -288,9 +331,11 @@ def explain_pair(
         )
     pairs = statistics.pairs(first, second, figures)
     decision = rule.decide(pairs, rule.imbalance(first, second))
+    r_first, r_second = figures.r_first[:, 0], figures.r_second[:, 0]
     (row,) = with_gains(rule.evidence(first, second, decision), statistics.target_scale)
+    several = training.targets.size > 1
     recorded = {
-        name: row[name].item()
+        name: row[name].copy() if np.ndim(row[name]) else row[name].item()
         for name in row.dtype.names
         if name not in ("group", "feature", "partner")
     }
@@ -298,9 +343,10 @@ def explain_pair(
         names=(labels[0], labels[1]),
         merges=bool(decision.merges[0]),
         n_samples=float(np.ravel(figures.n_samples)[0]),
-        target_correlations=(float(figures.r_first[0]), float(figures.r_second[0])),
+        target_correlations=(r_first, r_second) if several else (r_first.item(), r_second.item()),
         noise=noise if isinstance(noise, str) else float(noise),
         min_correlation=rule.min_correlation,
         weights=(float(weights[first[0]]), float(weights[second[0]])),
+        targets=tuple(training.targets.labels),
         **recorded,
     )

@@ -20,7 +20,7 @@ from .._grouping._constraint import Constraint
 from .._lincfa import LinCFA
 from .._model._display import Table, count
 from .._model._parameters import is_count
-from .._statistics import ArrayStatistics, IndexArray, standardize_target
+from .._statistics import ArrayStatistics, IndexArray, standardize_targets
 from ..theory._arrays import FloatArray
 from ._progress import with_progress
 
@@ -229,14 +229,16 @@ def stability(
         )
     given = clone(LinCFA() if model is None else model)
     given._check_parameters()
-    training = read_in_memory(X, y, sample_dim=given.sample_dim, missing=given.missing)
+    training = read_in_memory(
+        X, y, sample_dim=given.sample_dim, kind=given.target, missing=given.missing
+    )
     start = time.monotonic()
     given._fit(training)
     each = time.monotonic() - start
     random = check_random_state(random_state)
     varying = given.labels_ >= 0
     constraint = given._constraint()
-    drawn = [_draw(random, training.y) for _ in range(n_resamples)]
+    drawn = [_draw(random, training) for _ in range(n_resamples)]
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_labels)(given, constraint, replace(training, weights=counts)) for counts in drawn
     )
@@ -260,13 +262,13 @@ def stability(
     )
 
 
-def _draw(random: Any, target: FloatArray) -> npt.NDArray[np.float64]:
-    """Draw with replacement: how often each sample occurs, until the target varies."""
-    n = target.size
+def _draw(random: Any, training: Training) -> npt.NDArray[np.float64]:
+    """Draw with replacement: how often each sample occurs, until all targets vary."""
+    n = len(training.y)
     for _ in range(_ATTEMPTS):
         counts = np.bincount(random.randint(n, size=n), minlength=n).astype(np.float64)
         with suppress(ValueError):
-            standardize_target(target, counts)
+            standardize_targets(training.y, counts, training.targets)
             return counts
     raise ValueError("The target hardly varies: it is constant in every resample.")
 
@@ -366,7 +368,9 @@ def order_sensitivity(
     random = check_random_state(random_state)
     given = clone(LinCFA() if model is None else model)
     given._check_parameters()
-    training = read_in_memory(X, y, sample_dim=given.sample_dim, missing=given.missing)
+    training = read_in_memory(
+        X, y, sample_dim=given.sample_dim, kind=given.target, missing=given.missing
+    )
     given._fit(training)
     constraint = given._constraint()
     sizes, agreement = [], []

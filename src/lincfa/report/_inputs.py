@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._data._checks import check_in_memory, check_weights, real_numbers
 from .._data._columns import Columns
+from .._data._targets import Targets
 from .._data._training import FeatureTable, Training, match_samples
 from .._model._regression import precision_of
 from ..theory._arrays import FloatArray
@@ -52,7 +53,8 @@ class Observations:
         return Training(
             values=values,
             columns=Columns(values.shape[1]),
-            y=self.y,
+            y=self.y.reshape(len(self.y), -1),
+            targets=Targets(1 if self.y.ndim == 1 else self.y.shape[1]),
             weights=self.weights,
             missing="pairwise" if self.missing else "error",
         )

@@ -1,0 +1,276 @@
+"""What the estimators share that choose their groups by cross-validation."""
+
+import os
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from itertools import product
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.utils.validation import has_fit_parameter
+
+from .._data._checks import check_total_weight, computed, is_dask, is_field
+from .._data._connectivity import read_structure
+from .._data._feature_weights import read_feature_weights
+from .._data._targets import Kind
+from .._data._training import FeatureTable, Training, read_training
+from .._grouping._constraint import Constraint
+from .._lincfa import LinCFA
+from .._model._base import GroupModel, forget_fit
+from .._model._document import output_of, save_model
+from .._model._parameters import (
+    check_choosing,
+    check_merging,
+    check_min_correlation,
+    check_penalty,
+    check_sample_dim,
+    check_strategy,
+    check_tolerance,
+    listed,
+)
+from .._model._regression import linear_coefficients
+from .._rule import tolerance_value
+from .._statistics import standardize_targets
+from ..theory._arrays import FloatArray
+from ._choice import choose, penalties_of_targets, tabulate
+from ._folds import Candidates, Outcomes, Scorer, fit_weighted, samples_of, score_folds, splits
+
+
+class GroupSearch(GroupModel):
+    """Groups, and a linear model on their means, chosen by cross-validation.
+
+    Every combination is tried on every fold, with groups learned from the training part only; the
+    best is fitted to all samples.
+    """
+
+    _kind: ClassVar[Kind] = "numbers"
+    _strategies: ClassVar[Sequence[str]] = ("sequential",)
+    _min_correlations: ClassVar[Sequence[float | None]] = (None, 0.7, 0.9, 0.98)
+    _tolerances: ClassVar[Sequence[float]] = (0.1, 1.0, 10.0, 100.0)
+    _penalties: ClassVar[Sequence[float]]
+
+    def __init__(
+        self,
+        *,
+        strategies: Sequence[str] | None = None,
+        tolerances: Sequence[float | Literal["unbiased"]] | None = None,
+        min_correlations: Sequence[float | None] | None = None,
+        penalties: Sequence[float] | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        rule: Literal["best", "near_best", "one_standard_error"] = "near_best",
+        max_groups: float | None = 0.5,
+        noise: Literal["pair", "full"] | float = "pair",
+        connectivity: Any = None,
+        blocks: Any = None,
+        signed: bool = False,
+        missing: Literal["error", "pairwise"] = "error",
+        feature_weights: Any = None,
+        units: Literal["standardized", "original"] = "standardized",
+        sample_dim: Hashable | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.strategies = strategies
+        self.tolerances = tolerances
+        self.min_correlations = min_correlations
+        self.penalties = penalties
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.max_groups = max_groups
+        self.noise = noise
+        self.connectivity = connectivity
+        self.blocks = blocks
+        self.signed = signed
+        self.missing = missing
+        self.feature_weights = feature_weights
+        self.units = units
+        self.sample_dim = sample_dim
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @abstractmethod
+    def _scorer(self, penalties: list[float], outcomes: Outcomes, scale: FloatArray) -> Scorer:
+        """Return what scores the models on the reduced features of a fold, one per penalty."""
+
+    @abstractmethod
+    def _final(self) -> Any:
+        """Return the model to fit to the reduced features, with the penalty chosen."""
+
+    def _search(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Self:
+        """Choose how to merge and how much to shrink, then fit the groups and the model."""
+        strategies, correlations, tolerances, penalties = self._candidates()
+        forget_fit(self)
+        training = read_training(
+            X,
+            y,
+            sample_weight,
+            sample_dim=self.sample_dim,
+            kind=self._kind,
+            estimator=type(self).__name__,
+            missing=self.missing,
+        )
+        self._keep_columns(training.columns)
+        samples = samples_of(training)
+        outcomes = samples.outcomes
+        check_total_weight(outcomes.n_samples)
+        # Raises if a target is constant, before a fold does.
+        _, scale = standardize_targets(outcomes.y, outcomes.weights, outcomes.targets)
+        scorer = self._scorer(penalties, outcomes, scale)
+        if outcomes.weights is not None and not has_fit_parameter(scorer.model, "sample_weight"):
+            raise ValueError(f"The estimator {scorer.model!r} does not take sample_weight.")
+        candidates = Candidates(
+            strategies,
+            correlations,
+            [tolerance_value(tolerance) for tolerance in tolerances],
+            self.noise,
+            Constraint(*read_structure(self.connectivity, self.blocks, self._columns)),
+            self.signed,
+            read_feature_weights(self.feature_weights, self._columns),
+            self.units,
+        )
+        # Few splitters look at X, and none at chunks.
+        in_memory = isinstance(training, Training) and not is_field(X)
+        table = X if in_memory else np.zeros((len(outcomes.y), 1))
+        parts = splits(self.cv, table, outcomes, groups, sample_weight is not None)
+        folds = score_folds(candidates, scorer, samples, parts, self.n_jobs, self.verbose)
+        if not folds:
+            raise ValueError(
+                f"cv={self.cv!r} gives no folds; an iterator of splits can be used for one fit "
+                "only, a list of them for any number."
+            )
+        tried = [
+            (strategy, tolerance, correlation, penalty)
+            for strategy, correlation, tolerance in product(strategies, correlations, tolerances)
+            for penalty in scorer.penalties
+        ]
+        self.cv_results_ = tabulate(tried, folds, self.max_groups)
+        self.best_index_ = choose(self.cv_results_, folds, self.rule, scorer.scoring.near)
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        strategy, tolerance, correlation, self.penalty_ = tried[self.best_index_]
+        if folds[0].scores.shape[-1] > 1 and self.penalty_ is not None:
+            self.penalty_ = penalties_of_targets(
+                self.cv_results_, folds, penalties, self.best_index_
+            )
+        own = self.get_params(deep=False)
+        chosen = {name: own[name] for name in LinCFA._get_param_names() if name in own}
+        chosen |= {"strategy": strategy, "tolerance": tolerance, "min_correlation": correlation}
+        self._adopt(LinCFA(**chosen, target=self._kind)._fit(training))
+        reduced = computed(self._reduce_for_regression(self._read_new(X)))
+        self.estimator_ = fit_weighted(self._final(), reduced, outcomes)
+        return self
+
+    def _adopt(self, reducer: LinCFA) -> None:
+        """Take over what was chosen, and all that is known of its groups."""
+        self.reducer_ = reducer
+        self.strategy_, self.tolerance_ = reducer.strategy, reducer.tolerance
+        self.min_correlation_ = reducer.min_correlation
+        self._targets = reducer._targets
+        for name, value in vars(reducer).items():
+            if name.endswith("_") and name != "merge_path_":
+                setattr(self, name, value)
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Weights of the original features, in their own units."""
+        return self._linear_map()[0]
+
+    @property
+    def intercept_(self) -> Any:
+        """What is predicted where all features are 0."""
+        return self._linear_map()[1]
+
+    def _linear_map(self) -> tuple[FloatArray, Any]:
+        """Weights and intercept on the original features; AttributeError if there are none."""
+        return self.expand_coefficients(*self._weights())
+
+    def _weights(self) -> tuple[FloatArray, Any]:
+        """Weights and intercept on the reduced features; AttributeError if there are none."""
+        fitted = getattr(self, "estimator_", None)
+        weights = None if fitted is None else linear_coefficients(fitted, self.n_groups_)
+        if weights is None:
+            which = "is not fitted yet" if fitted is None else f"has the estimator {fitted!r}"
+            raise AttributeError(
+                f"This {type(self).__name__} {which}, and so no linear weights of the reduced features."
+            )
+        return weights
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save groups and regression as a JSON file, for :func:`lincfa.load`.
+
+        The loaded model predicts the same. It has everything that was chosen, but not the scores of
+        the search. The regression must be linear, as the one that is fitted by default; save the
+        groups of any other with ``reducer_.save``.
+
+        Parameters
+        ----------
+        path : str or path
+            An existing file is replaced.
+        """
+        self._check_is_fitted()
+        self.reducer_._check_saving()
+        try:
+            coef, intercept = self._weights()
+        except AttributeError as error:
+            raise ValueError(
+                f"{error} A file holds linear models only: save the groups with "
+                "model.reducer_.save(path), and the estimator by other means."
+            ) from None
+        regression = {"coef": coef, "intercept": intercept, "penalty": self.penalty_}
+        save_model(self.reducer_, path, output_of(self), regression)
+
+    def _apply(self, X: Any, method: str = "predict") -> Any:
+        """Reduce X and apply a method of the fitted model, in the container of X."""
+        table = self._read_new(X)
+        values = self._of_reduced(table, method)
+        if table.samples is None:
+            return values
+        from .._data._write_field import along
+
+        return along(self.field_, X, values, "prediction", self._names_of_columns(method))
+
+    def _names_of_columns(self, method: str) -> tuple[str, list[Any]]:
+        """What the columns of a prediction are, and their names."""
+        return "target", self.target_names_
+
+    def _of_reduced(self, table: FeatureTable, method: str) -> Any:
+        """Apply a method of the fitted model to the reduced features, lazily if these are lazy."""
+        reduced = self._reduce_for_regression(table)
+        if is_dask(reduced):
+            from .._model._lazy import apply_lazily
+
+            return apply_lazily(self.estimator_, method, reduced)
+        return np.asarray(getattr(self.estimator_, method)(reduced))
+
+    def _reduce_for_regression(self, table: FeatureTable) -> Any:
+        """Reduce, with the training mean where no member of a group is present."""
+        reduced = self._reduce(table)
+        return self._without_gaps(reduced) if table.gaps else reduced
+
+    def _candidates(self) -> tuple[list[str], list[Any], list[Any], list[float]]:
+        """Check the parameters; return what to try of strategies, correlations, … and penalties."""
+        check_merging(self.noise, units=self.units, signed=self.signed, missing=self.missing)
+        check_sample_dim(self.sample_dim)
+        check_choosing(self.rule, self.scoring, self.max_groups)
+        given = (self.strategies, self.min_correlations, self.tolerances, self.penalties)
+        names = ("strategies", "min_correlations", "tolerances", "penalties")
+        defaults = (
+            self._strategies,
+            self._min_correlations,
+            self._tolerances,
+            self._penalties,
+        )
+        strategies, correlations, tolerances, penalties = (
+            listed(name, default if values is None else values)
+            for name, values, default in zip(names, given, defaults, strict=True)
+        )
+        for strategy in strategies:
+            check_strategy(strategy)
+        for correlation in correlations:
+            check_min_correlation(correlation, "each of min_correlations")
+        for tolerance in tolerances:
+            check_tolerance(tolerance, "each of tolerances")
+        for penalty in penalties:
+            check_penalty(penalty, "each of penalties")
+        return strategies, correlations, tolerances, penalties
