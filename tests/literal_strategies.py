@@ -498,6 +498,17 @@ def gap_between(ranked):
     return (second - first) / second if second > EQUAL else 0.0
 
 
+WALKS = {"sequential": sequential, "centroid": centroid}
+PATHS = {"agglomerative": agglomerative, "joint": joint}
+
+
+def literally(strategy, X, y, tolerance, allowed=everything, **rules):
+    """Any of the strategies, by its name."""
+    if strategy in WALKS:
+        return WALKS[strategy](X, y, tolerance, allowed=allowed, **rules)
+    return PATHS[strategy](X, y, allowed=allowed, **rules)
+
+
 # Partitions
 
 
@@ -558,3 +569,24 @@ def assert_same_path(merges, expected, rtol=1e-6):
     rho, f = expected[:, 4].astype(float), expected[:, 5].astype(float)
     np.testing.assert_allclose(merges["correlation"], rho, rtol=0, atol=1e-10)
     np.testing.assert_allclose(merges["f"], f, rtol=rtol, atol=1e-9)
+
+
+def assert_as_literally(model, expected, X, y, allowed=everything, **rules):
+    """The whole path, and the groups and signs where it is cut."""
+    tolerance = rules.pop("tolerance")
+    if model.strategy in WALKS:
+        assert_same_walk(model, expected)
+        return
+    merges = model.merge_path_
+    if np.isnan(X).any():  # the judge may stop before the end
+        merges = merges[: len(expected.merges)]
+    assert_same_path(merges, expected)
+    free = 0
+    if model.strategy == "joint":
+        free = len(start_of_joint(X, y, allowed=allowed, **rules).merges)
+    made = merges_at(expected.merges, tolerance, free)
+    groups = sorted(groups_after(X, made).values())
+    assert [group.tolist() for group in model.groups_] == groups
+    np.testing.assert_array_equal(model.signs_, signs_after(X, made))
+    rows = {(merge.second, merge.first, merge.sign) for merge in made}
+    assert {*model.evidence_[["feature", "partner", "sign"]].tolist()} == rows
