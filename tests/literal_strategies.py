@@ -103,8 +103,8 @@ def f_of_correlations(n, rho, r, weights, noise_share=None):
     growth = np.sum((other @ r) ** 2) / (other @ matrix @ other)
     if noise_share is not None:
         return (n - 1) * growth / noise_share
-    left = 1 - np.sum(r * np.linalg.solve(matrix, r), axis=0)  # of each target
-    return (n - 3) * growth / np.sum(np.maximum(left, COINCIDE))
+    left = np.sum(1 - np.sum(r * np.linalg.solve(matrix, r), axis=0))
+    return (n - 3) * growth / max(left, COINCIDE)
 
 
 # Columns
