@@ -10,14 +10,9 @@ from reference import assert_raises, stream, table
 from several_targets import classes_of, several
 from signs_gaps_weights import assert_same_groups, every_strategy, factors
 
-da = pytest.importorskip("dask.array")
 xr = pytest.importorskip("xarray")
 
 import field_data
-from dask_data import ROUTES, assert_equal_models, odd_chunks
-from dask_data import fit as fit_lazily
-
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 NAMES = ["yield", "protein", "rain"]
 
@@ -176,44 +171,11 @@ def test_chunks_where_a_target_does_not_vary_yet():
     assert_same_groups(model, LinCFA().fit(X, Y))
 
 
-@pytest.mark.parametrize("gaps", [False, True])
-@pytest.mark.parametrize("route", ROUTES)
-@every_strategy
-def test_dask_arrays(strategy, route, gaps):
-    X, Y, _ = several(factors, 120, gaps=gaps)
-    parameters = {
-        "strategy": strategy,
-        "tolerance": 2.0,
-        "missing": "pairwise" if gaps else "error",
-    }
-    expected = LinCFA(**parameters).fit(X, Y)
-    for given in (Y, da.from_array(Y, chunks=(50, 2)), pd.DataFrame(Y, columns=NAMES)):
-        model = fit_lazily(odd_chunks(X), given, route=route, **parameters)
-        assert_equal_models(model, expected)
-        for name in ("variance_drop_share", "bias_growth_share", "gain_share"):
-            one, two = model.evidence_[name], expected.evidence_[name]
-            np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-10)
-
-
-@pytest.mark.parametrize("route", ROUTES)
-@every_strategy
-def test_dask_arrays_with_labels(strategy, route):
-    X, _, labels = data()
-    expected = fit(X, labels, strategy=strategy)
-    lazy = da.from_array(X, chunks=(25, 4))
-    model = fit_lazily(lazy, labels, route=route, strategy=strategy, tolerance=2.0)
-    assert_equal_models(model, expected)
-    assert list(model.classes_) == list(expected.classes_)
-
-
 # What is refused
 
 
-@pytest.mark.parametrize("lazy", [False, True])
-def test_a_constant_target_is_named(lazy):
+def test_a_constant_target_is_named():
     X, Y, _ = data()
-    if lazy:
-        X = da.from_array(X, chunks=(25, 4))
     Y[:, 1] = 0.1
     assert_raises("(?i)target 1.*constant", fit, X, Y)
     assert_raises("protein.*constant", fit, X, pd.DataFrame(Y, columns=NAMES))
