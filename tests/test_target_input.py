@@ -164,6 +164,21 @@ def test_chunks_have_the_same_targets():
     assert_same_groups(model.partial_fit(X[30:], Y[30:]), LinCFA().fit(X, Y))
 
 
+@every_strategy
+def test_chunks_of_labels(strategy):
+    """In the order of the classes: some chunks have only one of them."""
+    X, _, labels = data()
+    order = np.argsort(labels)
+    X, labels = X[order], labels[order]
+    model = LinCFA(strategy=strategy).partial_fit(X[:15], labels[:15], classes=np.unique(labels))
+    for start, stop in ((15, 35), (35, 60)):
+        model.partial_fit(X[start:stop], labels[start:stop])
+    assert_same_groups(model, LinCFA(strategy=strategy).fit(X, labels))
+    assert list(model.classes_) == sorted(set(labels))
+    model = LinCFA(strategy=strategy).partial_fit(X[10:30], labels[10:30])
+    assert_raises(labels[-1], model.partial_fit, X[30:], labels[30:])
+
+
 def test_chunks_where_a_target_does_not_vary_yet():
     X, Y, _ = data()
     Y[:30, 1] = 4.0

@@ -155,20 +155,27 @@ def test_joint_from_groups_of_many_features(targets, kind, D, seed):
 # Many features, of which not all pairs are compared
 
 
-def f_of_all_pairs(X, Y):
-    """F and ρ from np.corrcoef, and the relative error that F may have."""
+def f_of_all_pairs(X, Y, sign=1):
+    """F and ρ with one sign, from np.corrcoef, and the relative error that F may have."""
     size = X.shape[1]
     correlations = np.corrcoef(np.column_stack([X, Y]).T)
-    rho, r = correlations[:size, :size], correlations[size:, :size]
+    rho, r = sign * correlations[:size, :size], correlations[size:, :size]
     below_one, above = np.maximum(1 - rho, 1e-16), np.maximum(1 + rho, 1e-16)
     growth, left = np.zeros(rho.shape), np.zeros(rho.shape)
     for each in r:
-        share = (each[:, None] - each) ** 2 / (2 * below_one)
+        share = (each[:, None] - sign * each) ** 2 / (2 * below_one)
         growth += share
-        left += np.maximum(1 - share - (each[:, None] + each) ** 2 / (2 * above), 1e-15)
+        left += np.maximum(1 - share - (each[:, None] + sign * each) ** 2 / (2 * above), 1e-15)
     f = (len(X) - 3) * growth / left
     f[1 - rho < COINCIDE] = 0
     return f, rho, MARGIN + 1e-14 / np.maximum(1 - rho, 1e-15) + 1e-14 / left
+
+
+def effects_in_turn(rng, n, D):
+    """Nearly opposite features: those that merge have effects as different as they can."""
+    x = rng.normal(size=(n, 1))
+    X = np.hstack([x, -x])[:, np.arange(D) % 2] + 0.2 * rng.normal(size=(n, D))
+    return X, 0.15 * x[:, 0] + rng.normal(size=n)
 
 
 def in_order(passes):
@@ -183,6 +190,7 @@ def in_order(passes):
 
 @pytest.mark.parametrize("tolerance", [0.1, 1.0, 7.0])
 @pytest.mark.parametrize("lowest", [None, 0.3])
+@pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize(
     ("family", "n", "D"),
     [
@@ -193,24 +201,31 @@ def in_order(passes):
         (explained, 60, 75),
         (many_factors, 200, 120),
         (noise_only, 5, 60),
+        (noise_only, 4, 30),
+        (effects_in_turn, 200, 60),
     ],
 )
-def test_sequential_with_many_features(family, n, D, lowest, tolerance):
+def test_sequential_with_many_features(family, n, D, lowest, tolerance, signed):
     rng = np.random.default_rng([n, D])
     X, y = family(rng, n, D)
     Y = np.column_stack([y, X[:, 3] + X.std(axis=0)[3] * rng.normal(size=n), rng.normal(size=n)])
-    f, rho, error = f_of_all_pairs(X, Y)
-    doubtful = (np.abs(f - tolerance) <= error * tolerance) & (1 - rho >= COINCIDE)
-    least = -np.inf if lowest is None else lowest
-    doubtful |= np.abs(rho - least) <= 1e-12
-    assert not np.triu(doubtful, 1).any(), "take another seed"
-    expected = in_order((f <= tolerance) & (rho >= least))
+    passes, smaller = np.zeros((D, D), dtype=bool), np.full((D, D), np.inf)
+    for sign in (1, -1) if signed else (1,):
+        f, rho, error = f_of_all_pairs(X, Y, sign)
+        doubtful = (np.abs(f - tolerance) <= error * tolerance) & (1 - rho >= COINCIDE)
+        allowed = np.ones(rho.shape, dtype=bool)
+        if lowest is not None:
+            doubtful |= np.abs(rho - lowest) <= 1e-12
+            allowed = rho >= lowest
+        assert not np.triu(doubtful, 1).any(), "take another seed"
+        passes |= (f <= tolerance) & allowed
+        smaller = np.minimum(smaller, np.where(allowed, f, np.inf))
+    expected = in_order(passes)
     for order in "CF":
-        model = LinCFA(tolerance=tolerance, min_correlation=lowest).fit(
-            np.asarray(X, order=order), Y
-        )
+        model = LinCFA(tolerance=tolerance, min_correlation=lowest, signed=signed)
+        model.fit(np.asarray(X, order=order), Y)
         np.testing.assert_array_equal(model.labels_, expected)
-        merged = f[model.evidence_["partner"], model.evidence_["feature"]]
+        merged = smaller[model.evidence_["partner"], model.evidence_["feature"]]
         np.testing.assert_allclose(model.evidence_["f"], merged, rtol=1e-6, atol=1e-6 * tolerance)
 
 
@@ -268,6 +283,15 @@ def test_order_and_units_of_targets(strategy, noise):
             atol = 1e-9 * np.abs(values).max(axis=0)
             assert (np.abs(one[name] - values[:, order]) <= atol[order]).all(), name
             assert (np.abs(two[name] / unit - values) <= atol).all(), name
+
+
+@pytest.mark.parametrize("D", [1, 2])
+@every_strategy
+def test_one_feature_or_two(strategy, D):
+    X, Y, _ = several(factors)
+    for y in (Y, classes_of(Y[:, 0])):
+        model = fit(X[:, :D], y, strategy=strategy, tolerance=1e9)
+        assert (model.n_groups_, model.evidence_.size) == (1, D - 1)
 
 
 @every_strategy
