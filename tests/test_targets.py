@@ -171,13 +171,6 @@ def f_of_all_pairs(X, Y, sign=1):
     return f, rho, MARGIN + 1e-14 / np.maximum(1 - rho, 1e-15) + 1e-14 / left
 
 
-def effects_in_turn(rng, n, D):
-    """Nearly opposite features: those that merge have effects as different as they can."""
-    x = rng.normal(size=(n, 1))
-    X = np.hstack([x, -x])[:, np.arange(D) % 2] + 0.2 * rng.normal(size=(n, D))
-    return X, 0.15 * x[:, 0] + rng.normal(size=n)
-
-
 def in_order(passes):
     """Labels of Algorithm 1."""
     labels = np.full(len(passes), -1)
@@ -202,7 +195,6 @@ def in_order(passes):
         (many_factors, 200, 120),
         (noise_only, 5, 60),
         (noise_only, 4, 30),
-        (effects_in_turn, 200, 60),
     ],
 )
 def test_sequential_with_many_features(family, n, D, lowest, tolerance, signed):
@@ -227,6 +219,25 @@ def test_sequential_with_many_features(family, n, D, lowest, tolerance, signed):
         np.testing.assert_array_equal(model.labels_, expected)
         merged = smaller[model.evidence_["partner"], model.evidence_["feature"]]
         np.testing.assert_allclose(model.evidence_["f"], merged, rtol=1e-6, atol=1e-6 * tolerance)
+
+
+@pytest.mark.parametrize("effects", [(0.3, 0.0, 0.0), (0.2, -0.1, 0.15), (5.0, 5.0, -4.0)])
+@pytest.mark.parametrize("noise", ["pair", 0.5])
+@pytest.mark.parametrize("structure", ["free", "chain"])
+@every_strategy
+def test_mirror_images_at_the_end_of_the_reach_merge(strategy, structure, noise, effects):
+    """Their correlations with the targets are as far apart as those of pairs that pass can be."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=50)
+    X = np.column_stack([x, 1e-3 * rng.normal(size=50) - x])
+    others = rng.normal(size=(50, 3))
+    Y = others - literal.fitted(X.T, others) + np.outer(x, effects)
+    variance = None if noise == "pair" else noise
+    f = Comparisons(X, Y, variance).verdict([0], [1]).f
+    structural, _ = restricted(structure, 2)
+    for tolerance, n_groups in ((f * (1 + 1e-6), 1), (f * (1 - 1e-6), 2)):
+        model = fit(X, Y, strategy=strategy, noise=noise, tolerance=tolerance, **structural)
+        assert model.n_groups_ == n_groups
 
 
 # What does not matter
