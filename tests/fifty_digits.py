@@ -20,13 +20,22 @@ def exact_moments(columns):
 
 
 def exact_pair(x1, x2, y, sign=1, weights=(1, 1)):
-    """F, 1 − ρ and |r₁ − r₂| with 50 digits, of x₁ with ±x₂ and their weights in the mean."""
+    """F, 1 − ρ and |r₁ − r₂| with 50 digits, of x₁ with ±x₂ and their weights in the mean.
+
+    With a column for each of several targets, their sums over these; r₁ and r₂ are vectors then.
+    """
     with mpmath.workdps(50):
-        _, _, correlation = exact_moments([x1, x2, y])
-        rho, r1, r2 = sign * correlation(0, 1), correlation(0, 2), sign * correlation(1, 2)
+        targets = y.reshape(len(y), -1).T
+        _, _, correlation = exact_moments([x1, x2, *targets])
+        rho = sign * correlation(0, 1)
         a, b = (mpmath.mpf(float(weight)) for weight in weights)
-        # The growth of bias and 1 − R², both times (1 − ρ²).
-        growth = ((b + a * rho) * r1 - (a + b * rho) * r2) ** 2 / (a**2 + b**2 + 2 * a * b * rho)
-        left = 1 - rho**2 - r1**2 - r2**2 + 2 * rho * r1 * r2
+        growth = left = distance = 0
+        for k in range(2, 2 + len(targets)):
+            r1, r2 = correlation(0, k), sign * correlation(1, k)
+            # The growth of bias and 1 − R², both times (1 − ρ²).
+            apart = ((b + a * rho) * r1 - (a + b * rho) * r2) ** 2
+            growth += apart / (a**2 + b**2 + 2 * a * b * rho)
+            left += 1 - rho**2 - r1**2 - r2**2 + 2 * rho * r1 * r2
+            distance += (r1 - r2) ** 2
         f = (len(y) - 3) * growth / left
-        return float(f), float(1 - rho), float(abs(r1 - r2))
+        return float(f), float(1 - rho), float(mpmath.sqrt(distance))

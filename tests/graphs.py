@@ -23,6 +23,17 @@ def neighbouring(graph):
     return lambda group, other: bool(graph[np.ix_(group, other)].any())
 
 
+def restricted(structure, size):
+    """Parameters for "free", "chain" or "blocks", and the rule that they are, as above."""
+    if structure == "chain":
+        graph = np.eye(size, k=1, dtype=bool) | np.eye(size, k=-1, dtype=bool)
+        return {"connectivity": "chain"}, neighbouring(graph)
+    if structure == "blocks":
+        blocks = np.arange(size) % 2
+        return {"blocks": blocks}, neighbouring(blocks[:, None] == blocks)
+    return {}, neighbouring(complete(size))
+
+
 def n_parts(graph, features):
     """Number of connected parts of some features."""
     part = sparse.csr_array(graph)[features][:, features]

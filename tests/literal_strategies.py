@@ -1,9 +1,12 @@
 """The strategies, transcribed literally: least squares on actual columns.
 
-The judge of the library's groupings, also with signs, weights of features and missing values. Slow
-on purpose; shares no code with the library. Every result says how clear it was: the smallest
-relative distance at which another figure would have led to another decision. Where that is small,
-rounding may decide, and a test should take another seed.
+The judge of the library's groupings, also with several targets, signs, weights of features and
+missing values. Slow on purpose; shares no code with the library. Every result says how clear it
+was: the smallest relative distance at which another figure would have led to another decision.
+Where that is small, rounding may decide, and a test should take another seed.
+
+``y`` is one target or a column for each of several, which count equally: they are standardised, and
+squares are summed over all of them.
 """
 
 from itertools import combinations
@@ -58,7 +61,7 @@ def fitted(columns, y):
 
 
 def f_of_fits(full, restricted, y, degrees, noise):
-    """(RSS of the restricted model − RSS) / variance of the noise.
+    """(RSS of the restricted model − RSS) / variance of the noise, each summed over the targets.
 
     The models are nested, so the difference is the squared distance of their fits, which has no
     cancellation. ``noise`` is None for the residual variance of the full model.
@@ -69,10 +72,10 @@ def f_of_fits(full, restricted, y, degrees, noise):
 
 
 def full_noise(X, y):
-    """Residual variance of the regression on all features."""
+    """Residual variance of the regression on all features, of each target."""
     design = np.column_stack([np.ones(len(y)), X])
     residual = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
-    return residual @ residual / (len(y) - np.linalg.matrix_rank(design))
+    return np.sum(residual**2, axis=0) / (len(y) - np.linalg.matrix_rank(design))
 
 
 def f_of_pair(first, second, y, noise=None, weights=(1.0, 1.0)):
@@ -85,10 +88,11 @@ def f_of_pair(first, second, y, noise=None, weights=(1.0, 1.0)):
 
 
 def f_of_correlations(n, rho, r, weights, noise_share=None):
-    """The same where there are no columns, only correlations.
+    """The same where there are no columns, only correlations; ``r`` has a row for each feature.
 
-    ``noise_share`` is the variance of the noise over that of the target. What both explain beyond
-    their weighted sum is what the combination explains that is uncorrelated with this sum.
+    ``noise_share`` is the variance of the noise over that of the target, summed over the targets.
+    What both explain beyond their weighted sum is what the combination explains that is
+    uncorrelated with this sum.
     """
     if 1 - rho <= COINCIDE:
         return 0.0
@@ -96,10 +100,11 @@ def f_of_correlations(n, rho, r, weights, noise_share=None):
     matrix = np.array([[1.0, rho], [rho, 1.0]])
     towards_first, towards_second = matrix @ weights
     other = np.array([towards_second, -towards_first])
-    growth = (other @ r) ** 2 / (other @ matrix @ other)
+    growth = np.sum((other @ r) ** 2) / (other @ matrix @ other)
     if noise_share is not None:
         return (n - 1) * growth / noise_share
-    return (n - 3) * growth / max(1 - r @ np.linalg.solve(matrix, r), COINCIDE)
+    left = np.sum(1 - np.sum(r * np.linalg.solve(matrix, r), axis=0))
+    return (n - 3) * growth / max(left, COINCIDE)
 
 
 # Columns
@@ -133,6 +138,12 @@ def columns_of(X):
     return Z
 
 
+def indicators(labels):
+    """A target for each class that is 1 in it; of two classes, for the second in sorted order."""
+    columns = [labels == each for each in sorted(set(labels))]
+    return np.column_stack(columns[1:] if len(columns) == 2 else columns).astype(float)
+
+
 # Comparisons
 
 
@@ -140,7 +151,10 @@ class Comparisons:
     """How two groups compare, with the signs that their members have so far."""
 
     def __init__(self, X, y, noise=None, min_correlation=None, signed=False, weights=None):
-        self.X, self.y, self.noise = np.asarray(X, dtype=float), y, noise
+        self.X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float).reshape(len(y), -1)
+        self.y = standardised(y)
+        # The variance of the noise in the square of the unit of each target, as a sum of shares.
+        self.noise = None if noise is None else np.sum(noise / y.var(axis=0, ddof=1))
         self.lowest = -np.inf if min_correlation is None else min_correlation
         self.possible = (1, -1) if signed else (1,)
         self.weights = np.ones(X.shape[1]) if weights is None else np.asarray(weights, dtype=float)
@@ -195,7 +209,9 @@ class Comparisons:
             return {}
         if len(group) == len(other) == 1:
             return self.on_complete_rows(group[0], other[0])
-        n, rho, r_group, r_other = np.moveaxis(np.array(between), -1, 0)
+        n, rho, r_group, r_other = (
+            np.array([[pair[figure] for pair in row] for row in between]) for figure in range(4)
+        )
         weights, factors = self.weights, self.weights * self.signs
         norms = [np.sqrt(self.square(members)) for members in (group, other)]
         n = np.average(n, weights=np.outer(weights[group], weights[other]))
@@ -207,11 +223,11 @@ class Comparisons:
             ]
         )
         both = np.array([weights[group].mean(), weights[other].mean()])
-        share = None if self.noise is None else self.noise / self.y.var(ddof=1)
-        return {
-            sign: (f_of_correlations(n, sign * rho, r * [1, sign], both, share), sign * rho)
-            for sign in self.possible
-        }
+        figures = {}
+        for sign in self.possible:
+            f = f_of_correlations(n, sign * rho, r * [[1], [sign]], both, self.noise)
+            figures[sign] = f, sign * rho
+        return figures
 
     def square(self, members):
         """Variance of the weighted sum of a group, from the correlations of its pairs."""
@@ -220,65 +236,70 @@ class Comparisons:
         return max(factors @ np.array(matrix) @ factors, COINCIDE)
 
     def pair(self, i, k):
-        """n, ρ and the correlations with the target of two features, or None without a verdict."""
+        """n, ρ and the correlations with the targets of two features; None without a verdict."""
         if (i, k) not in self.pairs:
             columns = self.complete_rows(i, k)
             self.pairs[i, k] = None
             if columns is not None:
                 first, second, y = columns
-                figures = correlation(first, second), correlation(first, y), correlation(second, y)
-                self.pairs[i, k] = (len(y), *figures)
+                r = ([correlation(feature, target) for target in y.T] for feature in columns[:2])
+                self.pairs[i, k] = (len(y), correlation(first, second), *r)
         return self.pairs[i, k]
 
     def complete_rows(self, i, k):
-        """Two features and the target where both are present; None for too few, or constant."""
+        """Two features and the targets, standardised on the rows where both features are present.
+
+        None for too few rows, or where one of them is constant.
+        """
         present = ~np.isnan(self.X[:, [i, k]]).any(axis=1)
         columns = self.X[present, i], self.X[present, k], self.y[present]
-        if present.sum() < FEWEST_ROWS or min(np.ptp(column) for column in columns) == 0:
+        if present.sum() < FEWEST_ROWS or min(np.ptp(each, axis=0).min() for each in columns) == 0:
             return None
-        return columns
+        return [standardised(each) for each in columns]
 
     def on_complete_rows(self, i, k):
         first, second, y = self.complete_rows(i, k)
-        first, second = standardised(first), standardised(second)
-        noise = self.noise
-        if noise is not None:  # which is known as a share of the variance of the whole target
-            noise = noise * y.var(ddof=1) / self.y.var(ddof=1)
         weights = self.weights[[i, k]]
         return {
             sign: (
-                f_of_pair(first, sign * second, y, noise, weights),
+                f_of_pair(first, sign * second, y, self.noise, weights),
                 correlation(first, sign * second),
             )
             for sign in self.possible
         }
 
     def regression(self):
-        """Columns, target, number of samples and noise for the regression on all groups.
+        """Columns, targets, number of samples and noise for the regression on all groups.
 
         With gaps there are no such columns, but others have the same correlations with each other
-        as the features and the target have in pairs, if the matrix of these is positive definite.
+        and with each target as the features have in pairs, if there are any: if their matrix is
+        positive definite, and explains no more than all of a target.
         """
         if self.complete:
             return self.Z, self.y, len(self.y), self.noise
         features = varying_columns(self.X)
         size = len(features)
-        matrix, counts = np.eye(size + 1), []
+        matrix, counts, r = np.eye(size), [], []
         for (p, i), (q, k) in combinations(enumerate(features), 2):
             n, matrix[p, q], *_ = self.pair(i, k)
+            matrix[q, p] = matrix[p, q]
             counts.append(n)
-        for p, i in enumerate(features):
+        for i in features:
             present = ~np.isnan(self.X[:, i])
-            matrix[p, size] = correlation(self.X[present, i], self.y[present])
-        matrix = np.triu(matrix) + np.triu(matrix, 1).T
+            r.append([correlation(self.X[present, i], target[present]) for target in self.y.T])
         root = np.linalg.cholesky(matrix)  # raises if it is not positive definite
-        centred = np.linalg.qr(np.column_stack([np.ones(size + 2), np.eye(size + 2)[:, :-1]]))[0]
-        columns = centred[:, 1:] @ root.T
+        explained = np.linalg.solve(root, np.array(r))
+        left = 1 - np.sum(explained**2, axis=0)
+        if left.min() <= 0:
+            raise np.linalg.LinAlgError("more than all of a target is explained")
+        # How targets go together does not matter: what is left of each has the same direction.
+        ones, identity = np.ones(size + 2), np.eye(size + 2)
+        centred = np.linalg.qr(np.column_stack([ones, identity[:, :-1]]))[0][:, 1:]
         Z = np.full((size + 2, self.X.shape[1]), np.nan)
-        Z[:, features] = columns[:, :size]
+        Z[:, features] = centred[:, :-1] @ root.T
+        y = centred @ np.vstack([explained, np.sqrt(left)])
         n = np.mean(counts)
-        noise = None if self.noise is None else self.noise / self.y.var(ddof=1) / (n - 1)
-        return Z, columns[:, size], n, noise
+        return Z, y, n, None if self.noise is None else self.noise / (n - 1)
 
     def join(self, groups, first, second, verdict):
         """Merge two groups: the second takes the sign of the comparison."""
@@ -477,6 +498,17 @@ def gap_between(ranked):
     return (second - first) / second if second > EQUAL else 0.0
 
 
+WALKS = {"sequential": sequential, "centroid": centroid}
+PATHS = {"agglomerative": agglomerative, "joint": joint}
+
+
+def literally(strategy, X, y, tolerance, allowed=everything, **rules):
+    """Any of the strategies, by its name."""
+    if strategy in WALKS:
+        return WALKS[strategy](X, y, tolerance, allowed=allowed, **rules)
+    return PATHS[strategy](X, y, allowed=allowed, **rules)
+
+
 # Partitions
 
 
@@ -537,3 +569,24 @@ def assert_same_path(merges, expected, rtol=1e-6):
     rho, f = expected[:, 4].astype(float), expected[:, 5].astype(float)
     np.testing.assert_allclose(merges["correlation"], rho, rtol=0, atol=1e-10)
     np.testing.assert_allclose(merges["f"], f, rtol=rtol, atol=1e-9)
+
+
+def assert_as_literally(model, expected, X, y, allowed=everything, **rules):
+    """The whole path, and the groups and signs where it is cut."""
+    tolerance = rules.pop("tolerance")
+    if model.strategy in WALKS:
+        assert_same_walk(model, expected)
+        return
+    merges = model.merge_path_
+    if np.isnan(X).any():  # the judge may stop before the end
+        merges = merges[: len(expected.merges)]
+    assert_same_path(merges, expected)
+    free = 0
+    if model.strategy == "joint":
+        free = len(start_of_joint(X, y, allowed=allowed, **rules).merges)
+    made = merges_at(expected.merges, tolerance, free)
+    groups = sorted(groups_after(X, made).values())
+    assert [group.tolist() for group in model.groups_] == groups
+    np.testing.assert_array_equal(model.signs_, signs_after(X, made))
+    rows = {(merge.second, merge.first, merge.sign) for merge in made}
+    assert {*model.evidence_[["feature", "partner", "sign"]].tolist()} == rows

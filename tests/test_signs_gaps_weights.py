@@ -7,14 +7,21 @@ import pandas as pd
 import pytest
 
 import literal_strategies as literal
-from graphs import neighbouring
+from graphs import restricted
 from lincfa import LinCFA
-from lincfa.structure import chain_connectivity
-from literal_strategies import CLEAR, Comparisons, assert_same_path, assert_same_walk
+from literal_strategies import (
+    CLEAR,
+    PATHS,
+    Comparisons,
+    assert_as_literally,
+    assert_same_path,
+    literally,
+)
 from reference import noise_only
 from signs_gaps_weights import (
     copies,
     dependent_target,
+    every_strategy,
     factors,
     few_samples,
     in_float32,
@@ -22,9 +29,6 @@ from signs_gaps_weights import (
     mirror_images,
 )
 
-WALKS = {"sequential": literal.sequential, "centroid": literal.centroid}
-PATHS = {"agglomerative": literal.agglomerative, "joint": literal.joint}
-STRATEGIES = [*WALKS, *PATHS]
 KINDS = {
     "signed": {"signed"},
     "weights": {"weights"},
@@ -44,8 +48,6 @@ TRIES = 4
 ENOUGH = 300
 """Samples of which the correlations in pairs are those of columns, also with gaps."""
 
-every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
-
 
 def families(strategy, kind, structure):
     """What is compared.
@@ -61,33 +63,6 @@ def families(strategy, kind, structure):
     return [*chosen, mirror_images] if "signed" in kind else chosen
 
 
-def literally(strategy, X, y, tolerance, allowed, **rules):
-    if strategy in WALKS:
-        return WALKS[strategy](X, y, tolerance, allowed=allowed, **rules)
-    return PATHS[strategy](X, y, allowed=allowed, **rules)
-
-
-def assert_as_literally(model, expected, X, y, allowed, **rules):
-    """The whole path, and the groups and signs where it is cut."""
-    tolerance = rules.pop("tolerance")
-    if model.strategy in WALKS:
-        assert_same_walk(model, expected)
-        return
-    merges = model.merge_path_
-    if np.isnan(X).any():  # the judge may stop before the end
-        merges = merges[: len(expected.merges)]
-    assert_same_path(merges, expected)
-    free = 0
-    if model.strategy == "joint":
-        free = len(literal.start_of_joint(X, y, allowed=allowed, **rules).merges)
-    made = literal.merges_at(expected.merges, tolerance, free)
-    groups = sorted(literal.groups_after(X, made).values())
-    assert [group.tolist() for group in model.groups_] == groups
-    np.testing.assert_array_equal(model.signs_, literal.signs_after(X, made))
-    rows = {(merge.second, merge.first, merge.sign) for merge in made}
-    assert {*model.evidence_[["feature", "partner", "sign"]].tolist()} == rows
-
-
 @pytest.mark.parametrize("structure", ["free", "chain", "blocks"])
 @pytest.mark.parametrize("kind", KINDS)
 @every_strategy
@@ -100,14 +75,7 @@ def test_as_literally(strategy, kind, structure):
         for rule, seed in enumerate(range(0, TRIES * len(RULES), TRIES)):
             for attempt in range(seed, seed + TRIES):
                 X, y, weights = make(family, n, gaps="gaps" in kind, seed=attempt)
-                structural, allowed = {}, literal.everything
-                if structure == "chain":
-                    structural = {"connectivity": "chain"}
-                    allowed = neighbouring(chain_connectivity(X.shape[1]).toarray() > 0)
-                elif structure == "blocks":
-                    blocks = np.arange(X.shape[1]) % 2
-                    structural = {"blocks": blocks}
-                    allowed = neighbouring(blocks[:, None] == blocks)
+                structural, allowed = restricted(structure, X.shape[1])
                 rules = dict(RULES[rule])
                 if "noise" in rules:
                     rules["noise"] *= y.var()

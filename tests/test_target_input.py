@@ -1,0 +1,238 @@
+"""Several targets and labels as they are given: containers, chunks, names, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from lincfa import LinCFA
+from reference import assert_raises, stream, table
+from several_targets import classes_of, several
+from signs_gaps_weights import assert_same_groups, every_strategy, factors
+
+xr = pytest.importorskip("xarray")
+
+import field_data
+
+NAMES = ["yield", "protein", "rain"]
+
+
+def data(gaps=False):
+    """Features, three targets, and labels of three classes."""
+    X, Y, _ = several(factors, 60, gaps=gaps)
+    return X, Y, classes_of(Y[:, 0])
+
+
+def fit(X, y, **parameters):
+    return LinCFA(**{"tolerance": 2.0, **parameters}).fit(X, y)
+
+
+# Containers
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        np.asfortranarray,
+        lambda Y: Y.tolist(),
+        lambda Y: pd.DataFrame(Y, columns=NAMES),
+        lambda Y: pd.DataFrame(Y, columns=NAMES).convert_dtypes(),
+        lambda Y: pl.DataFrame(Y, schema=NAMES),
+    ],
+    ids=["F", "lists", "pandas", "nullable", "polars"],
+)
+@every_strategy
+def test_tables_of_targets(strategy, container):
+    X, Y, _ = data()
+    expected = fit(X, Y, strategy=strategy)
+    assert 1 < expected.n_groups_ < 10
+    given = container(Y)
+    model = fit(X, given, strategy=strategy)
+    assert_same_groups(model, expected)
+    assert list(expected.target_names_) == ["y0", "y1", "y2"]
+    assert list(model.target_names_) == (NAMES if hasattr(given, "columns") else ["y0", "y1", "y2"])
+    assert_same_groups(fit(table(X), given, strategy=strategy), expected)
+
+
+def test_whole_numbers_and_single_precision():
+    X, Y, _ = data()
+    for kind in (np.float32, np.int32, np.uint8):
+        given = (Y + 100).astype(kind)
+        assert_same_groups(fit(X, given), fit(X, given.astype(float)))
+    mixed = pd.DataFrame({"a": (Y[:, 0] * 10).astype(int), "b": Y[:, 1]})
+    assert_same_groups(fit(X, mixed), fit(X, mixed.to_numpy(dtype=float)))
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_targets_of_a_field(missing):
+    X, y = field_data.field(missing=missing)
+    other = np.random.default_rng(5).normal(size=y.size)
+    values = {"yield": ("time", y), "rain": ("time", y + 3 * other), "wind": ("time", other)}
+    Y = xr.Dataset(values, coords={"time": X.time})
+    expected = fit(field_data.table(X), np.column_stack([Y[name].values for name in Y]))
+    for model in (fit(X, Y), fit(X, Y.to_array().values.T, sample_dim="time")):
+        assert_same_groups(model, expected)
+    assert list(fit(X, Y).target_names_) == ["yield", "rain", "wind"]
+    later = Y.assign_coords(time=X.time + np.timedelta64(1, "D"))
+    assert_raises("time", fit, X, later)
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        lambda labels: labels.tolist(),
+        lambda labels: labels.astype(object),
+        pd.Series,
+        lambda labels: pd.Series(labels, dtype="string"),
+        lambda labels: pd.Series(labels, dtype="category"),
+        lambda labels: pd.Series(pd.Categorical(labels, ["top", "nobody", "middle", "low"])),
+        lambda labels: pd.Categorical(labels),
+        pl.Series,
+    ],
+    ids=["list", "object", "Series", "string", "category", "unused", "Categorical", "polars"],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_labels(n_classes, container):
+    X, Y, _ = data()
+    labels = classes_of(Y[:, 0], n_classes)
+    expected = fit(X, labels)
+    model = fit(X, container(labels))
+    assert_same_groups(model, expected)
+    assert list(model.classes_) == list(expected.classes_) == sorted(set(labels))
+    if n_classes == 3:
+        assert list(model.target_names_) == sorted(set(labels))
+        assert model.target_correlation_.shape == (3, 10)
+    else:
+        assert model.target_correlation_.shape == (10,)
+
+
+def test_booleans_and_whole_numbers():
+    X, Y, labels = data()
+    above = Y[:, 0] > 0
+    expected = fit(X, above.astype(float))
+    for given in (above, above.tolist(), pd.Series(above), pd.Series(above, dtype="boolean")):
+        model = fit(X, given)
+        assert_same_groups(model, expected)
+        assert list(model.classes_) == [False, True]
+    years = 2001 + np.unique(labels, return_inverse=True)[1]
+    model = fit(X, years, target="classes")
+    assert_same_groups(model, fit(X, labels))
+    assert list(model.classes_) == [2001, 2002, 2003]
+    assert list(model.target_names_) == ["2001", "2002", "2003"]
+    # Whole numbers are a target like others if nothing is said.
+    assert_same_groups(fit(X, years), fit(X, years.astype(float)))
+    assert not hasattr(fit(X, years), "classes_")
+
+
+def test_labels_leave_nothing_behind():
+    """A fit to numbers after one to labels, and the other way round."""
+    X, Y, labels = data()
+    model = LinCFA(tolerance=2.0)
+    assert_same_groups(model.fit(X, labels).fit(X, Y), fit(X, Y))
+    assert not hasattr(model, "classes_")
+    assert_same_groups(model.fit(X, labels), fit(X, labels))
+    assert_same_groups(model.fit(X, Y[:, 0]), fit(X, Y[:, 0]))
+
+
+# Chunks
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@every_strategy
+def test_chunks_of_rows(strategy, gaps):
+    X, Y, _ = several(factors, 120, gaps=gaps)
+    parameters = {
+        "strategy": strategy,
+        "tolerance": 2.0,
+        "missing": "pairwise" if gaps else "error",
+    }
+    expected = LinCFA(**parameters).fit(X, Y)
+    for bounds in ((50,), (40, 41, 90)):
+        model = stream(X, Y, bounds, LinCFA(**parameters))
+        assert_same_groups(model, expected)
+    assert model.target_correlation_.shape == (3, 10)
+
+
+def test_chunks_have_the_same_targets():
+    X, Y, _ = data()
+    model = LinCFA().partial_fit(X[:30], Y[:30])
+    for wrong in (Y[30:, :2], Y[30:, 0], np.hstack([Y, Y])[30:]):
+        assert_raises("target", model.partial_fit, X[30:], wrong)
+    assert_same_groups(model.partial_fit(X[30:], Y[30:]), LinCFA().fit(X, Y))
+
+
+@every_strategy
+def test_chunks_of_labels(strategy):
+    """In the order of the classes: some chunks have only one of them."""
+    X, _, labels = data()
+    order = np.argsort(labels)
+    X, labels = X[order], labels[order]
+    model = LinCFA(strategy=strategy).partial_fit(X[:15], labels[:15], classes=np.unique(labels))
+    for start, stop in ((15, 35), (35, 60)):
+        model.partial_fit(X[start:stop], labels[start:stop])
+    assert_same_groups(model, LinCFA(strategy=strategy).fit(X, labels))
+    assert list(model.classes_) == sorted(set(labels))
+    model = LinCFA(strategy=strategy).partial_fit(X[10:30], labels[10:30])
+    assert_raises(labels[-1], model.partial_fit, X[30:], labels[30:])
+
+
+def test_chunks_where_a_target_does_not_vary_yet():
+    X, Y, _ = data()
+    Y[:30, 1] = 4.0
+    model = stream(X, Y, (20, 40))
+    assert_same_groups(model, LinCFA().fit(X, Y))
+
+
+# What is refused
+
+
+def test_a_constant_target_is_named():
+    X, Y, _ = data()
+    Y[:, 1] = 0.1
+    assert_raises("(?i)target 1.*constant", fit, X, Y)
+    assert_raises("protein.*constant", fit, X, pd.DataFrame(Y, columns=NAMES))
+    assert_raises("protein.*constant", fit, X, pl.DataFrame(Y, schema=NAMES))
+
+
+def test_a_single_class_is_named():
+    X, _, _ = data()
+    for labels in (
+        ["sunny"] * 60,
+        np.full(60, "sunny"),
+        pd.Series(["sunny"] * 60, dtype="category"),
+    ):
+        assert_raises("sunny", fit, X, labels)
+    assert_raises("True", fit, X, np.full(60, True))
+    assert_raises("2001", fit, X, np.full(60, 2001), target="classes")
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_labels(missing):
+    X, _, labels = data()
+    some = labels.astype(object)
+    some[7] = missing
+    for given in (some, some.tolist(), pd.Series(some), pd.Series(some, dtype="category")):
+        assert_raises("(?i)missing|nan|none", fit, X, given)
+
+
+def test_missing_values_of_targets():
+    X, Y, _ = data()
+    Y[3, 2] = np.nan
+    for options in ({}, {"missing": "pairwise"}):
+        assert_raises("NaN", fit, X, Y, **options)
+        assert_raises("NaN", fit, X, pd.DataFrame(Y, columns=NAMES), **options)
+    numbers = np.arange(60.0) % 3
+    numbers[5] = np.nan
+    assert_raises("(?i)missing|nan", fit, X, numbers, target="classes")
+
+
+def test_shapes():
+    X, Y, labels = data()
+    assert_raises("samples", fit, X, Y[:-1])
+    assert_raises("target|y", fit, X, Y[:, :0])
+    assert_raises("target|y|dim", fit, X, Y[:, :, None])
+    assert_raises("samples", fit, X, labels[:-1])
+    assert_raises("'classes'", fit, X, labels, target="labels")
