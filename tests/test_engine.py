@@ -208,7 +208,7 @@ def test_copies_merge_even_where_their_rounding_is_the_target(
     assert X.dtype == np.float32
     y = X[:, 2].astype(float) - 1.8 * x.astype(float)
     statistics = statistics_of(kind, X, y)
-    difference = np.diff(statistics.target_correlation[[0, 2]])[0]
+    difference = np.diff(statistics.target_correlation[0, [0, 2]])[0]
     assert difference**2 > 1e-9  # the rule itself would tell them apart
     rule = Rule(100, tolerance, noise_ratio)
     monkeypatch.setattr(_sequential, "_SMALLEST_BLOCK", 1)
@@ -225,7 +225,7 @@ def test_columns_sorted_by_their_correlation_with_the_target(order, direction):
     """Then sorting candidates by it turns whole ranges of columns around, or leaves them alone."""
     rng = np.random.default_rng(0)
     X, y = noise_only(rng, 50, 6000)
-    r = array_statistics(X, y).target_correlation
+    (r,) = array_statistics(X, y).target_correlation
     X = np.asarray(X[:, np.argsort(direction * r)], order=order)
     model = LinCFA(tolerance=1e-4).fit(X, y)
     statistics = array_statistics(X, y)

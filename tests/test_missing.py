@@ -311,7 +311,7 @@ def test_too_many_columns_for_sums_of_pairs(monkeypatch):
     monkeypatch.setattr(_moments, "LARGEST_SQUARE", 7 * 8 * 12**2 - 1)
     model = LinCFA(missing="pairwise").partial_fit(X[20:], y[20:])  # as long as nothing is missing
     before = pickle.dumps(vars(model))
-    message = r"seven matrices of 12 × 12 sums.*\(11 features\).*numpy\.memmap"
+    message = r"7 matrices of 12 × 12 sums.*\(11 features\).*numpy\.memmap"
     assert_raises(message, model.partial_fit, X[:20], y[:20])
     assert pickle.dumps(vars(model)) == before
 

@@ -257,7 +257,7 @@ def test_difference_of_rounding_size_is_no_difference(rng):
     X = np.column_stack([x, 1.8 * x - 459.67, -x / 7])
     statistics = array_statistics(X, rng.normal(size=50))
     pairs = pairs_of(statistics, 0, np.array([1, 2]))
-    assert pairs.below_one[0] == pairs.share_difference[0] == 0
+    assert pairs.below_one[0] == pairs.share_difference[0, 0] == 0
     assert pairs.below_one[1] == 2
     assert pairs.rho.tolist() == [1, -1]
     close = array_statistics(

@@ -126,8 +126,8 @@ def judged(family, n, tolerance, known, seed=0, **parameters):
     certain, doubtful = (kind[first, second] for kind in screened)
     assert not (certain & doubtful).any()
     assert decision.merges[certain].all()
-    r = rule.comparable(statistics.target_correlation)
-    return rule, decision.f, r[first], r[second], decision.merges, certain, doubtful
+    r = rule.comparable(statistics.target_correlation)[None]
+    return rule, decision.f, r[:, first], r[:, second], decision.merges, certain, doubtful
 
 
 WEIGHTS = np.random.default_rng(3).uniform(0.1, 3.0, size=48)
@@ -149,8 +149,8 @@ def test_what_passes_is_not_screened_out(family, n, extension):
         )
         assert (certain | doubtful)[passed].all()
         # Up to the rounding of the correlations, as for copies that explain the target fully.
-        assert (np.abs(r1 - r2) <= rule.largest_difference(r1) + 1e-14)[passed].all()
-        assert (np.abs(r1 - r2) <= rule.largest_difference(r2) + 1e-14)[passed].all()
+        assert (np.abs(r1 - r2)[0] <= rule.largest_difference(r1) + 1e-14)[passed].all()
+        assert (np.abs(r1 - r2)[0] <= rule.largest_difference(r2) + 1e-14)[passed].all()
 
 
 @pytest.mark.parametrize("extension", EXTENSIONS[:3], ids=["plain", "signed", "weights"])

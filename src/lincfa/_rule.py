@@ -127,7 +127,9 @@ def pairs_from_correlations(known: Correlations) -> PairCorrelations:
         contrast_square(difference, below_one),
         contrast_square(total, above_minus_one),
     )
-    unexplained = np.maximum(1 - share - share_sum, RESOLUTION)
+    # From averages over pairs with missing values it may be below 0.
+    unexplained = 1 - share - share_sum
+    unexplained = np.where(mean_over_targets(unexplained) > RESOLUTION, unexplained, RESOLUTION)
     return PairCorrelations(
         *(rho, below_one, above_minus_one, difference, total, share, share_sum, unexplained),
         known.n_samples,
@@ -294,7 +296,7 @@ class Rule:
             np.ones(total.shape, np.int8) if sign is None else sign.astype(np.int8),
             pairs.rho,
             pairs.below_one,
-            self.variance_drop(pairs.unexplained, n_samples=pairs.n_samples),
+            self.variance_drop(np.maximum(pairs.unexplained, 0.0), n_samples=pairs.n_samples),
             growth,
             f,
             np.asarray((f <= self.tolerance) & (pairs.rho >= self.min_correlation)),
@@ -504,7 +506,8 @@ def main_direction(r: FloatArray) -> FloatArray:
     """Direction of the targets along which correlations with them vary most."""
     if len(r) == 1:
         return np.ones(1)
-    _, directions = np.linalg.eigh(np.cov(r))
+    centred = r - r.mean(axis=1, keepdims=True)
+    _, directions = np.linalg.eigh(centred @ centred.T)
     return np.asarray(directions[:, -1])
 
 

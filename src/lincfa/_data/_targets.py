@@ -100,7 +100,7 @@ def read_targets(
     """
     values, names = _opened(y)
     if kind is None:
-        kind = "numbers" if _holds_numbers(values) else "classes"
+        kind = "classes" if _holds_labels(values) else "numbers"
     if known is not None and (kind == "classes") != (known.classes is not None):
         raise ValueError("The target was given as numbers before and as classes now, or vice versa.")
     if kind == "classes":
@@ -131,7 +131,10 @@ def _opened(y: Any) -> tuple[Any, Names | None]:
         raise ValueError("The target y has masked values: drop or impute them first.")
     if is_pandas(y, "Series") and not isinstance(y.dtype, np.dtype):
         return _of_extension(y), None
-    return np.asarray(y), None
+    values = np.asarray(y)
+    if values.dtype.kind in "US" and isinstance(y, list | tuple):
+        values = np.asarray(y, dtype=object)  # of which NumPy would make text of what is missing
+    return values, None
 
 
 def _of_extension(series: Any) -> npt.NDArray[Any]:
@@ -147,11 +150,21 @@ def _of_extension(series: Any) -> npt.NDArray[Any]:
     return np.asarray(series.astype(object).to_numpy())
 
 
-def _holds_numbers(values: Any) -> bool:
+def _holds_labels(values: Any) -> bool:
+    """Whether these are text, categories or booleans; raise for numbers written as text."""
     if is_frame(values):
-        return True  # or an error that names the column
+        return values.shape[1] == 1 and _holds_labels(_opened(values[values.columns[0]])[0])
     kind = values.dtype.kind
-    return kind in "fiuc" or (kind == "O" and are_numbers(values.flat))
+    if kind == "b" or kind not in "USO" or (kind == "O" and are_numbers(values.flat)):
+        return bool(kind == "b")
+    try:
+        values.astype(np.float64)
+    except (TypeError, ValueError):
+        return True
+    raise ValueError(
+        "The target y is not numeric, but numbers written as text: convert them, as with "
+        'astype(float), or say that they are labels of classes, with target="classes".'
+    )
 
 
 # Numbers
@@ -179,7 +192,8 @@ def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
             "The target y must be one column, or a table with a column for each target; it has "
             f"{values.ndim} dimensions."
         )
-    numbers = values.astype(np.float64, copy=False).reshape(len(values), -1)
+    numbers = values.astype(np.float64, copy=False)
+    numbers = numbers[:, None] if numbers.ndim == 1 else numbers
     if not numbers.shape[1]:
         raise ValueError("The target y has no columns.")
     if not np.isfinite(numbers).all():
@@ -236,10 +250,16 @@ def _read_classes(
 
 
 def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    # What is not equal to itself is NaN.
     if values.dtype.kind == "O":
-        return np.array([value is None or value != value for value in values], dtype=np.bool_)
+        return np.array([_is_missing(value) for value in values.tolist()], dtype=np.bool_)
     return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=np.bool_)
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)  # NaN
+    except TypeError:  # that of pandas
+        return True
 
 
 def _sorted(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:

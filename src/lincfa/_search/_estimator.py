@@ -156,7 +156,8 @@ class GroupSearch(GroupModel):
         own = self.get_params(deep=False)
         chosen = {name: own[name] for name in LinCFA._get_param_names() if name in own}
         chosen |= {"strategy": strategy, "tolerance": tolerance, "min_correlation": correlation}
-        self._adopt(LinCFA(**chosen, target=self._kind)._fit(training))
+        chosen["target"] = "classes" if self._kind == "classes" else None
+        self._adopt(LinCFA(**chosen)._fit(training))
         reduced = computed(self._reduce_for_regression(self._read_new(X)))
         self.estimator_ = fit_weighted(self._final(), reduced, outcomes)
         return self

@@ -252,10 +252,10 @@ class ArrayStatistics(Statistics):
                 compute(
                     self._columns_of_pairs(first[part], second[part]),
                     self.rounding[first[part]] + self.rounding[second[part]],
-                    *(value[part] for value in known),
+                    *(value[..., part] for value in known),
                 )
             )
-        return tuple(map(np.concatenate, zip(*parts, strict=True)))
+        return tuple(np.concatenate(values, axis=-1) for values in zip(*parts, strict=True))
 
     def _columns_of_pairs(self, first: IndexArray, second: IndexArray) -> "_PairColumns":
         """Columns of pairs and the target, standardised."""

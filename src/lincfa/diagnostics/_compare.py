@@ -441,7 +441,7 @@ def compare(
 def _checked(X: Any, y: Any) -> tuple[npt.NDArray[Any], FloatArray, int]:
     """Check the data as LinCFA does; return X without its constant features, and their number."""
     training = read_in_memory(X, y)
-    values, target = training.values, training.y
+    values, target = training.values, training.targets.as_given(training.y)
     varying = ArrayStatistics.of(training).varying
     if not varying.any():
         raise ValueError("Every column of X is constant: there is nothing to compare.")
