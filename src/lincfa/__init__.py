@@ -2,8 +2,9 @@
 
 LinCFA merges two features when the drop in variance of the regression outweighs the growth of its
 bias, so that nothing is thrown away and every reduced feature is "the mean of these". See
-:class:`LinCFA`, :class:`LinCFACV`, which chooses how much to merge, :func:`explain_pair`, which
-says why two features merge or not, and :mod:`lincfa.theory` for the equations behind them.
+:class:`LinCFA`, :class:`LinCFACV` and for classes :class:`LinCFAClassifierCV`, which choose how
+much to merge, :func:`explain_pair`, which says why two features merge or not, and
+:mod:`lincfa.theory` for the equations behind them.
 """
 
 from importlib import import_module
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import theory
     from ._lincfa import LinCFA
+    from ._lincfa_classifier_cv import LinCFAClassifierCV
     from ._lincfa_cv import LinCFACV
     from ._load import load
     from ._model._summary import Summary
@@ -25,6 +27,7 @@ __all__ = [
     "Comparison",
     "LinCFA",
     "LinCFACV",
+    "LinCFAClassifierCV",
     "OrderSensitivity",
     "PairExplanation",
     "Stability",
@@ -44,6 +47,7 @@ _LAZY = {
     "LinCFA": "_lincfa",
     "Comparison": "diagnostics._compare",
     "LinCFACV": "_lincfa_cv",
+    "LinCFAClassifierCV": "_lincfa_classifier_cv",
     "OrderSensitivity": "diagnostics._stability",
     "PairExplanation": "diagnostics._explain",
     "Stability": "diagnostics._stability",

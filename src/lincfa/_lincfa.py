@@ -185,9 +185,9 @@ class LinCFA(GroupModel):
     cohesion_ : structured ndarray of shape (n_groups_,)
         For each group the ``mean_correlation`` and ``min_correlation`` of its features with their
         signs (NaN for a single one) and the ``target_correlation`` of its mean, with each of
-        several targets; see :meth:`summary`. With ``"sequential"`` and ``"centroid"``, or with a connectivity, the
-        minimum in a group of more than 64 features is over the 64 features least correlated with
-        their partners: an upper bound, and ``min_is_exact`` is false.
+        several targets; see :meth:`summary`. With ``"sequential"`` and ``"centroid"``, or with a
+        connectivity, the minimum in a group of more than 64 features is over the 64 features least
+        correlated with their partners: an upper bound, and ``min_is_exact`` is false.
     merge_path_ : structured ndarray
         For ``"agglomerative"`` and ``"joint"``: all merges in order, down to the fewest groups
         allowed, also beyond the tolerance. ``first`` and ``second`` are the first features of the
@@ -328,16 +328,15 @@ class LinCFA(GroupModel):
     def _weights(self) -> FloatArray:
         return read_feature_weights(self.feature_weights, self._columns)
 
-    def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Self:
         """Learn the groups of all rows seen so far, chunk by chunk.
 
         After the last chunk the groups are those of :meth:`fit` on all rows (features that differ
         by less than 1e-13 of their variance count as equal). The estimator keeps no rows, only the
         comoments of the features: 8·D² bytes, also when it is pickled, and from the first missing
-        value on seven times as many, and three times more for each further target. Each call groups again, so chunks of a few hundred rows or more
-        are best. It counts as not fitted while there are fewer than 4 rows, while the target or all
+        value on seven times as many, and three times more for each further target. Each call
+        groups again, so chunks of a few hundred rows or more are best. It counts as not fitted
+        while there are fewer than 4 rows, while the target or all
         features are constant, or while there are too few rows for the parameters
         (``noise="full"``, ``n_groups``). There is no warning of many groups, as more rows may
         follow.

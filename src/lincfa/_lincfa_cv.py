@@ -10,9 +10,18 @@ from sklearn.metrics import check_scoring, r2_score
 from ._data._checks import computed
 from ._data._targets import read_targets
 from ._data._training import match_samples
+from ._model._parameters import check_share
 from ._model._regression import RidgeRegression
 from ._search._estimator import GroupSearch
-from ._search._folds import EstimatorScorer, Outcomes, RidgeScorer, Scorer, Scoring
+from ._search._folds import (
+    R2,
+    EstimatorScorer,
+    Outcomes,
+    RidgeScorer,
+    Scorer,
+    Scoring,
+    TruncatedR2,
+)
 from .theory._arrays import FloatArray
 
 
@@ -167,7 +176,6 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
             cv=cv,
             scoring=scoring,
             rule=rule,
-            max_groups=max_groups,
             noise=noise,
             connectivity=connectivity,
             blocks=blocks,
@@ -180,6 +188,7 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
             verbose=verbose,
         )
         self.estimator = estimator
+        self.max_groups = max_groups
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
         """Choose how to merge and how much to shrink, then fit the groups and the regression.
@@ -205,20 +214,25 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         """
         if self.estimator is not None and is_classifier(self.estimator):
             raise ValueError(
-                f"LinCFACV predicts numbers, and {self.estimator!r} is a classifier: for classes use "
-                "LinCFAClassifierCV."
+                f"LinCFACV predicts numbers, and {self.estimator!r} is a classifier: for classes "
+                "use LinCFAClassifierCV."
             )
         if self.estimator is not None and self.penalties is not None:
             raise ValueError(
                 "Give either penalties, for the ridge regression that LinCFACV fits, or an "
                 "estimator to fit instead, not both."
             )
+        check_share("max_groups", self.max_groups, "samples")
         return self._search(X, y, groups, sample_weight)
 
     def _scorer(self, penalties: list[float], outcomes: Outcomes, scale: FloatArray) -> Scorer:
         model = RidgeRegression() if self.estimator is None else self.estimator
         named = None if self.scoring is None else check_scoring(model, self.scoring)
-        scoring = Scoring(self.scoring, named, scale)
+        scoring: Scoring
+        if named is None:
+            scoring = TruncatedR2(None, scale)
+        else:
+            scoring = R2(named) if self.scoring == "r2" else Scoring(named)
         if self.estimator is None:
             return RidgeScorer(penalties, scoring)
         return EstimatorScorer(self.estimator, scoring)

@@ -102,7 +102,9 @@ def read_targets(
     if kind is None:
         kind = "classes" if _holds_labels(values) else "numbers"
     if known is not None and (kind == "classes") != (known.classes is not None):
-        raise ValueError("The target was given as numbers before and as classes now, or vice versa.")
+        raise ValueError(
+            "The target was given as numbers before and as classes now, or vice versa."
+        )
     if kind == "classes":
         return _read_classes(values, None if known is None else known.classes, classes)
     if classes is not None:
@@ -172,12 +174,17 @@ def _holds_labels(values: Any) -> bool:
 
 def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
     if is_frame(values):
-        columns = [values.iloc[:, k] if is_pandas(values, "DataFrame") else values[name] for k, name in enumerate(names or ())]
+        columns = [
+            values.iloc[:, k] if is_pandas(values, "DataFrame") else values[name]
+            for k, name in enumerate(names or ())
+        ]
         if not columns:
             raise ValueError("The target y has no columns.")
         arrays = [_opened(column)[0] for column in columns]
         for name, array in zip(names or (), arrays, strict=True):
-            if array.dtype.kind not in "fiub" and not (array.dtype.kind == "O" and are_numbers(array)):
+            if array.dtype.kind not in "fiub" and not (
+                array.dtype.kind == "O" and are_numbers(array)
+            ):
                 raise ValueError(
                     f"The target {name!r} is not numeric. Labels can be given alone, as one column."
                 )
@@ -209,9 +216,7 @@ def _check_same(known: Targets, new: Targets) -> None:
     if known.size != new.size:
         raise ValueError(f"There are {new.size} targets, and there were {known.size} before.")
     if known.names is not None and new.names is not None and list(known.names) != list(new.names):
-        raise ValueError(
-            f"The targets are {list(new.names)}, and were {list(known.names)} before."
-        )
+        raise ValueError(f"The targets are {list(new.names)}, and were {list(known.names)} before.")
 
 
 # Classes
@@ -231,7 +236,9 @@ def _read_classes(
         raise ValueError(f"Labels of classes must be one column, got an array of {values.ndim}D.")
     missing = _missing(values)
     if missing.any():
-        raise ValueError(f"Input y contains NaN: labels are missing ({rows_listed(np.flatnonzero(missing).tolist())}).")
+        raise ValueError(
+            f"Input y contains NaN: labels are missing ({rows_listed(np.flatnonzero(missing).tolist())})."
+        )
     labels = _sorted(values)
     check_classification_targets(values)
     if known is None:
@@ -274,4 +281,3 @@ def _sorted(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _shown(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
-

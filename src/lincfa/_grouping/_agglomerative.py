@@ -75,7 +75,7 @@ class GapSums:
     """What pairs of groups have of their own where values are missing, summed over their members.
 
     With factors wᵢsᵢ, weights with signs: sums of the correlations of the members of a group with
-    each target, each on the samples it shares with a member of the other (factors of the group times
+    each target, on the samples shared with each member of the other (factors of the group times
     weights of the other), and of the numbers of these samples (weights of both).
     """
 

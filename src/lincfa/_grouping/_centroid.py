@@ -83,7 +83,9 @@ class _Group:
         # The running sums do not include it yet.
         known = self.known(sums)
         figures = (known.rho, *contrasts(known), np.asarray(known.n_samples))
-        for place, (rho, *products, n) in enumerate(zip(*(f.tolist() for f in figures), strict=True)):
+        for place, (rho, *products, n) in enumerate(
+            zip(*(f.tolist() for f in figures), strict=True)
+        ):
             weight, imbalance = 1.0, 0.0
             if self._rule.weights is not None:
                 weight = self._weight_of(candidates[place])

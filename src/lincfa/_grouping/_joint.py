@@ -70,8 +70,8 @@ def path_joint(statistics: Statistics, rule: Rule, constraint: Constraint) -> Me
         closest = model.closest()
         if closest is None:
             break
-        i, j, sign, rho, drops, growths = closest
-        f = float(growths.mean() / drops.mean())
+        i, j, sign, rho, drop, growth = closest
+        f = float(growth.mean() / drop.mean())
         height = max(height, f)
         first, second = sorted((int(names[i]), int(names[j])))
         relative = int(sign * signs[i] * signs[j])
@@ -80,7 +80,7 @@ def path_joint(statistics: Statistics, rule: Rule, constraint: Constraint) -> Me
         sizes[i] += sizes[j]
         names[i] = first
         merges.append((first, second, relative, int(sizes[i]), rho, f, height, False))
-        shares.append((drops, growths))
+        shares.append((drop, growth))
         last = model.count - 1
         for array in (names, sizes, signs):
             array[j] = array[last]
@@ -88,7 +88,9 @@ def path_joint(statistics: Statistics, rule: Rule, constraint: Constraint) -> Me
     regression = merge_record(len(merges), rule.n_targets)
     for name, values in zip(regression.dtype.names or (), zip(*merges, strict=True), strict=False):
         regression[name] = values
-    for name, values in zip(("variance_drop_share", "bias_growth_share"), zip(*shares, strict=True), strict=False):
+    for name, values in zip(
+        ("variance_drop_share", "bias_growth_share"), zip(*shares, strict=True), strict=False
+    ):
         put_targets(regression, name, np.array(values).T)
     path = np.concatenate([start, regression])
     return MergePath(statistics.varying, path, rule.weights)
@@ -173,9 +175,10 @@ class Regression:
     """Least squares on the sums of groups, of which two at a time are given equal weights."""
 
     def __init__(self, groups: CurrentGroups, rule: Rule) -> None:
-        # Only differences of weights matter, so it holds the weights of each target up to a constant,
-        # the variance of each difference (up to that of the noise; above the diagonal), and what is
-        # left of each target. Giving two weights the same value is a change of rank one of all three.
+        # Only differences of weights matter, so it holds for each target the weights up to a
+        # constant, the variance of each difference (up to that of the noise; above the diagonal),
+        # and what is left of each target. Giving two weights the same value is a change of rank one
+        # of all three.
         # With signs sums of weights matter as well: then it holds the weights themselves, their
         # variances, and the variance of each sum.
         self.count = groups.r.shape[1]

@@ -67,6 +67,7 @@ def group_within_blocks(
 
 # Every number of groups from all features to one
 
+
 def merge_type(n_targets: int) -> np.dtype[np.void]:
     """One row per merge, in order.
 

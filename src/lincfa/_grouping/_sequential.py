@@ -146,10 +146,10 @@ def _comparisons(
     statistics: Statistics, rule: Rule, seeds: IndexArray, candidates: IndexArray
 ) -> tuple[IndexArray, list[Comparison]]:
     """Divide seeds × candidates into comparisons, leaving out what cannot pass."""
-    # A seed can only merge features whose correlation with the target is near its own, or with
-    # several targets their correlations along any direction. Sorted by that, the seeds near a block of candidates are a short range. But then the columns
-    # of a block lie scattered in memory; if that costs more than it saves, blocks keep the order of
-    # the columns and are compared with all seeds.
+    # A seed can only merge features whose correlation with the target is near its own; of several
+    # targets, those along any direction. Sorted by that, the seeds near a block of candidates are a
+    # short range. But then the columns of a block lie scattered in memory; if that costs more than
+    # it saves, blocks keep the order of the columns and are compared with all seeds.
     width = max(_SMALLEST_BLOCK, _SCREEN_VALUES // seeds.size)
     r, rounding = rule.comparable(statistics.target_correlation), statistics.rounding
     by_target = seeds[np.argsort(r[seeds], kind="stable")]

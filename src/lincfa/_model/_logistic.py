@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -170,8 +170,8 @@ class PenalizedLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         coef, intercept = logistic_path(X, codes, len(classes), penalties, sample_weight, _FINAL)
         return self._take(classes, coef[0], intercept[0])
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class.
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the linear scores of the classes; of two, the log odds of the second.
 
         Parameters
         ----------
@@ -179,10 +179,29 @@ class PenalizedLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        logits = np.asarray(X.astype(np.float64, copy=False) @ self.coef_.T + self.intercept_)
-        if len(self.classes_) == 2:
-            return np.asarray(expit(logits * (-1, 1)))
-        return np.asarray(softmax(logits, axis=1))
+        scores = np.asarray(X.astype(np.float64, copy=False) @ self.coef_.T + self.intercept_)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        """
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        return np.asarray(log_softmax(scores, axis=1))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the most probable class.
@@ -191,5 +210,5 @@ class PenalizedLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array of shape (n_samples, n_features)
         """
-        likely = self.predict_proba(X).argmax(axis=1)
+        likely = self.predict_log_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[likely])

@@ -82,14 +82,16 @@ def check_target_kind(value: Any) -> None:
         check_choice("target", value, KINDS)
 
 
-def check_choosing(rule: Any, scoring: Any, max_groups: Any) -> None:
+def check_choosing(rule: Any, scoring: Any) -> None:
     check_choice("rule", rule, RULES)
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise ValueError(f"scoring must be the name of one score or a callable, got {scoring!r}")
-    if max_groups is not None and not (is_positive(max_groups) and float(max_groups) <= 1):
+
+
+def check_share(name: str, value: Any, what: str) -> None:
+    if value is not None and not (is_positive(value) and float(value) <= 1):
         raise ValueError(
-            "max_groups must be None or a share of the samples, above 0 and at most 1, got "
-            f"{max_groups!r}"
+            f"{name} must be None or a share of the {what}, above 0 and at most 1, got {value!r}"
         )
 
 

@@ -178,10 +178,11 @@ def linear_coefficients(regression: Any, n_features: int) -> tuple[FloatArray, A
         coef, intercept = coef.ravel(), float(intercept.ravel()[0])
     else:
         intercept = np.broadcast_to(intercept, len(coef)).copy()
-    # Coefficients may be on another scale than the prediction, as in a Poisson regression.
+    # Coefficients may be on another scale than the prediction, as in a Poisson regression. Those of
+    # a classifier are of its decision function.
     probe = np.random.default_rng(0).normal(size=(3, n_features))
     expected = probe @ coef.T + intercept
-    predicted = regression.predict(probe)
+    predicted = getattr(regression, "decision_function", regression.predict)(probe)
     same = np.size(predicted) == expected.size and predicted.dtype.kind == "f"
     same = same and np.allclose(np.reshape(predicted, expected.shape), expected)
     return (coef, intercept) if same else None

@@ -41,6 +41,7 @@ def tabulate(
     # A penalty takes care of any number of groups.
     limit = np.inf if max_groups is None else max_groups * np.mean([f.n_train for f in folds])
     eligible = (sizes <= limit) | np.array([bool(penalty) for penalty in penalties])
+    eligible &= np.isfinite(sizes)  # of what was left out
     results: dict[str, npt.NDArray[Any]] = columns | {
         "mean_n_groups": sizes,
         "eligible": eligible,

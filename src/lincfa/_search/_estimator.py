@@ -14,6 +14,7 @@ from .._data._connectivity import read_structure
 from .._data._feature_weights import read_feature_weights
 from .._data._targets import Kind
 from .._data._training import FeatureTable, Training, read_training
+from .._grouping import PATHS
 from .._grouping._constraint import Constraint
 from .._lincfa import LinCFA
 from .._model._base import GroupModel, forget_fit
@@ -59,7 +60,6 @@ class GroupSearch(GroupModel):
         cv: Any = None,
         scoring: Any = None,
         rule: Literal["best", "near_best", "one_standard_error"] = "near_best",
-        max_groups: float | None = 0.5,
         noise: Literal["pair", "full"] | float = "pair",
         connectivity: Any = None,
         blocks: Any = None,
@@ -78,7 +78,6 @@ class GroupSearch(GroupModel):
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
-        self.max_groups = max_groups
         self.noise = noise
         self.connectivity = connectivity
         self.blocks = blocks
@@ -97,6 +96,15 @@ class GroupSearch(GroupModel):
     @abstractmethod
     def _final(self) -> Any:
         """Return the model to fit to the reduced features, with the penalty chosen."""
+
+    def _ways(self, strategies: list[str], correlations: list[Any]) -> list[tuple[str, Any]]:
+        """Strategies and smallest correlations to try together."""
+        return list(product(strategies, correlations))
+
+    @property
+    def _most_groups(self) -> float | None:
+        """Largest number of groups of all samples, as a share of the features."""
+        return None
 
     def _search(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Self:
         """Choose how to merge and how much to shrink, then fit the groups and the model."""
@@ -120,9 +128,9 @@ class GroupSearch(GroupModel):
         scorer = self._scorer(penalties, outcomes, scale)
         if outcomes.weights is not None and not has_fit_parameter(scorer.model, "sample_weight"):
             raise ValueError(f"The estimator {scorer.model!r} does not take sample_weight.")
+        ways = self._ways(strategies, correlations)
         candidates = Candidates(
-            strategies,
-            correlations,
+            ways,
             [tolerance_value(tolerance) for tolerance in tolerances],
             self.noise,
             Constraint(*read_structure(self.connectivity, self.blocks, self._columns)),
@@ -130,6 +138,11 @@ class GroupSearch(GroupModel):
             read_feature_weights(self.feature_weights, self._columns),
             self.units,
         )
+        limit = None
+        if self._most_groups is not None:
+            whole = samples.statistics()
+            limit = max(1, int(self._most_groups * whole.varying.size))
+            candidates = candidates.limited(whole, limit)
         # Few splitters look at X, and none at chunks.
         in_memory = isinstance(training, Training) and not is_field(X)
         table = X if in_memory else np.zeros((len(outcomes.y), 1))
@@ -142,10 +155,10 @@ class GroupSearch(GroupModel):
             )
         tried = [
             (strategy, tolerance, correlation, penalty)
-            for strategy, correlation, tolerance in product(strategies, correlations, tolerances)
+            for (strategy, correlation), tolerance in product(ways, tolerances)
             for penalty in scorer.penalties
         ]
-        self.cv_results_ = tabulate(tried, folds, self.max_groups)
+        self.cv_results_ = tabulate(tried, folds, getattr(self, "max_groups", None))
         self.best_index_ = choose(self.cv_results_, folds, self.rule, scorer.scoring.near)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         strategy, tolerance, correlation, self.penalty_ = tried[self.best_index_]
@@ -157,7 +170,10 @@ class GroupSearch(GroupModel):
         chosen = {name: own[name] for name in LinCFA._get_param_names() if name in own}
         chosen |= {"strategy": strategy, "tolerance": tolerance, "min_correlation": correlation}
         chosen["target"] = "classes" if self._kind == "classes" else None
-        self._adopt(LinCFA(**chosen)._fit(training))
+        reducer = LinCFA(**chosen)._fit(training)
+        if limit is not None and reducer.n_groups_ > limit and strategy in PATHS:
+            reducer = reducer.cut(n_groups=max(limit, reducer._path().fewest_groups))
+        self._adopt(reducer)
         reduced = computed(self._reduce_for_regression(self._read_new(X)))
         self.estimator_ = fit_weighted(self._final(), reduced, outcomes)
         return self
@@ -193,7 +209,8 @@ class GroupSearch(GroupModel):
         if weights is None:
             which = "is not fitted yet" if fitted is None else f"has the estimator {fitted!r}"
             raise AttributeError(
-                f"This {type(self).__name__} {which}, and so no linear weights of the reduced features."
+                f"This {type(self).__name__} {which}, and so no linear weights of the reduced "
+                "features."
             )
         return weights
 
@@ -253,7 +270,7 @@ class GroupSearch(GroupModel):
         """Check the parameters; return what to try of strategies, correlations, … and penalties."""
         check_merging(self.noise, units=self.units, signed=self.signed, missing=self.missing)
         check_sample_dim(self.sample_dim)
-        check_choosing(self.rule, self.scoring, self.max_groups)
+        check_choosing(self.rule, self.scoring)
         given = (self.strategies, self.min_correlations, self.tolerances, self.penalties)
         names = ("strategies", "min_correlations", "tolerances", "penalties")
         defaults = (

@@ -19,8 +19,9 @@ from threadpoolctl import threadpool_limits
 from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights, computed
 from .._data._targets import Targets
 from .._data._training import Training
-from .._grouping import PATHS, Partition, partition_in_order
+from .._grouping import PATHS, MergePath, Partition, partition_in_order
 from .._grouping._constraint import Constraint
+from .._model._logistic import PenalizedLogistic, logistic_path
 from .._model._regression import Decomposition, RidgeRegression
 from .._rule import Rule
 from .._statistics import (
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from .._statistics._dask._chunks import Chunks
 
 _SPLITS, _PREDICTIONS = 5, 200
+_LEAST_LOG = float(np.log(np.finfo(np.float64).eps))
+"""Logarithm of the smallest probability: no sample counts for more in the log loss."""
 
 
 class Grouping(NamedTuple):
@@ -51,6 +54,8 @@ class Grouping(NamedTuple):
 
 Reduced: TypeAlias = Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 """Reduced features of the samples to learn from and of those to score, for each grouping."""
+
+_LEFT_OUT = -1
 
 _MOST_CACHED = 4096
 """Features up to which all correlations of a fold are computed once and kept: 128 MiB."""
@@ -89,6 +94,13 @@ class Samples:
 
     outcomes: Outcomes
     data: "Training | Chunks"
+
+    def statistics(self) -> Statistics:
+        """Return statistics of all samples."""
+        if isinstance(self.data, Training):
+            return ArrayFold(self.data.with_weight(), self.data).statistics()
+        rows = np.arange(len(self.outcomes.y))
+        return ChunkFold(self.outcomes, self.outcomes, self.data, rows, rows).statistics()
 
     def fold(self, train: IndexArray, test: IndexArray) -> "ArrayFold | ChunkFold":
         """Take rows to learn from and rows to score, without those that have no weight."""
@@ -188,14 +200,32 @@ def samples_of(training: "Training | ChunkedTraining") -> Samples:
 class Candidates:
     """The ways of merging to try, and what they share."""
 
-    strategies: Sequence[str]
-    min_correlations: Sequence[float | None]
+    ways: Sequence[tuple[str, float | None]]  # strategies with smallest correlations
     tolerances: Sequence[float]
     noise: Any
     constraint: Constraint
     signed: bool
     weights: FloatArray  # of the features in means
     units: str
+    # Up to which a path is followed at least; and which combinations are left out.
+    most_groups: int | None = None
+    left_out: frozenset[int] = frozenset()
+
+    def groups_of(self, path: MergePath, tolerance: float) -> int:
+        """Number of groups at which a path is cut."""
+        found = path.n_groups(tolerance)
+        return (
+            found
+            if self.most_groups is None
+            else max(min(found, self.most_groups), path.fewest_groups)
+        )
+
+    def limited(self, statistics: Statistics, most_groups: int) -> "Candidates":
+        """Follow paths to so many groups at least, and leave out what still has more of them."""
+        followed = replace(self, most_groups=most_groups)
+        sizes = [grouping.n_groups for grouping in _groupings(followed, statistics) if grouping]
+        left_out = frozenset(k for k, size in enumerate(sizes) if size > most_groups)
+        return followed if len(left_out) == len(sizes) else replace(followed, left_out=left_out)
 
 
 _LARGEST_ERROR = 3.0
@@ -205,29 +235,22 @@ _NEAR, _NEAR_OTHERS = 0.005, 0.01
 """By how much a score may be below another to count as near it: in R², and as a share of any other
 score."""
 
+_NEAR_LOG_LOSS, _NEAR_LOG_LOSS_SHARE = 0.01, 0.1
+"""The same in log loss, and as a share of it, whichever is less."""
+
 
 @dataclass(frozen=True)
 class Scoring:
-    """What is averaged over the held-out samples of a fold; larger is better."""
+    """A score of scikit-learn, averaged over the held-out samples; larger is better."""
 
-    name: Any  # None for R² with truncated errors
-    scorer: Any  # of scikit-learn, for any other name
-    target_scale: FloatArray
+    scorer: Any
 
     def near(self, score: float) -> float:
         """Return by how much another score may be below this one to count as near it."""
-        return _NEAR if self.name in (None, "r2") else _NEAR_OTHERS * abs(score)
-
-    def of_errors(self, errors: FloatArray, weights: FloatArray | None) -> FloatArray:
-        """R² of errors; the last axis is that of the targets, the first that of the samples."""
-        errors = np.clip(errors / self.target_scale, -_LARGEST_ERROR, _LARGEST_ERROR)
-        return np.asarray(1 - np.average(errors**2, axis=0, weights=weights))
+        return _NEAR_OTHERS * abs(score)
 
     def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> FloatArray:
         """Score a model: of each target, or where a scorer does not tell them apart, of all."""
-        if self.name is None:
-            errors = np.reshape(fitted.predict(X), test.y.shape) - test.y
-            return self.of_errors(errors, test.weights)
         y = test.targets.as_given(test.y)
         if test.weights is None:
             return np.array([self.scorer(fitted, X, y)], dtype=np.float64)
@@ -238,6 +261,38 @@ class Scoring:
             if "sample_weight" not in str(error):
                 raise
             raise ValueError(f"The scoring {self.scorer!r} does not take sample_weight.") from error
+
+
+@dataclass(frozen=True)
+class R2(Scoring):
+    """R², by a scorer of scikit-learn."""
+
+    def near(self, score: float) -> float:
+        return _NEAR
+
+
+@dataclass(frozen=True)
+class TruncatedR2(R2):
+    """R² of each target, where no error counts for more than some standard deviations."""
+
+    target_scale: FloatArray
+
+    def of_errors(self, errors: FloatArray, weights: FloatArray | None) -> FloatArray:
+        """R² of errors; the last axis is that of the targets, the first that of the samples."""
+        errors = np.clip(errors / self.target_scale, -_LARGEST_ERROR, _LARGEST_ERROR)
+        return np.asarray(1 - np.average(errors**2, axis=0, weights=weights))
+
+    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> FloatArray:
+        errors = np.reshape(fitted.predict(X), test.y.shape) - test.y
+        return self.of_errors(errors, test.weights)
+
+
+@dataclass(frozen=True)
+class LogLoss(Scoring):
+    """The log loss, with a minus sign."""
+
+    def near(self, score: float) -> float:
+        return min(_NEAR_LOG_LOSS, _NEAR_LOG_LOSS_SHARE * abs(score))
 
 
 class Scorer(Protocol):
@@ -258,7 +313,7 @@ class Scorer(Protocol):
     def __call__(
         self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
     ) -> FloatArray:
-        """Fit to some samples and score others: of shape (penalties, targets), or (penalties, 1)."""
+        """Fit to some samples and score others, of shape (penalties, targets or 1 for all)."""
 
 
 @dataclass(frozen=True)
@@ -275,7 +330,7 @@ class RidgeScorer:
         fitted = Decomposition.of(X, train.y, train.weights)
         coef = fitted.coefficients(self.penalties)
         intercepts = fitted.target_center - np.tensordot(fitted.center, coef, 1)
-        if self.scoring.name is None:
+        if isinstance(self.scoring, TruncatedR2):
             predicted = np.tensordot(X_test.astype(np.float64, copy=False), coef, 1) + intercepts
             return self.scoring.of_errors(predicted - test.y[:, None], test.weights)
         scores = []
@@ -304,11 +359,47 @@ class EstimatorScorer:
 
 
 @dataclass(frozen=True)
+class LogisticScorer:
+    """Scores of logistic regressions on the reduced features, one per penalty."""
+
+    penalties: Sequence[float]
+    scoring: Scoring
+    model: Any = field(default_factory=PenalizedLogistic)
+
+    def __call__(
+        self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
+    ) -> FloatArray:
+        classes = train.targets.classes
+        assert classes is not None
+        codes = train.targets.codes(train.y)
+        fitted = logistic_path(X, codes, len(classes), self.penalties, train.weights)
+        models = [
+            PenalizedLogistic.of(penalty, classes, coef, intercept)
+            for penalty, coef, intercept in zip(self.penalties, *fitted, strict=True)
+        ]
+        if not isinstance(self.scoring, LogLoss):
+            return np.array([self.scoring.of_model(model, X_test, test) for model in models])
+        own = test.targets.codes(test.y)[:, None]
+        return np.array(
+            [
+                [log_likelihood(model.predict_log_proba(X_test), own, test.weights)]
+                for model in models
+            ]
+        )
+
+
+def log_likelihood(logs: FloatArray, codes: IndexArray, weights: FloatArray | None) -> float:
+    """Mean logarithm of the probabilities of the classes that samples have."""
+    likelihood = np.take_along_axis(logs, codes, axis=1)[:, 0]
+    return float(np.average(np.maximum(likelihood, _LEAST_LOG), weights=weights))
+
+
+@dataclass(frozen=True)
 class FoldScores:
     """What one fold says of all combinations."""
 
     scores: FloatArray  # of shape (ways of merging, penalties, targets or 1 for all of them)
-    n_groups: IndexArray
+    n_groups: FloatArray  # NaN of what was left out
     n_train: float
     n_test: float
 
@@ -420,6 +511,10 @@ def _score_combinations(
     def distinct() -> Iterator[Grouping]:
         """Neighbouring tolerances often give the same groups."""
         for grouping in _groupings(candidates, statistics):
+            if grouping is None:
+                which.append(_LEFT_OUT)
+                sizes.append(np.nan)
+                continue
             key = grouping.labels.tobytes() + np.sign(grouping.factors).tobytes()
             new = key not in places
             which.append(places.setdefault(key, len(places)))
@@ -435,6 +530,7 @@ def _score_combinations(
             for number, parts in enumerate(fold.reduced(distinct(), mean, scale))
         ]
     )
+    scores = np.concatenate([scores, np.full_like(scores[:1], np.nan)])  # for what is left out
     return FoldScores(
         scores[which], np.array(sizes), float(fold.train.n_samples), float(fold.test.n_samples)
     )
@@ -446,9 +542,9 @@ def _filled(reduced: npt.NDArray[Any], center: FloatArray) -> npt.NDArray[Any]:
     return np.where(missing, center.astype(reduced.dtype), reduced) if missing.any() else reduced
 
 
-def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping]:
-    """Yield the groups of each way of merging, from the same statistics."""
-    weights = candidates.weights
+def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping | None]:
+    """Yield the groups of each way of merging, from the same statistics; None if left out."""
+    weights, tolerances = candidates.weights, candidates.tolerances
 
     def grouping(partition: Partition) -> Grouping:
         return Grouping(partition.labels, partition.signs * weights, len(partition.groups))
@@ -457,16 +553,22 @@ def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Group
     first = Rule.of(
         statistics, noise=candidates.noise, signed=candidates.signed, weights=candidates.weights
     )
-    for strategy in candidates.strategies:
-        for correlation in candidates.min_correlations:
-            lowest = -1.0 if correlation is None else float(correlation)
-            rule = replace(first, min_correlation=lowest)
-            if strategy in PATHS:
-                path = PATHS[strategy](statistics, rule, candidates.constraint)
-                for tolerance in candidates.tolerances:
-                    yield grouping(path.partition(path.n_groups(tolerance)))
-                continue
-            for tolerance in candidates.tolerances:
+    for number, (strategy, correlation) in enumerate(candidates.ways):
+        places = range(number * len(tolerances), (number + 1) * len(tolerances))
+        if candidates.left_out.issuperset(places):
+            yield from [None] * len(tolerances)
+            continue
+        lowest = -1.0 if correlation is None else float(correlation)
+        rule = replace(first, min_correlation=lowest)
+        path = None
+        if strategy in PATHS:
+            path = PATHS[strategy](statistics, rule, candidates.constraint)
+        for place, tolerance in zip(places, tolerances, strict=True):
+            if place in candidates.left_out:
+                yield None
+            elif path is not None:
+                yield grouping(path.partition(candidates.groups_of(path, tolerance)))
+            else:
                 partition = partition_in_order(
                     strategy, statistics, replace(rule, tolerance=tolerance), candidates.constraint
                 )

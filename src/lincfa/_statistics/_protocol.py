@@ -85,8 +85,8 @@ class Features:
         target_squares: FloatArray | None = None,
     ) -> "Features":
         """Derive the moments from sums over the samples; the targets are the last columns."""
-        # ``squares`` are of the distances to the mean, ``products`` with those of each target. Where
-        # values are missing, ``counts`` are the samples that each column has, and
+        # ``squares`` are of the distances to the mean, ``products`` with those of each target.
+        # Where values are missing, ``counts`` are the samples that each column has, and
         # ``target_squares`` those of each target on them.
         behind = mean.size - len(products)
         degrees = np.where(varying, (n_samples if counts is None else counts) - 1, 1.0)

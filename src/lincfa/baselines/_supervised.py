@@ -58,7 +58,9 @@ class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 "to reduce."
             )
         if training.targets.size > 1:
-            raise ValueError(f"{type(self).__name__} takes one target, got {training.targets.size}.")
+            raise ValueError(
+                f"{type(self).__name__} takes one target, got {training.targets.size}."
+            )
         target = standardize_targets(training.y, None, training.targets)[0]
         self._fit(training.values, target[:, 0], statistics)
         return self
