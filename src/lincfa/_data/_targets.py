@@ -111,21 +111,36 @@ def read_targets(
 
 def _opened(y: Any) -> tuple[Any, Names | None]:
     """Values of shape (n,) or (n, K), as an array or a frame, and the names of several."""
-    if is_field(y) and is_dataset(y):
-        names = list(y.data_vars)
-        if not names:
-            raise ValueError("The target y is a Dataset without variables.")
-        return np.column_stack([y[name].values for name in names]), names
+    names = names_of_targets(y)
     if is_field(y):
-        several = y.ndim == 2 and y.dims[1] in y.coords
-        return y.values, y.coords[y.dims[1]].values.tolist() if several else None
+        if is_dataset(y):
+            return np.column_stack([y[name].values for name in names or ()]), names
+        return y.values, names
     if is_frame(y):
-        return y, column_names(y)
+        return y, names
     if np.ma.is_masked(y):
         raise ValueError("The target y has masked values: drop or impute them first.")
     if is_pandas(y, "Series") and not isinstance(y.dtype, np.dtype):
         return _of_extension(y), None
     return np.asarray(y), None
+
+
+def names_of_targets(y: Any) -> Names | None:
+    """Names of the variables or columns, and along the second dimension; None for one column."""
+    if not is_field(y):
+        return column_names(y)
+    if not is_dataset(y):
+        several = y.ndim == 2 and y.dims[1] in y.coords
+        return y.coords[y.dims[1]].values.tolist() if several else None
+    if not y.data_vars:
+        raise ValueError("The target y is a Dataset without variables.")
+    return list(y.data_vars)
+
+
+def not_numeric(name: Any) -> ValueError:
+    return ValueError(
+        f"The target {name!r} is not numeric. Labels can be given alone, as one column."
+    )
 
 
 def _of_extension(series: Any) -> npt.NDArray[Any]:
@@ -159,9 +174,7 @@ def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
         arrays = [_opened(column)[0] for column in columns]
         for name, array in zip(names or (), arrays, strict=True):
             if array.dtype.kind not in "fiub" and not (array.dtype.kind == "O" and are_numbers(array)):
-                raise ValueError(
-                    f"The target {name!r} is not numeric. Labels can be given alone, as one column."
-                )
+                raise not_numeric(name)
         values = np.column_stack([array.astype(np.float64) for array in arrays])
     kind = values.dtype.kind
     if kind not in "fiubcO" or (kind == "O" and not are_numbers(values.flat)):
