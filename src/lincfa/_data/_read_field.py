@@ -54,7 +54,7 @@ def sample_dimension(X: Any, sample_dim: Hashable | None, y: Any) -> Hashable:
     if is_field(y):
         columns = y.data_vars.values() if is_dataset(y) else [y]
         dims = dict.fromkeys(dim for column in columns for dim in column.dims)
-        shared = [dim for dim in dims if dim in X.dims]
+        shared: list[Hashable] = [dim for dim in dims if dim in X.dims]
         if len(shared) == 1:
             return shared[0]
         if shared or len(dims) != 1:
@@ -95,8 +95,9 @@ def _has_dates(X: Any, dim: Hashable) -> bool:
 
 def _length(y: Any) -> int | None:
     if is_field(y):
-        return next(iter(y.sizes.values()))  # along its only dimension
-    shape = getattr(y, "shape", None) if is_dask(y) else np.shape(y)
+        shape: Any = tuple(y.sizes.values())  # along its only dimension
+    else:
+        shape = getattr(y, "shape", None) if is_dask(y) else np.shape(y)
     return shape[0] if shape and isinstance(shape[0], int) else None
 
 
@@ -104,8 +105,9 @@ def _check_not_own_variable(y: Any, X: Any) -> None:
     """Raise for a target that is a variable of the Dataset, and so a feature as well."""
     # Dask arrays are not computed: they are the same if their graphs have the same name.
     if is_dataset(X) and (is_pandas(y, "DataFrame") or (is_field(y) and is_dataset(y))):
-        for _, column in y.items():
-            _check_not_own_variable(column, X)
+        for name, column in y.items():
+            if name in X.data_vars:
+                _check_not_own_variable(column, X)
         return
     if not is_dataset(X) or not (is_field(y) or is_pandas(y, "Series")):
         return

@@ -186,7 +186,8 @@ def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
             "The target y must be one column, or a table with a column for each target; it has "
             f"{values.ndim} dimensions."
         )
-    numbers = values.astype(np.float64, copy=False).reshape(len(values), -1)
+    numbers = values.astype(np.float64, copy=False)
+    numbers = numbers[:, None] if numbers.ndim == 1 else numbers
     if not numbers.shape[1]:
         raise ValueError("The target y has no columns.")
     if not np.isfinite(numbers).all():

@@ -177,7 +177,8 @@ class Chunks(ChunkedTraining):
         places = _node(np.split(place, ends[:-1]))
         specs = self._columns(features, mean, scale)
         if len(self.widths) == 1:
-            rows, spec = self.blocks, specs[0][1]
+            rows: Any = self.blocks
+            spec = specs[0][1]
         else:
             rows, spec = self._pieces(kernels.standardized, specs, False), None
         total = self._total(kernels.products_within, rows, spec, places, standards)
