@@ -43,7 +43,7 @@ def small_groups(most):
 
 def small_matrices(most):
     """Of more features than these, the correlations of all pairs do not fit into memory."""
-    return patch.object(_chunks, "most_features", lambda: most)
+    return patch.object(_chunks, "most_features", lambda n=1: int(most / n**0.5))
 
 
 def no_matrix():

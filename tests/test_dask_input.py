@@ -307,13 +307,17 @@ WRONG_TARGETS = {
     "lazy text": (lambda y: lazy_series(["a"] * 60), "The target y is not numeric"),
     "chunks of text": (lambda y: da.full(60, "a", chunks=17), "y must be real numbers"),
     "complex": (lambda y: da.from_array(y + 1j, chunks=17), "y must be real numbers"),
-    "table": (
-        lambda y: da.from_array(y[:, None], chunks=17),
-        "y must be a 1D array, got a 2D array",
+    "stack": (
+        lambda y: da.from_array(y[:, None, None], chunks=17),
+        "y must be a 2D array, got a 3D array",
     ),
-    "frame": (lambda y: lazy_series(y).to_frame(), "must be a series, got a dataframe"),
+    "no columns": (lambda y: da.from_array(y[:, None][:, :0]), "The target y has no columns"),
+    "frame": (
+        lambda y: lazy_series(["a"] * 60).to_frame("name"),
+        "The target 'name' is not numeric",
+    ),
     "nothing": (lambda y: None, "the target y is None"),
-    "number": (lambda y: 3.0, "y should be a 1d array"),
+    "number": (lambda y: 3.0, "y must be one column, or a table"),
 }
 
 
@@ -321,7 +325,7 @@ WRONG_TARGETS = {
 def test_targets_that_are_refused(name, route):
     change, said = WRONG_TARGETS[name]
     X, y = data()
-    assert_raises(said, fit, odd_chunks(X), change(y), route=route)
+    assert_raises(said, fit, odd_chunks(X), change(y), route=route, target="numbers")
 
 
 @pytest.mark.parametrize("lazy", [False, True])

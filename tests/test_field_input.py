@@ -129,7 +129,7 @@ def test_where_the_samples_are_and_nothing_but_missing_cells():
         LinCFA(sample_dim="day").fit(X, y)
     for model in (LinCFA(sample_dim=["time"]), LinCFACV(sample_dim=["time"])):
         assert_raises("sample_dim must be None or the name of a dimension", model.fit, X, y)
-    assert_raises("not clear which dimension the samples are along", LinCFA().fit, X, None)
+    assert_raises("the target y is None", LinCFA().fit, X, None)
     assert_raises(r"called 'group'.*rename", LinCFA().fit, X.rename(time="group"), y)
 
 
@@ -216,13 +216,14 @@ def test_targets_of_other_lengths_and_kinds():
     message = r"^No dimension .* as long as the target, 100: time \(120\), lat \(4\), lon \(6\)\."
     for short in (y[:100], xr.DataArray(y[:100], dims="day")):
         assert_raises(message, LinCFA().fit, X, short)
-    wide = xr.DataArray(np.c_[y, y], dims=("time", "two"))
+    wide = xr.DataArray(np.c_[y, y][:, None], dims=("time", "one", "two"))
     for model in (LinCFA(), given):
-        assert_raises(r"its dimensions are: time \(120\), two \(2\)\.$", model.fit, X, wide)
-        assert_raises(r"its dimensions are: none\.$", model.fit, X, wide[0, 0])
+        assert_raises(r"are: time \(120\), one \(1\), two \(2\)\.$", model.fit, X, wide)
+        assert_raises(r"its dimensions are: none\.$", model.fit, X, wide[0, 0, 0])
         with pytest.raises(ValueError, match=r"'time', and no other; .* day \(120\)"):
             model.fit(X, array.rename(time="day"))
-        assert_raises("The target y is a Dataset", model.fit, X, array.to_dataset(name="y"))
+        weights = array.to_dataset(name="y")
+        assert_raises("sample_weight is a Dataset", model.fit, X, array, weights)
 
 
 def test_a_target_that_is_a_variable():

@@ -21,7 +21,8 @@ from sklearn.pipeline import make_pipeline
 import lincfa
 from lincfa import LinCFA, LinCFACV
 from lincfa._data._columns import Columns
-from lincfa._rule import EVIDENCE, with_gains
+from lincfa._data._targets import Targets
+from lincfa._rule import evidence_type, with_gains
 from lincfa.structure import grid_connectivity
 from reference import QUICK, assert_raises, assert_same_fit, draw, many_factors, stream, table
 
@@ -75,6 +76,8 @@ def bits(value):
         return [bits(entry) for entry in value]
     if isinstance(value, Columns):  # names that are not strings are saved as displayed
         return value.size, list(value.labels), value.field and value.field.names
+    if isinstance(value, Targets):
+        return value.size, value.labels, bits(value.classes)
     if not isinstance(value, np.ndarray):
         return type(value), value
     if value.dtype.names:
@@ -268,6 +271,10 @@ def test_structures_survive(tmp_path, structure, strategy):
 
 ADDED = {"signed": False, "missing": "error", "feature_weights": None}
 """Parameters that version 4 added, as they were before."""
+OLD = [
+    *("version-1-joint", "version-2-table", "version-2-field", "version-3-regression"),
+    "version-4-signed",
+]
 
 
 def waves(n=24, D=8):
@@ -277,9 +284,7 @@ def waves(n=24, D=8):
     return X, X[:, 0] - 0.5 * X[:, -1] + np.cos(7.0 * np.arange(n)) / 3
 
 
-@pytest.mark.parametrize(
-    "name", ["version-1-joint", "version-2-table", "version-2-field", "version-3-regression"]
-)
+@pytest.mark.parametrize("name", OLD)
 def test_files_of_earlier_versions_load(tmp_path, name):
     X, y = waves()
     file = DATA / f"saved-{name}.json"
@@ -292,20 +297,27 @@ def test_files_of_earlier_versions_load(tmp_path, name):
         dates = {c.name: c.values for c in loaded.field_.coordinates}["date"]
         assert np.isnat(dates).tolist() == [False, False, True, False] * 2
         X = np.delete(X, 4, axis=1)
+    if "signed" in name:
+        X[:, 1::3] *= -1
+        assert set(loaded.signs_) == {-1, 1}
     model = clone(reducer).set_params(sample_dim=None)
     weights = np.linspace(0.5, 1.5, len(y)) if "version-1" in name else None
     assert_same_fit(loaded, model.fit(X, y, sample_weight=weights))
     assert loaded.n_connected_components_ == model.n_connected_components_
     loaded.save(tmp_path / "again.json")
     old, new = (json.loads(path.read_text()) for path in (file, tmp_path / "again.json"))
-    assert new["version"] == 4
-    for branch in ("features", "evidence", "merge_path"):
-        if new["model"][branch] is not None:
-            assert set(new["model"][branch].pop("sign")) == {1}
-    assert set(new["model"]["features"].pop("weight")) == {1.0}
-    added = {name: new["model"]["parameters"].pop(name) for name in ADDED}
-    assert added == ADDED
-    assert loaded.get_params().items() >= ADDED.items()
+    assert new["version"] == 5
+    assert new["model"].pop("targets") == {"size": 1, "names": None, "classes": None}
+    assert new["model"]["parameters"].pop("target") is None
+    assert loaded.target_names_ == ["y"]
+    if old["version"] < 4:
+        for branch in ("features", "evidence", "merge_path"):
+            if new["model"][branch] is not None:
+                assert set(new["model"][branch].pop("sign")) == {1}
+        assert set(new["model"]["features"].pop("weight")) == {1.0}
+        added = {name: new["model"]["parameters"].pop(name) for name in ADDED}
+        assert added == ADDED
+        assert loaded.get_params().items() >= ADDED.items()
     if old["version"] < 3:
         assert new["model"].pop("regression") is None
     if old["version"] < 2:
@@ -453,7 +465,7 @@ def test_any_numbers_survive(folder, data):
     model.evidence_["tolerance"] = drawn(st.floats(1e300), model.evidence_)
     for name in ("variance_drop_share", "bias_growth_share"):
         model.evidence_[name] = drawn(SHARES, model.evidence_)
-    model.evidence_ = with_gains(model.evidence_[list(EVIDENCE.names)], model.target_scale_)
+    model.evidence_ = with_gains(model.evidence_[list(evidence_type(1).names)], model.target_scale_)
     model.merge_path_["correlation"] = drawn(CORRELATIONS, model.merge_path_)
     for name in ("f", "mean_correlation", "min_correlation", "bias_growth_share"):
         model.merge_path_[name] = drawn(st.floats(), model.merge_path_)

@@ -121,7 +121,7 @@ def test_any_byte_changed(file, place, byte):
 
 ENVELOPES = {
     "checksum": ([None, 3, "", [], True], "checksum"),
-    "version": ([0, 5, -1, "1", True, False, None, 1.5, [1], {}, 10**30], "version"),
+    "version": ([0, 6, -1, "1", True, False, None, 1.5, [1], {}, 10**30], "version"),
     "format": (
         ["lincfa-groups", "", "LINCFA-MODEL", None, 1, ["lincfa-model"]],
         "not a saved lincfa",
@@ -374,13 +374,15 @@ ACTIONS = [
     (lambda m: m["parameters"].update(n_groups=2, tolerance=1.0), "n_groups differs from the"),
 ]
 REGRESSIONS = [
-    ("regression", [3, [], {}, "text", True], "is not weights of the groups"),
-    ("regression coef", [[], None, 3, [1.0], "text"], "weights"),
-    ("regression coef 0", ["nan", "inf", None, 1, "x", True], "weights|finite number"),
-    ("regression intercept", [None, "nan", 1, [], True], "weights|finite number"),
-    ("regression penalty", [-1.0, "nan", 1, [], True], "weights|at least 0"),
-    ("regression coef", [KeyError], "weights"),
-    ("regression more", [1.0], "weights"),
+    ("regression", [3, [], "text", True], "regression is not an object"),
+    ("regression", [{}], "lacks 'coef'"),
+    ("regression coef", [None, 3, "text"], "is not a list of float64 values"),
+    ("regression coef", [[], [1.0]], "does not have . weights"),
+    ("regression coef 0", ["nan", "inf", None, 1, "x", True], "is not a (list|finite number)"),
+    ("regression intercept", [None, "nan", 1, [], True], "is not a (finite )?number"),
+    ("regression penalty", [-1.0, "nan", 1, [], True], "is not a (finite )?number"),
+    ("regression coef", [KeyError], "lacks 'coef'"),
+    ("regression more", [1.0], "unexpected key"),
 ]
 
 

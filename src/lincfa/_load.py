@@ -3,6 +3,8 @@
 import os
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ._lincfa import LinCFA
 from ._model._document import read_model
 from ._model._files import read_json
@@ -59,7 +61,7 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV":
     return loaded if output is None else loaded.set_output(transform=output)
 
 
-def _predicting(reducer: LinCFA, coef: Any, intercept: float, penalty: float | None) -> "LinCFACV":
+def _predicting(reducer: LinCFA, coef: Any, intercept: Any, penalty: Any) -> "LinCFACV":
     """Return a LinCFACV that has chosen these groups and weights."""
     from ._lincfa_cv import LinCFACV
     from ._model._regression import RidgeRegression
@@ -70,11 +72,11 @@ def _predicting(reducer: LinCFA, coef: Any, intercept: float, penalty: float | N
         strategies=[reducer.strategy],
         tolerances=[reducer.tolerance],
         min_correlations=[reducer.min_correlation],
-        penalties=None if penalty is None else [penalty],
+        penalties=None if penalty is None else np.unique(penalty).tolist(),
         **shared,
     )
     model._keep_columns(reducer._columns)
     model._adopt(reducer)
     model.penalty_ = penalty
-    model.estimator_ = RidgeRegression.of(penalty or 0.0, coef, intercept)
+    model.estimator_ = RidgeRegression.of(0.0 if penalty is None else penalty, coef, intercept)
     return model

@@ -555,7 +555,8 @@ def with_gains(evidence: EvidenceArray, target_scale: FloatArray | float) -> Evi
     """Add the net gain, and all three estimates in the square of each target's unit."""
     k = np.size(target_scale)
     added = ("gain_share", "variance_drop", "bias_growth", "gain")
-    dtype = [*evidence.dtype.descr, *(of_targets(name, k) for name in added)]
+    known = [(name, evidence.dtype[name]) for name in evidence.dtype.names or ()]
+    dtype = [*known, *(of_targets(name, k) for name in added)]
     result = np.empty(evidence.size, dtype=dtype)
     for name in evidence.dtype.names or ():
         result[name] = evidence[name]

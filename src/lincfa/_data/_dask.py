@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import column_or_1d
 
 from ._checks import (
     MIN_SAMPLES,
     bad_weight,
     check_named,
     check_numeric,
-    check_target,
     check_weights,
+    computed,
     float_type,
     is_dask,
+    is_dataset,
+    is_field,
     not_finite_feature,
     not_finite_target,
 )
 from ._columns import Columns
 from ._compute import compute
+from ._targets import Kind, Targets, names_of_targets, not_numeric, read_targets
 
 if TYPE_CHECKING:
     from ._field import Coordinate
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ChunkedTraining:
-    """Features of samples in chunks, with their target and weights, none of them computed yet."""
+    """Features of samples in chunks, with their targets and weights, none of them computed yet."""
 
     values: Any
     blocks: npt.NDArray[np.object_]  # its chunks, delayed: (row chunks, column chunks)
@@ -39,7 +41,8 @@ class ChunkedTraining:
     again: npt.NDArray[np.object_]
     lengths: Sequence[int]  # rows of the row chunks
     widths: Sequence[int]  # columns of the column chunks
-    y: Sequence[Any]  # delayed, as the row chunks
+    y: Sequence[Any]  # delayed, as the row chunks, of shape (rows, K)
+    targets: Targets
     weights: Sequence[Any] | None
     precision: float
     columns: Columns
@@ -56,7 +59,8 @@ class ChunkedTraining:
         if what == "sample_weight":
             return bad_weight(value, row)
         if what == "y":
-            return not_finite_target(value, [row])
+            where = "" if self.targets.size == 1 else self.targets.describe(column)
+            return not_finite_target(value, [row], where)
         if self.columns.field is None:
             return not_finite_feature(value, self.columns.describe([column]), row)
         from ._read_field import not_finite_cells
@@ -75,25 +79,26 @@ def read_chunks(
     min_samples: int,
     estimator: str,
     missing: str,
+    kind: Kind,
 ) -> ChunkedTraining:
     """Check X, y and weights without reading the data, except to count rows of unknown number."""
     array, opened = open_columns(X)
-    target = _lazy_vector(y, "The target y") if is_dask(y) else _target_in_memory(y)
-    weights = _lazy_vector(sample_weight, "sample_weight") if is_dask(sample_weight) else None
+    outcomes, targets = _open_targets(y, kind)
+    weights = _lazy_weights(sample_weight) if is_dask(sample_weight) else None
     # Of a frame one column: it is all that has to be read then.
     countable = X[[X.columns[0]]] if is_dask_frame(X) else array
-    lengths, *others = _count([countable, *(v for v in (target, weights) if is_dask(v))])
+    lengths, *others = _count([countable, *(v for v in (outcomes, weights) if is_dask(v))])
     n = sum(lengths)
     if n < min_samples:
         raise ValueError(
             f"Found array with {n} sample(s) (shape=({n}, {array.shape[1]})) while a minimum of "
             f"{MIN_SAMPLES} is required by {estimator}."
         )
-    if is_dask(target):
-        rows = _align(target, others.pop(0), lengths, "y")
+    if is_dask(outcomes):
+        rows = _align(outcomes, others.pop(0), lengths, "y")
     else:
-        _check_length(len(target), n, "y")
-        rows = cut_rows(target, lengths)
+        _check_length(len(outcomes), n, "y")
+        rows = cut_rows(outcomes, lengths)
     counted: Sequence[Any] | None = None
     if weights is not None:
         counted = _align(weights, others.pop(0), lengths, "sample_weight")
@@ -108,6 +113,7 @@ def read_chunks(
         lengths=lengths,
         widths=array.chunks[1],
         y=rows,
+        targets=targets,
         weights=counted,
         precision=float(np.finfo(float_type([array.dtype])).eps),
         columns=opened if columns is None else columns,
@@ -166,18 +172,66 @@ def _unchanged(chunk: Any) -> Any:
     return chunk
 
 
-def _target_in_memory(y: Any) -> npt.NDArray[np.float64]:
-    if y is None:
-        raise ValueError("A fit requires y to be passed, but the target y is None.")
-    check_target(y)
-    return np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
+def _open_targets(y: Any, kind: Kind) -> tuple[Any, Targets]:
+    """Open targets as an array of shape (n, K), of dask if they are lazy; labels are computed."""
+    if not is_dask(y) or kind == "classes" or (kind is None and _may_be_labels(y)):
+        return read_targets(computed(y), kind)
+    from dask.array import Array
+
+    names = names_of_targets(y) if is_field(y) or is_dask_frame(y) else None
+    what, array = "The target y", y
+    if is_field(y):
+        array = _stacked(y) if is_dataset(y) else y.data
+    elif _is_series(y) or is_dask_frame(y):
+        array = _frame_of_targets(y)
+    several = isinstance(array, Array) and array.ndim > 1
+    array = lazy_array(array, what, 2) if several else lazy_array(array, what, 1)[:, None]
+    return array.rechunk({1: -1}), Targets(array.shape[1], names)
 
 
-def _lazy_vector(values: Any, what: str) -> Any:
+def _may_be_labels(y: Any) -> bool:
+    """Whether a vector holds something else than numbers."""
+    from dask.array import Array
+
+    array = y.data if is_field(y) and not is_dataset(y) else y
+    if not (_is_series(array) or isinstance(array, Array)):
+        return False
+    return getattr(_numpy_type(array.dtype), "kind", "O") not in "iufc"
+
+
+def _stacked(dataset: Any) -> Any:
+    import dask.array as da
+
+    return da.stack(
+        [
+            lazy_array(da.asarray(variable.data), f"The target {name!r}", 1)
+            for name, variable in dataset.data_vars.items()
+        ],
+        axis=1,
+    )
+
+
+def _frame_of_targets(y: Any) -> Any:
+    if _is_series(y):
+        if not _is_numeric(y.dtype):
+            raise ValueError(f"The target y is not numeric (type {y.dtype}).")
+        y = y.to_frame()
+    for name, dtype in y.dtypes.items():
+        if not _is_numeric(dtype):
+            raise not_numeric(name)
+    return y.map_partitions(partition_values, dtype=np.float64, meta=np.empty((0, len(y.columns))))
+
+
+def _is_series(values: Any) -> bool:
+    frames = sys.modules.get("dask.dataframe")
+    return frames is not None and isinstance(values, frames.Series | frames.Index)
+
+
+def _lazy_weights(values: Any) -> Any:
+    what = "sample_weight"
     if is_dask_frame(values):
         raise ValueError(f"{what} must be a series, got a dataframe: pass frame[name].")
-    frames = sys.modules.get("dask.dataframe")
-    if frames is None or not isinstance(values, frames.Series | frames.Index):
+    if not _is_series(values):
         return lazy_array(values, what, 1)
     if not _is_numeric(values.dtype):
         raise ValueError(f"{what} is not numeric (type {values.dtype}).")
@@ -207,13 +261,14 @@ def _check_length(found: int, expected: int, what: str) -> None:
         )
 
 
-def _align(vector: Any, found: Sequence[int], lengths: Sequence[int], what: str) -> Sequence[Any]:
-    """Return a lazy vector in parts as long as the row chunks."""
+def _align(values: Any, found: Sequence[int], lengths: Sequence[int], what: str) -> Sequence[Any]:
+    """Return a lazy array in parts as long as the row chunks."""
     from dask.array import Array
 
     _check_length(sum(found), sum(lengths), what)
-    counted = Array(vector.dask, vector.name, chunks=(tuple(found),), meta=vector._meta)
-    return list(counted.rechunk((tuple(lengths),)).to_delayed())
+    chunks = (tuple(found), *values.chunks[1:])
+    counted = Array(values.dask, values.name, chunks=chunks, meta=values._meta)
+    return list(counted.rechunk({0: tuple(lengths)}).to_delayed().ravel())
 
 
 def open_columns(X: Any) -> tuple[Any, Columns]:
@@ -245,12 +300,19 @@ def lazy_array(X: Any, what: str, dimensions: int) -> Any:
         table = " or dataframe" if dimensions == 2 else ""
         raise TypeError(f"{what} must be a dask array{table}, got {type(X).__name__}.")
     if array.ndim != dimensions:
-        flat = "; flatten the features first, by X.reshape(len(X), -1)" if array.ndim > 2 else ""
-        raise ValueError(f"{what} must be a {dimensions}D array, got a {array.ndim}D array{flat}.")
+        flat = "; flatten the features first, by X.reshape(len(X), -1)"
+        raise ValueError(
+            f"{what} must be a {dimensions}D array, got a {array.ndim}D array"
+            f"{flat if what == 'X' and array.ndim > 2 else ''}."
+        )
     if dimensions == 2 and np.isnan(array.shape[1]):
-        raise ValueError("The number of columns of X is unknown; call X.compute_chunk_sizes().")
+        name = what.split()[-1]
+        raise ValueError(
+            f"The number of columns of {name} is unknown; call {name}.compute_chunk_sizes()."
+        )
     if dimensions == 2 and not array.shape[1]:
-        raise ValueError("X has no columns: 0 feature(s), while a minimum of 1 is required.")
+        least = ": 0 feature(s), while a minimum of 1 is required" if what == "X" else ""
+        raise ValueError(f"{what} has no columns{least}.")
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{what} must be real numbers, but its type is {array.dtype}.")
     if isinstance(array._meta, np.ma.MaskedArray):

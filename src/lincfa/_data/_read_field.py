@@ -12,7 +12,7 @@ from ._checks import IF_MISSING, computed, float_type, is_dask, is_dataset, is_f
 from ._columns import Columns
 from ._field import Coordinate, Field, Variable, describe_field, listed_dims, texts, variables_of
 
-_TARGET = "the target y"
+_TARGET, _WEIGHTS = "the target y", "sample_weight"
 _BLOCK_VALUES = 2**20
 _CLOSE = 1e-6
 """Relative to the largest coordinate: by how much others may differ, as in single precision."""
@@ -33,7 +33,7 @@ def open_field(
         dim = field.sample_dim
     lazy = is_dask(table)
     y = along_samples(y, X, dim, _TARGET, lazy=lazy)
-    sample_weight = along_samples(sample_weight, X, dim, "sample_weight", lazy=lazy)
+    sample_weight = along_samples(sample_weight, X, dim, _WEIGHTS, lazy=lazy)
     return table, y, sample_weight, columns, _sample_coordinate(X, dim)
 
 
@@ -43,23 +43,25 @@ def read_known_field(X: Any, field: Field) -> tuple[Any, Coordinate]:
 
 
 def sample_dimension(X: Any, sample_dim: Hashable | None, y: Any) -> Hashable:
-    """Return the dimension of the samples: as given, or as the target implies."""
+    """Return the dimension of the samples: as given, or as the targets imply."""
     if sample_dim is not None:
         if sample_dim not in X.dims:
             raise ValueError(
                 f"The field has no dimension {sample_dim!r}; its dimensions are: {listed_dims(X)}."
             )
         return sample_dim
-    _check_kind(y, X, _TARGET)
+    _check_not_a_name(y, X, _TARGET)
     if is_field(y):
-        if y.ndim != 1:
+        columns = y.data_vars.values() if is_dataset(y) else [y]
+        dims = dict.fromkeys(dim for column in columns for dim in column.dims)
+        shared: list[Hashable] = [dim for dim in dims if dim in X.dims]
+        if len(shared) == 1:
+            return shared[0]
+        if shared or len(dims) != 1:
             raise ValueError(
-                "The target y must have one dimension, that of the samples of the field; its "
-                f"dimensions are: {listed_dims(y)}."
+                "The target y must share one dimension with the field, that of the samples, unless "
+                f"sample_dim is set; its dimensions are: {listed_dims(y)}."
             )
-        if y.dims[0] in X.dims:
-            dim: Hashable = y.dims[0]
-            return dim
     return _guess(X, _length(y))
 
 
@@ -92,13 +94,21 @@ def _has_dates(X: Any, dim: Hashable) -> bool:
 
 
 def _length(y: Any) -> int | None:
-    shape = getattr(y, "shape", None) if is_dask(y) else np.shape(y)
+    if is_field(y):
+        shape: Any = tuple(y.sizes.values())  # along its only dimension
+    else:
+        shape = getattr(y, "shape", None) if is_dask(y) else np.shape(y)
     return shape[0] if shape and isinstance(shape[0], int) else None
 
 
 def _check_not_own_variable(y: Any, X: Any) -> None:
     """Raise for a target that is a variable of the Dataset, and so a feature as well."""
     # Dask arrays are not computed: they are the same if their graphs have the same name.
+    if is_dataset(X) and (is_pandas(y, "DataFrame") or (is_field(y) and is_dataset(y))):
+        for name, column in y.items():
+            if name in X.data_vars:
+                _check_not_own_variable(column, X)
+        return
     if not is_dataset(X) or not (is_field(y) or is_pandas(y, "Series")):
         return
     # The name of a Series may be a tuple, for which a Dataset has no variable.
@@ -118,14 +128,22 @@ def _check_not_own_variable(y: Any, X: Any) -> None:
 
 
 def along_samples(values: Any, X: Any, sample_dim: Hashable, what: str, *, lazy: bool) -> Any:
-    """Return a target or weights as an array; those of xarray must match the samples of a field."""
-    # Dask arrays are computed, unless they may be lazy. Pandas objects are returned unchanged;
-    # their index is compared with the samples if both are dates.
-    _check_kind(values, X, what)
+    """Return targets or weights; those of xarray must match the samples of a field."""
+    # One column of xarray becomes an array. Dask arrays are computed, unless they may be lazy.
+    # Pandas objects are returned unchanged; their index is compared with the samples if both are
+    # dates.
+    _check_not_a_name(values, X, what)
     if not is_field(values):
         _check_index(values, X, sample_dim, what)
         return values
-    if values.dims != (sample_dim,):
+    if is_dataset(values):
+        if what != _TARGET:
+            raise ValueError(f"{_start(what)} is a Dataset: pass one of its variables.")
+        for name in values.data_vars:
+            along_samples(values[name], X, sample_dim, f"the target {name!r}", lazy=True)
+        return values
+    several = what == _TARGET and values.ndim == 2 and sample_dim in values.dims
+    if values.dims != (sample_dim,) and not several:
         raise ValueError(
             f"{_start(what)} must have the dimension of the samples, {sample_dim!r}, and no other; "
             f"its dimensions are: {listed_dims(values)}."
@@ -134,6 +152,8 @@ def along_samples(values: Any, X: Any, sample_dim: Hashable, what: str, *, lazy:
     if sample_dim in X.coords and sample_dim in values.coords:
         theirs = values.coords[sample_dim].values
         _check_samples(theirs, X, sample_dim, what, "as xarray.align does")
+    if several:
+        return values.transpose(sample_dim, ...)
     return values.data if lazy else values.values
 
 
@@ -169,10 +189,8 @@ def _check_samples(
         )
 
 
-def _check_kind(values: Any, X: Any, what: str) -> None:
-    """Raise for a Dataset, and for the name of a variable in place of its values."""
-    if is_field(values) and is_dataset(values):
-        raise ValueError(f"{_start(what)} is a Dataset: pass one of its variables.")
+def _check_not_a_name(values: Any, X: Any, what: str) -> None:
+    """Raise for the name of a variable in place of its values."""
     if isinstance(values, str):
         remedy = "pass its values"
         if values in X.coords:
@@ -184,7 +202,7 @@ def _check_kind(values: Any, X: Any, what: str) -> None:
 
 
 def _start(what: str) -> str:
-    return what if what == "sample_weight" else what[0].upper() + what[1:]
+    return what if what == _WEIGHTS else what[0].upper() + what[1:]
 
 
 def read_field(X: Any, sample_dim: Hashable) -> tuple[Field, Any]:

@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ._checks import (
     are_numbers,
+    check_unique,
     column_names,
     is_dataset,
     is_field,
@@ -102,9 +103,8 @@ def read_targets(
     if kind is None:
         kind = "classes" if _holds_labels(values) else "numbers"
     if known is not None and (kind == "classes") != (known.classes is not None):
-        raise ValueError(
-            "The target was given as numbers before and as classes now, or vice versa."
-        )
+        before, now = ("numbers", "classes") if known.classes is None else ("classes", "numbers")
+        raise ValueError(f"The target held {before} before and holds {now} now.")
     if kind == "classes":
         return _read_classes(values, None if known is None else known.classes, classes)
     if classes is not None:
@@ -119,16 +119,13 @@ def read_targets(
 
 def _opened(y: Any) -> tuple[Any, Names | None]:
     """Values of shape (n,) or (n, K), as an array or a frame, and the names of several."""
-    if is_field(y) and is_dataset(y):
-        names = list(y.data_vars)
-        if not names:
-            raise ValueError("The target y is a Dataset without variables.")
-        return np.column_stack([y[name].values for name in names]), names
+    names = names_of_targets(y)
     if is_field(y):
-        several = y.ndim == 2 and y.dims[1] in y.coords
-        return y.values, y.coords[y.dims[1]].values.tolist() if several else None
+        if is_dataset(y):
+            return np.column_stack([y[name].values for name in names or ()]), names
+        return y.values, names
     if is_frame(y):
-        return y, column_names(y)
+        return y, names
     if np.ma.is_masked(y):
         raise ValueError("The target y has masked values: drop or impute them first.")
     if is_pandas(y, "Series") and not isinstance(y.dtype, np.dtype):
@@ -137,6 +134,24 @@ def _opened(y: Any) -> tuple[Any, Names | None]:
     if values.dtype.kind in "US" and isinstance(y, list | tuple):
         values = np.asarray(y, dtype=object)  # of which NumPy would make text of what is missing
     return values, None
+
+
+def names_of_targets(y: Any) -> Names | None:
+    """Names of the variables or columns, and along the second dimension; None for one column."""
+    if not is_field(y):
+        return column_names(y)
+    if not is_dataset(y):
+        several = y.ndim == 2 and y.dims[1] in y.coords
+        return y.coords[y.dims[1]].values.tolist() if several else None
+    if not y.data_vars:
+        raise ValueError("The target y is a Dataset without variables.")
+    return list(y.data_vars)
+
+
+def not_numeric(name: Any) -> ValueError:
+    return ValueError(
+        f"The target {name!r} is not numeric. Labels can be given alone, as one column."
+    )
 
 
 def _of_extension(series: Any) -> npt.NDArray[Any]:
@@ -174,20 +189,14 @@ def _holds_labels(values: Any) -> bool:
 
 def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
     if is_frame(values):
-        columns = [
-            values.iloc[:, k] if is_pandas(values, "DataFrame") else values[name]
-            for k, name in enumerate(names or ())
-        ]
-        if not columns:
+        check_unique(list(names or ()))
+        arrays = [_opened(values[name])[0] for name in names or ()]
+        if not arrays:
             raise ValueError("The target y has no columns.")
-        arrays = [_opened(column)[0] for column in columns]
         for name, array in zip(names or (), arrays, strict=True):
-            if array.dtype.kind not in "fiub" and not (
-                array.dtype.kind == "O" and are_numbers(array)
-            ):
-                raise ValueError(
-                    f"The target {name!r} is not numeric. Labels can be given alone, as one column."
-                )
+            kind = array.dtype.kind
+            if kind not in "fiub" and not (kind == "O" and are_numbers(array)):
+                raise not_numeric(name)
         values = np.column_stack([array.astype(np.float64) for array in arrays])
     kind = values.dtype.kind
     if kind not in "fiubcO" or (kind == "O" and not are_numbers(values.flat)):
@@ -237,7 +246,8 @@ def _read_classes(
     missing = _missing(values)
     if missing.any():
         raise ValueError(
-            f"Input y contains NaN: labels are missing ({rows_listed(np.flatnonzero(missing).tolist())})."
+            "Input y contains NaN: labels are missing "
+            f"({rows_listed(np.flatnonzero(missing).tolist())})."
         )
     labels = _sorted(values)
     check_classification_targets(values)

@@ -25,6 +25,7 @@ from .._data._columns import Columns
 from .._data._connectivity import WORDS, labels_of, present_labels, read_structure
 from .._data._feature_weights import AREA
 from .._data._names import display_names
+from .._data._targets import Targets
 from .._grouping import PATHS, MergePath, merge_type
 from .._grouping._cohesion import cohesion_type
 from .._grouping._constraint import Constraint
@@ -34,7 +35,7 @@ from ._files import write_atomically
 if TYPE_CHECKING:
     from .._data._field import Coordinate, Field, Variable
 
-FORMAT, VERSION = "lincfa-model", 4
+FORMAT, VERSION = "lincfa-model", 5
 _ROUNDING = 1e-9
 _MAX = float(np.finfo(np.float64).max)
 
@@ -70,7 +71,8 @@ class Range(NamedTuple):
     or_nan: bool = False
 
 
-ANY = Range("a number", or_nan=True)
+_NUMBER = "a number"
+ANY = Range(_NUMBER, or_nan=True)
 FINITE = Range("a finite number", -_MAX, _MAX)
 POSITIVE = Range("a positive number", 5e-324, _MAX)
 NOT_NEGATIVE = Range("a number of at least 0", 0)
@@ -114,46 +116,71 @@ def _column(attribute: str, allowed: Range, dtype: Any = np.float64) -> Entry:
 
 def _number(attribute: str, allowed: Range) -> Entry:
     read = _column(attribute, allowed).read
-    return Entry(attribute, "a number", float, lambda content, *at: read([content], *at)[0].item())
+    return Entry(attribute, _NUMBER, float, lambda content, *at: read([content], *at)[0].item())
 
 
-def _table(attribute: str, dtype: np.dtype[np.void], omit: str = "", **ranges: Range) -> Entry:
-    """Save a structured array as a list per column; without a range, it may hold any numbers."""
+def _each(one: Entry) -> Entry:
+    """Save for each of several targets what is saved of one, in a list."""
+    dimensions = 0 if one.noun == _NUMBER else 1
+
+    def read(content: Any, where: str, n_features: int) -> Any:
+        inner = content[:1] if dimensions else [content]
+        if not (inner and isinstance(inner[0], list)):
+            return one.read(content, where, n_features)
+        if len(content) < 2:
+            raise ValueError("one target has no list of its own")
+        return np.array([one.read(part, where, n_features) for part in content])
+
+    def write(value: Any) -> Any:
+        one_target = np.ndim(value) == dimensions
+        return one.write(value) if one_target else [one.write(part) for part in value]
+
+    noun = f"{one.noun}, or one for each of several targets"
+    return one._replace(noun=noun, write=write, read=read)
+
+
+def _table(
+    attribute: str, dtype_of: Callable[[int], np.dtype[np.void]], omit: str = "", **ranges: Range
+) -> Entry:
+    """Save a structured array as a list per column; without a range, it may hold any numbers.
+
+    ``dtype_of`` returns its type for a number of targets.
+    """
+    one, several = dtype_of(1), dtype_of(2)
     columns = {
-        name: _column(name, ranges.get(name, ANY), dtype[name])
-        for name in dtype.names or ()
+        name: _column(name, ranges.get(name, ANY), one[name])
+        for name in one.names or ()
         if name != omit
     }
+    of_targets = [name for name in columns if several[name].shape]
+    columns |= {name: _each(columns[name]) for name in of_targets}
 
     def read(content: Any, where: str, n_features: int) -> npt.NDArray[np.void]:
         values = _read(columns, content, where, n_features, VERSION)
-        array = np.zeros(max(map(len, values.values())), dtype=dtype)
+        sizes = {1 if values[name].ndim == 1 else len(values[name]) for name in of_targets}
+        _require(len(sizes) == 1, f"the columns of {where} differ in their number of targets.")
+        lengths = {column.shape[-1] for column in values.values()}
+        _require(len(lengths) == 1, f"the columns of {where} differ in length.")
+        array = np.zeros(lengths.pop(), dtype=dtype_of(sizes.pop()))
         for name, column in values.items():
-            _require(len(column) == array.size, f"the columns of {where} differ in length.")
-            array[name] = column
+            array[name] = column.T
         return array
 
-    return Entry(attribute, "an object of lists", lambda array: _write(columns, array), read)
+    def write(array: npt.NDArray[np.void]) -> dict[str, Any]:
+        return _write(columns, {name: array[name].T for name in columns})
+
+    return Entry(attribute, "an object of lists", write, read)
 
 
-def _write_regression(regression: Mapping[str, Any]) -> dict[str, Any]:
-    penalty = regression["penalty"]
-    return {
-        "coef": _write_array(regression["coef"]),
-        "intercept": float(regression["intercept"]),
-        "penalty": None if penalty is None else float(penalty),
-    }
+_REGRESSION = {
+    "coef": _each(_column("coef", FINITE)),
+    "intercept": _each(_number("intercept", FINITE)),
+    "penalty": _each(_number("penalty", SHARE))._replace(optional=True),
+}
 
 
 def _read_regression(content: Any, where: str, n_features: int) -> dict[str, Any]:
-    coef, intercept, penalty = (content[key] for key in ("coef", "intercept", "penalty"))
-    return {
-        "coef": _column("coef", FINITE).read(coef, f"{where}.coef", n_features),
-        "intercept": _number("intercept", FINITE).read(intercept, f"{where}.intercept", n_features),
-        "penalty": penalty
-        if penalty is None
-        else _number("penalty", SHARE).read(penalty, f"{where}.penalty", n_features),
-    }
+    return _read(_REGRESSION, content, where, n_features, VERSION)
 
 
 # Text, parameters and structure
@@ -173,6 +200,45 @@ def _write_names(names: Any) -> list[str]:
 def _read_names(content: Any, where: str, n_features: int) -> Any:
     _require(len(content) == n_features, f"{where} is not a list of {n_features} names.")
     return content
+
+
+def _write_targets(targets: Targets) -> dict[str, Any]:
+    names, classes = targets.names, targets.classes
+    return {
+        "size": int(targets.size),
+        "names": None if names is None else _write_names(names),
+        "classes": None if classes is None else _write_classes(classes),
+    }
+
+
+def _write_classes(classes: npt.NDArray[Any]) -> dict[str, Any]:
+    labels = [x.item() if isinstance(x, np.generic) else x for x in classes.tolist()]
+    for label in labels:
+        if type(label) not in (str, int, float, bool) or classes.dtype.kind in "Mm":
+            raise ValueError(
+                f"Labels of classes can be saved if they are text or numbers, and {label!r} is of "
+                f"type {classes.dtype if classes.dtype.kind in 'Mm' else type(label).__name__}."
+            )
+    dtype = "str" if classes.dtype.kind in "UT" else classes.dtype.name
+    return {
+        "dtype": dtype,
+        "values": [_write_name(label) if isinstance(label, str) else label for label in labels],
+    }
+
+
+def _read_targets(content: Any, where: str, n_features: int) -> Targets:
+    size, names, classes = (content[key] for key in ("size", "names", "classes"))
+    if classes is not None:
+        dtype, values = classes["dtype"], classes["values"]
+        known = dtype in ("str", "object") or np.dtype(dtype).kind in "biuf"
+        _require(known, f"{where}.classes has the type {dtype!r}.")
+        labels = _text_array(values) if dtype == "str" else _read_array(values, dtype)
+        fits = names is None and len(labels) > 1 and size == (len(labels) if labels[2:].size else 1)
+        fits = fits and np.array_equal(np.unique(labels), labels)
+        _require(fits, f"{where}.classes are not {size} targets, in order.")
+        classes = labels
+    _require(size > 0 and (names is None or len(names) == size), f"{where}.size is {size}.")
+    return Targets(size, names, classes)
 
 
 def _write_parameter(value: Any) -> Any:
@@ -335,14 +401,15 @@ def _read_values(coordinate: Any, sizes: Mapping[str, int]) -> npt.NDArray[Any]:
     name, dims, dtype, values = (coordinate[key] for key in ("name", "dims", "dtype", "values"))
     fits = set(dims) <= sizes.keys() and (name not in sizes or dims == [name])
     _require(fits, f"the coordinate {name!r} has dims that do not match.")
-    if dtype == "str":
-        # NumPy makes all strings as wide as the longest, and drops zeros at their ends.
-        wide = len(values) * max(map(len, values), default=0) > 2**27
-        keep = wide or any(value.endswith("\0") for value in values)
-        array = np.array(values, dtype=object if keep else str)
-    else:
-        array = _read_array(values, dtype)
+    array = _text_array(values) if dtype == "str" else _read_array(values, dtype)
     return array.reshape([sizes[dim] for dim in dims])
+
+
+def _text_array(values: Any) -> npt.NDArray[Any]:
+    # NumPy makes all strings as wide as the longest, and drops zeros at their ends.
+    wide = len(values) * max(map(len, values), default=0) > 2**27
+    keep = wide or any(value.endswith("\0") for value in values)
+    return np.array(values, dtype=object if keep else str)
 
 
 # What is saved
@@ -358,7 +425,7 @@ def _names(attribute: str) -> Entry:
 
 _PARAMETERS = (
     *("strategy", "tolerance", "n_groups", "noise", "min_correlation"),
-    *("missing", "units", "sample_dim"),
+    *("missing", "units", "sample_dim", "target"),
 )
 _GIVEN = "given"
 
@@ -380,7 +447,8 @@ ENTRIES: dict[str, Any] = {
     },
     "output": _parameter("output"),
     "n_samples": _number("n_samples_", SAMPLES),
-    "target_scale": _number("target_scale_", POSITIVE),
+    "targets": Entry("_targets", "a description of targets", _write_targets, _read_targets),
+    "target_scale": _each(_number("target_scale_", POSITIVE)),
     "feature_names": _names("feature_names_in_"),
     "column_names": _names("column_names"),
     "field": Entry("field", "a description of a field", _write_field, _read_field, True),
@@ -388,20 +456,20 @@ ENTRIES: dict[str, Any] = {
         "label": _column("labels_", LABEL, np.intp),
         "mean": _column("mean_", FINITE),
         "scale": _column("scale_", SCALE),
-        "target_correlation": _column("target_correlation_", CORRELATION),
+        "target_correlation": _each(_column("target_correlation_", CORRELATION)),
         "sign": _column("signs_", SIGN, np.int8),
         "weight": _column("feature_weights_", POSITIVE),
     },
     "groups": _table(
         "cohesion_",
-        cohesion_type(1),
+        cohesion_type,
         mean_correlation=CORRELATION_OR_NAN,
         min_correlation=CORRELATION_OR_NAN,
         target_correlation=CORRELATION_OR_NAN,
     ),
     "evidence": _table(
         "evidence_",
-        evidence_type(1),
+        evidence_type,
         omit="group",
         sign=SIGN,
         correlation=CORRELATION,
@@ -411,10 +479,14 @@ ENTRIES: dict[str, Any] = {
         bias_growth_share=SHARE,
     ),
     "merge_path": _table(
-        "merge_path_", merge_type(1), sign=SIGN, correlation=CORRELATION, height=NOT_NEGATIVE
+        "merge_path_", merge_type, sign=SIGN, correlation=CORRELATION, height=NOT_NEGATIVE
     )._replace(optional=True),
     "regression": Entry(
-        "regression", "weights of the groups", _write_regression, _read_regression, True
+        "regression",
+        "weights of the groups",
+        lambda regression: _write(_REGRESSION, regression),
+        _read_regression,
+        True,
     ),
 }
 
@@ -429,10 +501,12 @@ def save_model(
     regression: Mapping[str, Any] | None = None,
 ) -> None:
     """Save groups, the kind of tables they make, and a regression on their means."""
+    kind = "numbers" if model._targets.classes is None else "classes"
     as_fitted = model.feature_weights is not None or (model.feature_weights_ == 1).all()
+    as_fitted = as_fitted and model.target in (None, kind)
     if not (as_fitted and (model.signed or (model.signs_ == 1).all())):
         raise ValueError(
-            "signed or feature_weights were changed after the fit; fit again before saving."
+            "signed, feature_weights or target were changed after the fit; fit again before saving."
         )
     values = defaultdict(lambda: None, vars(model))
     values |= {"output": output, "regression": regression}
@@ -504,6 +578,8 @@ def read_model(document: Any) -> dict[str, Any]:
     _require("features" in content, "model lacks 'features'.")
     if version < 4:
         content = _without_signs(content)
+    if version < 5:
+        content = {"targets": _write_targets(Targets())} | content
     features = _read(ENTRIES["features"], content["features"], "model.features", 0, version)
     return _complete(_read(ENTRIES, content, "model", features["labels_"].size, version))
 
@@ -576,8 +652,24 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     n_features, n_groups = labels.size, len(groups)
     signs, weights = values["signs_"], values["feature_weights_"]
     for name in ("mean_", "scale_", "target_correlation_", "signs_", "feature_weights_"):
-        fits = values[name].size == n_features
+        fits = values[name].shape[-1] == n_features
         _require(fits, "the columns of model.features differ in length.")
+    targets: Targets = values["_targets"]
+    several = () if targets.size == 1 else (targets.size,)
+    merges, regression = values["merge_path_"], values["regression"]
+    fits = np.shape(values["target_scale_"]) == several
+    fits = fits and values["target_correlation_"].shape[:-1] == several
+    fits = fits and values["cohesion_"].dtype == cohesion_type(targets.size)
+    fits = fits and values["evidence_"].dtype == evidence_type(targets.size)
+    fits = fits and (merges is None or merges.dtype == merge_type(targets.size))
+    if regression is not None:
+        shapes = {key: np.shape(value) for key, value in regression.items()}
+        fits = fits and shapes["coef"][:-1] == shapes["intercept"] == several
+        fits = fits and shapes["penalty"] in ((), several)
+    _require(fits, f"some entries are not of {targets.size} target{'s' if several else ''}.")
+    kind = "numbers" if targets.classes is None else "classes"
+    fits = values["target"] in (None, kind)
+    _require(fits, f"model.targets are {kind}, unlike model.parameters.target.")
     alone = labels < 0
     alone[[group[0] for group in groups]] = True
     fits = (signs[alone] == 1).all() and (values["signed"] or (signs == 1).all())
@@ -589,8 +681,7 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
         values["feature_weights"] = weights.copy()
     fits = values["cohesion_"].size == n_groups
     _require(fits, f"model.groups does not have {n_groups} rows.")
-    regression = values["regression"]
-    fits = regression is None or regression["coef"].size == n_groups
+    fits = regression is None or regression["coef"].shape[-1] == n_groups
     _require(fits, f"model.regression does not have {n_groups} weights.")
     if names is not None:
         _require(other_names is None, "the features have names twice.")
@@ -604,7 +695,7 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     allowed = constraint.allows(labels)
     _require(allowed, "model.features.label has a group that model.structure does not allow.")
     _check_evidence(values["evidence_"], labels, signs, groups)
-    merges, strategy = values["merge_path_"], values["strategy"]
+    strategy = values["strategy"]
     fits = (merges is not None) == (strategy in PATHS)
     _require(fits, f"model.merge_path does not match the strategy {strategy!r}.")
     if merges is not None:
@@ -618,7 +709,10 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
         "n_features_in_": n_features,
         "_columns": columns,
         "n_connected_components_": constraint.n_components(labels >= 0),
+        "target_names_": targets.labels,
     }
+    if targets.classes is not None:
+        values["classes_"] = targets.classes
     for name in ("feature_names_in_", "merge_path_"):  # never None: there or not
         if values[name] is None:
             del values[name]

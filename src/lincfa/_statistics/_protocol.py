@@ -55,9 +55,9 @@ _SMALL_GROUPS = 64
 """Features of small groups whose correlations are computed at once."""
 
 
-def most_features() -> int:
-    """Largest number of features whose matrix of pairs is allowed."""
-    return int((LARGEST_SQUARE / 8) ** 0.5)
+def most_features(matrices: int = 1) -> int:
+    """Largest number of features of which so many matrices of pairs are allowed."""
+    return int((LARGEST_SQUARE / (8 * matrices)) ** 0.5)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """Statistics of the chunks of a dask collection, computed in passes over them.
 
-Each pass is one graph. A task gets one chunk, with the target and the weights of its rows; what the
-tasks return is added up in a tree, and the sum comes back. The data are never gathered.
+Each pass is one graph. A task gets one chunk, with the targets and the weights of its rows; what
+the tasks return is added up in a tree, and the sum comes back. The data are never gathered.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise, repeat
-from math import isqrt
+from math import isqrt, prod
 from typing import Any
 
 import numpy as np
@@ -29,14 +29,12 @@ from .. import (
     cached,
     check_range,
     most_features,
-    refuse_constant_target,
 )
 from .._gaps import (
-    N_SUMS,
     GapStatistics,
     all_pairs_in_strips,
     correlations_of,
-    figures,
+    n_sums,
     rho_or_nan,
     variances_of_sums,
 )
@@ -74,7 +72,7 @@ class Chunks(ChunkedTraining):
     def in_one_pass(self) -> bool:
         """Whether the comoments of all pairs are few enough to be computed together."""
         fits = len(self.widths) == 1 or max(self.lengths) * self.n_features <= LARGEST_BATCH
-        return fits and (self.n_features + 1) ** 2 <= LARGEST_BATCH
+        return fits and (self.n_features + self.targets.size) ** 2 <= LARGEST_BATCH
 
     def batch(self, others: int, numbers: int = 1) -> int:
         """Number of features whose correlations with so many others make a batch.
@@ -90,7 +88,7 @@ class Chunks(ChunkedTraining):
         return replace(self, weights=None if weights is None else cut_rows(weights, self.lengths))
 
     def outcomes(self) -> tuple[FloatArray, FloatArray | None]:
-        """Gather target and weights, as float64."""
+        """Gather the targets, of shape (n, K), and the weights, as float64."""
         y, weights = compute([list(self.y), self.weights])
         return np.concatenate(y).astype(np.float64), (
             None if weights is None else np.concatenate(weights).astype(np.float64)
@@ -133,12 +131,12 @@ class Chunks(ChunkedTraining):
         scale: FloatArray,
         *,
         factors: FloatArray | None = None,
-        target: kernels.Target | None = None,
+        standards: kernels.Standards | None = None,
     ) -> FloatArray:
         """Sums of products of standardised features with others, in ascending order.
 
-        With factors those of their sum, each feature multiplied by its factor. With the mean and
-        the scale of the target all sums over the samples that a pair shares.
+        With factors those of their sum, each feature multiplied by its factor. With the means and
+        the scales of the targets all sums over the samples that a pair shares.
         """
         others = self._columns(right, mean, scale)
         summed = factors is not None
@@ -150,9 +148,9 @@ class Chunks(ChunkedTraining):
             beside = [join(some) for some in self._pieces(kernels.standardized, own, summed)]
 
         def multiply(some: Any, chunk: Any, spec: Any, y: Any, weights: Any) -> Any:
-            if target is None:
+            if standards is None:
                 return _node(kernels.products)(some, summed, chunk, spec, weights)
-            return _node(kernels.shared_products)(some, chunk, spec, weights, y, target)
+            return _node(kernels.shared_products)(some, chunk, spec, weights, y, standards)
 
         # First along the rows of chunks: then what stands beside them is not needed for long.
         tasks = [
@@ -168,24 +166,24 @@ class Chunks(ChunkedTraining):
         groups: Sequence[IndexArray],
         mean: FloatArray,
         scale: FloatArray,
-        target: kernels.Target | None = None,
+        standards: kernels.Standards | None = None,
     ) -> list[FloatArray]:
         """Sums of products of the standardised features of each group with each other.
 
-        With a target the same as for :meth:`products`.
+        With means and scales of the targets the same as for :meth:`products`.
         """
         features, place = np.unique(np.concatenate(groups), return_inverse=True)
         ends = np.cumsum([group.size for group in groups])
         places = _node(np.split(place, ends[:-1]))
         specs = self._columns(features, mean, scale)
         if len(self.widths) == 1:
-            total = self._total(kernels.products_within, self.blocks, specs[0][1], places, target)
+            rows: Any = self.blocks
+            spec = specs[0][1]
         else:
-            pieces = self._pieces(kernels.standardized, specs, False)
-            total = self._total(kernels.products_within, pieces, None, places, target)
-        kinds = () if target is None else (N_SUMS,)
-        cuts = np.cumsum([group.size**2 for group in groups])[:-1]
-        cuts *= 1 if target is None else N_SUMS
+            rows, spec = self._pieces(kernels.standardized, specs, False), None
+        total = self._total(kernels.products_within, rows, spec, places, standards)
+        kinds = [] if standards is None else [n_sums(self.targets.size)]
+        cuts = np.cumsum([prod(kinds) * group.size**2 for group in groups])[:-1]
         return [
             part.reshape(*kinds, group.size, group.size)
             for group, part in zip(groups, np.split(total, cuts), strict=True)
@@ -268,14 +266,14 @@ class Chunks(ChunkedTraining):
         rows: Iterable[Any],
         spec: Any,
         option: Any,
-        target: kernels.Target | None = None,
+        standards: kernels.Standards | None = None,
     ) -> FloatArray:
         """Add up what a kernel makes of whole rows."""
         # From a single column chunk it takes what it needs itself, some rows at a time; for several
         # it is given what each of them contributes, and no specification.
         tasks = [
             _node(kernel)(
-                list(pieces), spec, option, weights, *(() if target is None else (y, target))
+                list(pieces), spec, option, weights, *(() if standards is None else (y, standards))
             )
             for pieces, (_, y, weights, _) in zip(rows, self._rows(self.blocks), strict=True)
         ]
@@ -310,7 +308,7 @@ class Chunks(ChunkedTraining):
         return [slice(a, b) for a, b in pairwise(self._bounds)]
 
     def _rows(self, blocks: npt.NDArray[np.object_]) -> Iterator[tuple[Any, Any, Any, int]]:
-        """Rows of chunks with their target, their weights and their first row."""
+        """Rows of chunks with their targets, their weights and their first row."""
         weights = repeat(None) if self.weights is None else self.weights
         return zip(blocks, self.y, weights, accumulate(self.lengths, initial=0), strict=False)
 
@@ -343,58 +341,62 @@ def chunk_statistics(chunks: Chunks, *, often: bool, neighbours: bool = False) -
     moments = chunks.all_moments() if chunks.in_one_pass else None
     if moments is not None:
         check_total_weight(moments.n_samples)
-        check_range(moments.low, moments.high, moments.precision, chunks.columns)
-        if not moments.varying[-1]:
-            refuse_constant_target(moments.mean[-1])
+        check_range(moments.low, moments.high, moments.precision, chunks.columns, chunks.targets)
+        size = chunks.n_features
+        chunks.targets.check_varying(moments.varying[size:], moments.mean[size:])
         return MomentStatistics.from_moments(moments)
-    features, target = _column_features(chunks)
+    features, standards = _column_features(chunks)
     size, most = chunks.n_features, most_features()
-    if target is None:
+    if standards is None:
         kind: type[_ChunkPasses] = ChunkStatistics
         asked = sum(chunks.lengths) >= size if neighbours else often
         keep = asked and size <= most
     else:
         # Columns with missing values cannot be gathered and added up.
-        kind, most = ChunkGapStatistics, most // 2  # of four matrices
+        kind, most = ChunkGapStatistics, most_features(_n_figures(chunks))
         if neighbours and size > most:
             raise ValueError(
                 "With a connectivity and missing values, all correlations of a dask collection are "
                 f"computed: the limit is {most} features, and here are {size}. An array in memory "
                 "or memory-mapped (numpy.memmap) has no such limit."
             )
-        keep = N_SUMS * size**2 <= LARGEST_BATCH or ((often or neighbours) and size <= most)
-    costs = _costs(chunks, 1 if target is None else N_SUMS)
-    statistics = kind(**features.moments(), costs=costs, _chunks=chunks, _target=target)
+        needed = n_sums(chunks.targets.size) * size**2
+        keep = needed <= LARGEST_BATCH or ((often or neighbours) and size <= most)
+    costs = _costs(chunks, 1 if standards is None else n_sums(chunks.targets.size))
+    statistics = kind(**features.moments(), costs=costs, _chunks=chunks, _standards=standards)
     return cached(statistics) if keep else statistics
 
 
-def _column_features(chunks: Chunks) -> tuple[Features, kernels.Target | None]:
+def _column_features(chunks: Chunks) -> tuple[Features, kernels.Standards | None]:
     """Read all chunks once, for what concerns single columns.
 
-    Where values are missing, also return the mean and the scale of the target.
+    Where values are missing, also return the means and the scales of the targets.
     """
-    parts = chunks.column_moments()
+    parts, size, n_targets = chunks.column_moments(), chunks.n_features, chunks.targets.size
 
     def joined(name: str) -> FloatArray:
-        values = [np.broadcast_to(getattr(part, name), part.mean.shape) for part in parts]
-        return np.concatenate([*(value[:-1] for value in values), values[0][-1:]])
+        values = []
+        for part in parts:
+            own = getattr(part, name)
+            values.append(np.broadcast_to(own, (*np.shape(own)[:-1], part.mean.size)))
+        features = [value[..., :-n_targets] for value in values]
+        return np.concatenate([*features, values[0][..., -n_targets:]], axis=-1)
 
     mean, low, high = joined("mean"), joined("low"), joined("high")
     precision = np.full(mean.size, chunks.precision)
-    precision[-1] = np.finfo(np.float64).eps
+    precision[size:] = np.finfo(np.float64).eps
     counts = joined("count")
     n = float(counts[-1])
     check_total_weight(n)
-    check_range(low, high, precision, chunks.columns)
+    check_range(low, high, precision, chunks.columns, chunks.targets)
     varying = varies(low, high, mean, precision) & (counts > 1)
-    if not varying[-1]:
-        refuse_constant_target(mean[-1])
+    chunks.targets.check_varying(varying[size:], mean[size:])
     gaps = any(part.gaps for part in parts)
     own = {"counts": counts, "target_squares": joined("target_square")} if gaps else {}
     features = Features.from_sums(
         n, mean, joined("square"), joined("product"), varying, precision, **own
     )
-    return features, (float(mean[-1]), features.target_scale) if gaps else None
+    return features, (mean[size:], features.target_scale) if gaps else None
 
 
 @dataclass(frozen=True)
@@ -423,7 +425,7 @@ class _ChunkPasses(Statistics):
     """
 
     _chunks: Chunks
-    _target: kernels.Target | None = None  # where values are missing
+    _standards: kernels.Standards | None = None  # of the targets, where values are missing
     _known: list[_Known] = field(default_factory=list)  # at most one, of the last prefetch
 
     def prefetch(self, features: IndexArray, others: IndexArray) -> None:
@@ -436,25 +438,25 @@ class _ChunkPasses(Statistics):
     def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
         most_pairs = LARGEST_BATCH // self._numbers
         for batch in _batches(groups, self._chunks.batch(1), most_pairs):
-            for sums in self._chunks.products_within(batch, self.mean, self.scale, self._target):
+            for sums in self._chunks.products_within(batch, self.mean, self.scale, self._standards):
                 matrix = self._figures(sums)
-                if self._target is not None:
-                    matrix = rho_or_nan(Correlations(*matrix))
+                if self._standards is not None:
+                    matrix = rho_or_nan(Correlations.of_figures(matrix))
                 np.fill_diagonal(matrix, 1.0)
                 yield matrix
 
     @property
     def _numbers(self) -> int:
         """How many numbers come back for each pair."""
-        return 1 if self._target is None else N_SUMS
+        return 1 if self._standards is None else n_sums(self.n_targets)
 
     def _batch(self, others: int) -> int:
         return self._chunks.batch(others, self._numbers)
 
     def _figures(self, sums: FloatArray) -> FloatArray:
         """Correlations, or all figures, of pairs from sums of their products."""
-        if self._target is not None:
-            return figures(correlations_of(sums))
+        if self._standards is not None:
+            return correlations_of(sums).figures()
         sums /= self.n_samples - 1
         return sums
 
@@ -477,7 +479,9 @@ class _ChunkPasses(Statistics):
         step = self._batch(second.size)
         strips = [
             self._figures(
-                self._chunks.products(some, second, self.mean, self.scale, target=self._target)
+                self._chunks.products(
+                    some, second, self.mean, self.scale, standards=self._standards
+                )
             )
             for some in np.split(first, range(step, first.size, step))
         ]
@@ -487,7 +491,7 @@ class _ChunkPasses(Statistics):
         self, labels: IndexArray, n_groups: int, factors: FloatArray
     ) -> FloatArray:
         """What :meth:`Chunks.squares_of_sums` returns, some groups at a time."""
-        gaps, parts = self._target is not None, []
+        gaps, parts = self._standards is not None, []
         step = max(1, self._chunks.batch(1) // (4 if gaps else 1))  # sums of each group and row
         for start in range(0, n_groups, step):
             width = min(step, n_groups - start)
@@ -561,22 +565,27 @@ class ChunkStatistics(_ChunkPasses):
 
 @dataclass(frozen=True)
 class ChunkGapStatistics(_ChunkPasses, GapStatistics):
-    """Statistics of chunks with missing values; a pass returns ten numbers for each pair."""
+    """Statistics of chunks with missing values; a pass returns all sums of each pair."""
 
     def known(self, first: IndexArray, second: IndexArray) -> Correlations:
         if first is second and not any(known.contains(first, first) for known in self._known):
-            _check_square(first.size, 4)
-            return Correlations(*all_pairs_in_strips(first, self._batch, self.known))
-        return Correlations(*self._between(first, second).take(first, second))
+            _check_square(first.size, _n_figures(self._chunks))
+            return all_pairs_in_strips(first, self._batch, self.known)
+        return Correlations.of_figures(self._between(first, second).take(first, second))
 
     def between(
         self, seeds: IndexArray, comparisons: Iterable[Comparison]
     ) -> Iterator[Correlations]:
-        return (Correlations(*figures) for figures in self._each(seeds, comparisons))
+        return map(Correlations.of_figures, self._each(seeds, comparisons))
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
         sums = self._squares_of_sums(labels, n_groups, factors)
         return variances_of_sums(sums, labels, n_groups, factors)
+
+
+def _n_figures(chunks: Chunks) -> int:
+    """Number of matrices of what F needs of all pairs where values are missing."""
+    return 2 + 2 * chunks.targets.size
 
 
 def _check_square(size: int, matrices: int) -> None:
@@ -586,7 +595,7 @@ def _check_square(size: int, matrices: int) -> None:
         raise ValueError(
             f"The correlations of {size} features with each other{shared} take "
             f"{needed / 2**30:.1f} GiB in one process; the limit is "
-            f"{most_features() // isqrt(matrices)} features."
+            f"{most_features(matrices)} features."
         )
 
 

@@ -10,7 +10,14 @@ import numpy.typing as npt
 
 from ...theory._arrays import FloatArray
 from .. import IndexArray, Moments
-from .._gaps import N_SUMS, pair_products, present_sums, seeds_for_sums, shared_sums
+from .._gaps import (
+    n_prepared,
+    n_sums,
+    pair_products,
+    present_sums,
+    seeds_for_sums,
+    shared_sums,
+)
 from .._means import partial_sums
 from .._tiles import column_squares, row_slices, take_columns, tiles
 
@@ -22,8 +29,8 @@ Columns: TypeAlias = tuple[IndexArray, FloatArray, FloatArray]
 Labelled: TypeAlias = tuple[IndexArray, FloatArray, FloatArray, FloatArray]
 """The group of each column of a chunk, its factor in the sum, its mean and its scale."""
 
-Target: TypeAlias = tuple[float, float]
-"""Mean and scale of the target."""
+Standards: TypeAlias = tuple[FloatArray, FloatArray]
+"""Means and scales of the targets."""
 
 _SOME_VALUES = 2**20
 """Values that are converted, or multiplied, together: 8 MiB."""
@@ -66,24 +73,25 @@ class Fault:
 
 
 def first_fault(faults: Sequence[Fault | None]) -> Fault | None:
-    """The one to report: of the target before the weights before X, then the first row."""
+    """The one to report: of the targets before the weights before X, then the first row."""
     order = ("y", "sample_weight", "X")
     found = [fault for fault in faults if fault is not None]
     return min(found, key=lambda f: (order.index(f.what), f.row, f.column), default=None)
 
 
 class ColumnMoments:
-    """Moments of single columns, the target last, and their comoments with the target.
+    """Moments of single columns, the targets last, and their comoments with the targets.
 
     Where values are missing, each column has a number of samples of its own, and its own mean and
-    squares of the target on these samples; elsewhere these three are plain numbers.
+    squares of each target on these samples; elsewhere these three are the same for all columns.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, n_features: int, n_targets: int) -> None:
+        size = n_features + n_targets
         self.count: FloatArray | float = 0.0
-        self.target: FloatArray | float = 0.0
-        self.target_square: FloatArray | float = 0.0
-        self.mean, self.square, self.product = np.zeros((3, size))
+        self.target, self.target_square = np.zeros((2, n_targets, 1))
+        self.mean, self.square = np.zeros((2, size))
+        self.product = np.zeros((n_targets, size))  # that of targets with each other is left out
         self.low, self.high = np.full(size, np.inf), np.full(size, -np.inf)
 
     @property
@@ -136,22 +144,23 @@ def column_moments(
     chunk: Chunk, y: Any, weights: Any, top: int, left: int, gaps: bool = False
 ) -> Checked:
     """Moments of the columns of a chunk whose first row and column are given."""
-    result = ColumnMoments(chunk.shape[1] + 1)
     X, y, weights, numbers, fault = _rows_that_count(chunk, y, weights, top)
+    size, n_targets = X.shape[1], y.shape[1]
+    result = ColumnMoments(size, n_targets)
     if fault is not None or not y.size:
         return Checked(result, fault)
     count = result.count = float(weights.sum())
-    center = float(weights @ y / count)
+    center = weights @ y / count
     centred = y - center
-    correction = float(weights @ centred / count)
+    correction = weights @ centred / count
     centred, center = centred - correction, center + correction
-    weighted = weights * centred
+    weighted = weights * centred.T
     # As a shift: what these means are off is corrected by the sums that follow.
-    shift = np.zeros(X.shape[1])
-    for rows in row_slices(y.size, shift.size, _SOME_VALUES):
+    shift = np.zeros(size)
+    for rows in row_slices(len(y), size, _SOME_VALUES):
         shift += weights[rows] @ X[rows].astype(np.float64, copy=False)
     shift /= count
-    sums = np.zeros(shift.size + 1)
+    sums = np.zeros(size + n_targets)
     low, high, square, product = result.low, result.high, result.square, result.product
     for rows, columns, tile in tiles(X):
         values = X[rows, columns]
@@ -159,15 +168,15 @@ def column_moments(
         high[columns] = np.maximum(high[columns], values.max(axis=0))
         np.subtract(values, shift[columns], out=tile)
         sums[columns] += weights[rows] @ tile
-        product[columns] += weighted[rows] @ tile
+        product[:, columns] += weighted[:, rows] @ tile
         tile *= np.sqrt(weights[rows])[:, None]
         square[columns] += column_squares(tile)
     offset = sums / count
     square -= sums * offset
-    square[-1] = product[-1] = weighted @ centred
-    low[-1], high[-1] = y.min(), y.max()
+    square[size:] = (weighted * centred.T).sum(axis=1)
+    low[size:], high[size:] = y.min(axis=0), y.max(axis=0)
     result.mean = np.append(shift, center) + offset
-    result.target, result.target_square = center, square[-1]
+    result.target, result.target_square = center[:, None], square[size:, None]
     fault = _not_finite(X, low, high, numbers, left)
     if fault is not None and gaps:
         _keep_present(result, X, centred, weights)
@@ -178,10 +187,13 @@ def column_moments(
 def _keep_present(moments: ColumnMoments, X: Chunk, y: FloatArray, weights: FloatArray) -> None:
     """Replace moments of columns by those of the values that are not missing.
 
-    ``y`` is the target less its mean.
+    ``y`` are the targets less their means.
     """
     n, size = X.shape
-    counts, means, squares, products, targets, target_squares = np.zeros((6, size + 1))
+    counts = np.full(moments.mean.size, moments.count)
+    means, squares = moments.mean.copy(), moments.square.copy()
+    means[:size] = 0.0
+    products, targets, target_squares = np.zeros((3, *moments.product.shape))
     low, high = moments.low, moments.high
     step = max(1, _SOME_VALUES // n)
     for start in range(0, size, step):
@@ -200,13 +212,12 @@ def _keep_present(moments: ColumnMoments, X: Chunk, y: FloatArray, weights: Floa
             means[part] += mean
             values -= mean
             values[~there] = 0.0
-        targets[part] = y @ own / known
+        targets[:, part] = y.T @ own / known
         squares[part] = np.einsum("ij,ij,ij->j", own, values, values)
-        products[part] = np.einsum("ij,ij,i->j", own, values, y)
-        target_squares[part] = np.maximum(y**2 @ own - targets[part] ** 2 * total, 0.0)
-    counts[-1], means[-1] = moments.count, moments.mean[-1]
-    squares[-1] = products[-1] = target_squares[-1] = moments.square[-1]
-    targets += moments.mean[-1]
+        products[:, part] = y.T @ (own * values)
+        off = targets[:, part] ** 2 * total
+        target_squares[:, part] = np.maximum((y**2).T @ own - off, 0.0)
+    targets += moments.target
     moments.count, moments.mean, moments.square, moments.product = counts, means, squares, products
     moments.target, moments.target_square = targets, target_squares
     # Columns without values have no range.
@@ -217,11 +228,11 @@ def _keep_present(moments: ColumnMoments, X: Chunk, y: FloatArray, weights: Floa
 def all_moments(chunks: Sequence[Chunk], y: Any, weights: Any, top: int, precision: float) -> Any:
     """Comoments of all columns of the chunks that lie side by side."""
     chunk = side_by_side(chunks)
-    moments = Moments(chunk.shape[1], precision)
     X, y, weights, numbers, fault = _rows_that_count(chunk, y, weights, top)
+    moments = Moments(X.shape[1], y.shape[1], precision)
     if fault is None and y.size:
-        moments.low = np.append(X.min(axis=0), y.min())
-        moments.high = np.append(X.max(axis=0), y.max())
+        moments.low = np.append(X.min(axis=0), y.min(axis=0))
+        moments.high = np.append(X.max(axis=0), y.max(axis=0))
         fault = _not_finite(X, moments.low, moments.high, numbers, 0)
         if fault is None:
             moments.add(X, y, weights)
@@ -231,18 +242,20 @@ def all_moments(chunks: Sequence[Chunk], y: Any, weights: Any, top: int, precisi
 def _rows_that_count(
     chunk: Chunk, y: Any, weights: Any, top: int
 ) -> tuple[Chunk, FloatArray, FloatArray, IndexArray, Fault | None]:
-    """Rows with a weight: values, target and weights as float64, row numbers; or a fault."""
+    """Rows with a weight: values, targets and weights as float64, row numbers; or a fault."""
     y = float64(y)
-    weights = np.ones(y.size) if weights is None else float64(weights)
-    numbers = top + np.arange(y.size)
+    weights = np.ones(len(y)) if weights is None else float64(weights)
+    numbers = top + np.arange(len(y))
     fault = None
     # Rows that do not count may lack a target.
+    each = weights[:, None]
     for what, values, wrong in (
-        ("sample_weight", weights, ~(np.isfinite(weights) & (weights >= 0))),
-        ("y", y, ~np.isfinite(y) & (weights != 0)),
+        ("sample_weight", each, ~(np.isfinite(each) & (each >= 0))),
+        ("y", y, ~np.isfinite(y) & (each != 0)),
     ):
         if wrong.any():
-            fault = Fault(what, int(numbers[wrong][0]), 0, float(values[wrong][0]))
+            row, column = np.argwhere(wrong)[0].tolist()
+            fault = Fault(what, top + row, column, float(values[row, column]))
     rows, _ = _counted(weights)
     return chunk[rows], y[rows], weights[rows], numbers[rows], fault
 
@@ -346,31 +359,37 @@ def products(
 
 
 def shared_products(
-    left: FloatArray | Columns, chunk: Chunk, spec: Columns, weights: Any, y: Any, target: Target
+    left: FloatArray | Columns,
+    chunk: Chunk,
+    spec: Columns,
+    weights: Any,
+    y: Any,
+    standards: Standards,
 ) -> FloatArray:
     """Sums over shared samples, of pairs of some columns with standardised columns of the chunk."""
     counted, _ = _counted(weights)
-    chunk, beside = chunk[counted], _with_weights(y, weights, target)
+    chunk, beside = chunk[counted], _with_weights(y, weights, standards)
     columns, mean, scale = spec
     count = left[0].size if isinstance(left, tuple) else left.shape[1]
-    result = np.zeros((N_SUMS, count, columns.size))
-    width = max(6 * count, min(_WIDTH, columns.size))  # six columns are made of each
+    n_targets = standards[0].size
+    result = np.zeros((n_sums(n_targets), count, columns.size))
+    width = max(n_prepared(n_targets) * count, min(_WIDTH, columns.size))
     for rows in row_slices(chunk.shape[0], width, _SOME_VALUES):
         some = standardized(chunk[rows], left, False) if isinstance(left, tuple) else left[rows]
         seeds = seeds_for_sums(some, beside[rows])
         for start in range(0, columns.size, _WIDTH):
             part = slice(start, start + _WIDTH)
             values = standardized(chunk[rows], (columns[part], mean[part], scale[part]), False)
-            result[..., part] += shared_sums(seeds, values)
+            result[..., part] += shared_sums(seeds, values, n_targets)
     return result
 
 
-def _with_weights(y: Any, weights: Any, target: Target) -> FloatArray:
-    """Standardised target and weights of the rows that count, side by side."""
+def _with_weights(y: Any, weights: Any, standards: Standards) -> FloatArray:
+    """Standardised targets and weights of the rows that count, side by side."""
     rows, counts = _counted(weights)
-    mean, scale = target
+    mean, scale = standards
     y = (float64(y)[rows] - mean) / scale
-    return np.column_stack([y, np.ones(y.size) if counts is None else counts])
+    return np.column_stack([y, np.ones(len(y)) if counts is None else counts])
 
 
 def products_within(
@@ -379,17 +398,18 @@ def products_within(
     groups: Sequence[IndexArray],
     weights: Any,
     y: Any = None,
-    target: Target | None = None,
+    standards: Standards | None = None,
 ) -> FloatArray:
     """Sums of products of the columns of each group with each other, one matrix after the other.
 
-    With a target they are the sums over shared samples.
+    With means and scales of the targets they are the sums over shared samples.
     """
     # ``groups`` are places in the columns of the specification; without one, the chunks hold
     # standardised columns already, of the rows that count.
     counted, counts = _counted(weights)
-    beside = None if target is None else _with_weights(y, weights, target)
-    kinds = () if target is None else (N_SUMS,)
+    n_targets = 0 if standards is None else standards[0].size
+    beside = None if standards is None else _with_weights(y, weights, standards)
+    kinds = () if standards is None else (n_sums(n_targets),)
     matrices = [np.zeros((*kinds, group.size, group.size)) for group in groups]
     chunks = chunks if spec is None else [chunks[0][counted]]
     width = sum(group.size for group in groups)
@@ -403,7 +423,8 @@ def products_within(
             if beside is None:
                 matrix += members.T @ members
             else:
-                matrix += shared_sums(seeds_for_sums(members, beside[rows]), members)
+                seeds = seeds_for_sums(members, beside[rows])
+                matrix += shared_sums(seeds, members, n_targets)
     return np.concatenate([matrix.ravel() for matrix in matrices])
 
 
