@@ -58,10 +58,10 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
         As for :class:`LinCFACV`. Near is a log loss that is larger by at most 0.01 and 10 %, or any
         other score that is lower by at most 1 %.
     max_share : float, default=0.5
-        Largest number of groups, as a share of the features, at most 1. Combinations that
-        leave more, of all samples, are not tried, unless all do, which raises a warning; the paths
-        of ``"agglomerative"`` and ``"joint"`` are followed until there are as few. None for no
-        limit.
+        Largest number of groups, as a share of the features, at most 1; two groups are always
+        allowed. Combinations that leave more, of all samples, are not tried, unless all do; the
+        paths of ``"agglomerative"`` and ``"joint"`` are followed until there are as few. None for
+        no limit.
     noise, connectivity, blocks, signed, missing, feature_weights, units, sample_dim
         As for :class:`LinCFA`.
     n_jobs : int, default=None
@@ -205,8 +205,17 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
     def _final(self) -> Any:
         return PenalizedLogistic(self.penalty_)
 
+    def _linear_map(self) -> tuple[FloatArray, Any]:
+        coef, intercept = super()._linear_map()
+        return np.atleast_2d(coef), np.atleast_1d(intercept)
+
     def _names_of_columns(self, method: str) -> tuple[str, list[Any]]:
         return "class", self.classes_.tolist()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
 
     def predict(self, X: Any) -> Any:
         """Reduce X and return the most probable class.

@@ -10,11 +10,12 @@ from ._model._document import read_model
 from ._model._files import read_json
 
 if TYPE_CHECKING:
+    from ._lincfa_classifier_cv import LinCFAClassifierCV
     from ._lincfa_cv import LinCFACV
 
 
-def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV":
-    """Load a model saved by :meth:`LinCFA.save` or :meth:`LinCFACV.save`.
+def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV | LinCFAClassifierCV":
+    """Load a model saved by its method ``save``.
 
     The file is read as plain JSON and checked; nothing in it is executed.
 
@@ -24,10 +25,10 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV":
 
     Returns
     -------
-    LinCFA or LinCFACV
-        The fitted model, which transforms, and predicts if it is a LinCFACV, exactly as the one
-        that was saved. A LinCFACV has what was chosen as its only candidates, and a
-        ridge regression as its ``estimator_``, with the weights of the one that was saved.
+    LinCFA, LinCFACV or LinCFAClassifierCV
+        The fitted model, which transforms, and predicts if it is one of the latter, exactly as the
+        one that was saved. These have what was chosen as their only candidates, and as their
+        ``estimator_`` a ridge or logistic regression with the weights of the one that was saved.
 
     Raises
     ------
@@ -61,22 +62,30 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV":
     return loaded if output is None else loaded.set_output(transform=output)
 
 
-def _predicting(reducer: LinCFA, coef: Any, intercept: Any, penalty: Any) -> "LinCFACV":
-    """Return a LinCFACV that has chosen these groups and weights."""
+def _predicting(reducer: LinCFA, coef: Any, intercept: Any, penalty: Any) -> Any:
+    """Return a model that has chosen these groups and weights."""
+    from ._lincfa_classifier_cv import LinCFAClassifierCV
     from ._lincfa_cv import LinCFACV
+    from ._model._logistic import PenalizedLogistic
     from ._model._regression import RidgeRegression
 
+    classes = reducer._targets.classes
+    kind: Any = LinCFACV if classes is None else LinCFAClassifierCV
     own = reducer.get_params(deep=False)
-    shared = {name: own[name] for name in LinCFACV._get_param_names() if name in own}
-    model = LinCFACV(
+    model = kind(
         strategies=[reducer.strategy],
         tolerances=[reducer.tolerance],
         min_correlations=[reducer.min_correlation],
         penalties=None if penalty is None else np.unique(penalty).tolist(),
-        **shared,
+        **{name: own[name] for name in kind._get_param_names() if name in own},
     )
     model._keep_columns(reducer._columns)
     model._adopt(reducer)
     model.penalty_ = penalty
-    model.estimator_ = RidgeRegression.of(0.0 if penalty is None else penalty, coef, intercept)
+    if classes is None:
+        model.estimator_ = RidgeRegression.of(0.0 if penalty is None else penalty, coef, intercept)
+        return model
+    if coef.ndim == 1:  # of the second of two classes, relative to the first
+        coef, intercept = np.stack([0 * coef, coef]), np.array([0.0, intercept])
+    model.estimator_ = PenalizedLogistic.of(penalty, classes, coef.T, intercept)
     return model

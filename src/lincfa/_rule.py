@@ -20,6 +20,7 @@ fast) and :meth:`Rule.certain_and_doubtful` multiplies F ≤ c by its denominato
 fast); tests compare them all with the theory.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -43,9 +44,6 @@ from .theory._arrays import FloatArray, contrast_square, divide, inverse
 Number = TypeVar("Number", float, FloatArray)
 Imbalance: TypeAlias = FloatArray | float
 """q = (a−b)/(a+b) of pairs with the weights a and b; 0 where they count the same."""
-
-Contrasts: TypeAlias = tuple[float, float, float]
-"""Means over the targets of (r₁−r₂)², (r₁−r₂)(r₁+r₂) and (r₁+r₂)² of a pair."""
 
 UNBIASED = 2.0
 """F − 1 estimates the noncentrality without bias, and merging pays where that is at most 1."""
@@ -381,7 +379,7 @@ class Rule:
         return f
 
     def better_sign(
-        self, rho: float, contrasts: Contrasts, n: float, imbalance: float
+        self, rho: float, contrasts: Sequence[float], n: float, imbalance: float
     ) -> tuple[float, int]:
         """F of one pair of means, and the sign of the second with which it is that."""
         f = self.f_of_pair(rho, contrasts, n, imbalance)
@@ -393,9 +391,10 @@ class Rule:
         return f, 1
 
     def f_of_pair(
-        self, rho: float, contrasts: Contrasts, n_samples: float, imbalance: float = 0.0
+        self, rho: float, contrasts: Sequence[float], n_samples: float, imbalance: float = 0.0
     ) -> float:
         """F of one pair of means as given, of neither flipped: exactly that of the arrays."""
+        # Given what :func:`contrasts` says of the pair.
         if rho < self.min_correlation - MARGIN or n_samples == -inf:
             return inf
         below_one, (differences, cross, totals) = 1 - rho, contrasts
@@ -512,17 +511,12 @@ def main_direction(r: FloatArray) -> FloatArray:
 
 
 def _squared_excess(
-    above: Number,
-    below: Number,
-    differences: Number,
-    cross: Number,
-    totals: Number,
-    imbalance: Any,
-) -> Number:
+    above: Any, below: Any, differences: Any, cross: Any, totals: Any, imbalance: Any
+) -> Any:
     """((1+ρ)(r₁−r₂) − q(1−ρ)(r₁+r₂))², its products of r being means over the targets."""
     along, across = above * differences, imbalance * below
     result = above * along - 2 * above * across * cross + across * across * totals
-    return np.maximum(result, 0.0) if isinstance(result, np.ndarray) else max(result, 0.0)
+    return np.maximum(result, 0.0) if isinstance(result, np.ndarray) else max(float(result), 0.0)
 
 
 def full_noise_ratio(statistics: Statistics) -> FloatArray:

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from ._checks import (
     are_numbers,
@@ -218,7 +219,7 @@ def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
         rows = np.flatnonzero(wrong[:, column]).tolist()
         where = "" if numbers.shape[1] == 1 else Targets(numbers.shape[1], names).describe(column)
         raise not_finite_target(numbers[rows[0], column], rows, where)
-    return numbers
+    return np.asarray(numbers)
 
 
 def _check_same(known: Targets, new: Targets) -> None:
@@ -240,7 +241,8 @@ def _read_classes(
             raise ValueError(
                 f"Labels of classes must be one column, got {columns}. Fit one model for each."
             )
-        values = _opened(values[values.columns[0]])[0] if is_frame(values) else values[:, 0]
+        frame = is_frame(values)
+        values = _opened(values[values.columns[0]])[0] if frame else column_or_1d(values, warn=True)
     if values.ndim != 1:
         raise ValueError(f"Labels of classes must be one column, got an array of {values.ndim}D.")
     missing = _missing(values)
@@ -250,6 +252,8 @@ def _read_classes(
             f"({rows_listed(np.flatnonzero(missing).tolist())})."
         )
     labels = _sorted(values)
+    if not labels.size:
+        return np.empty((0, 1)), Targets()  # too few samples, which is an error of its own
     check_classification_targets(values)
     if known is None:
         known = labels if given is None else _sorted(np.asarray(given))

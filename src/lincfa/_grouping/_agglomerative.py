@@ -92,8 +92,8 @@ class GapSums:
         self.r[:, group] *= -1
 
     def take(self, groups: IndexArray) -> "GapSums":
-        places = np.ix_(groups, groups)
-        return GapSums(self.r[:, *places], self.n_samples[places])
+        rows, columns = np.ix_(groups, groups)
+        return GapSums(self.r[:, rows, columns], self.n_samples[rows, columns])
 
 
 class Merging(ABC):
@@ -188,8 +188,9 @@ class Merging(ABC):
         every = np.arange(self._names.size)
         first, second = every[first], every[second]
         if gaps is None:
-            r = self._r[:, first] / norms[0], self._r[:, second] / norms[1]
-            return Correlations(rho, *map(with_axes, r), self._rule.n_samples), imbalance
+            r_first, r_second = self._r[:, first] / norms[0], self._r[:, second] / norms[1]
+            n = self._rule.n_samples
+            return Correlations(rho, with_axes(r_first), with_axes(r_second), n), imbalance
         r_first = gaps.r[:, first, second] / (weights[1] * norms[0])
         r_second = gaps.r[:, second, first] / (weights[0] * norms[1])
         n = gaps.n_samples[first, second] / (weights[0] * weights[1])
@@ -209,7 +210,7 @@ class Merging(ABC):
             float(np.ravel(values)[0])
             for values in (known.rho, *contrasts(known), known.n_samples, imbalance)
         )
-        _, sign = self._rule.better_sign(rho, tuple(products), n, imbalance)
+        _, sign = self._rule.better_sign(rho, products, n, imbalance)
         if sign < 0:
             known = known.flipped()
             self._r[:, second] *= -1

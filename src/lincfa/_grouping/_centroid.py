@@ -90,7 +90,7 @@ class _Group:
             if self._rule.weights is not None:
                 weight = self._weight_of(candidates[place])
                 imbalance = imbalance_of(self.mean_weight, weight)
-            f, sign = self._rule.better_sign(rho, tuple(products), n, imbalance)
+            f, sign = self._rule.better_sign(rho, products, n, imbalance)
             if f > self._rule.tolerance:
                 continue
             factor = sign * weight

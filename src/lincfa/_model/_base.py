@@ -381,6 +381,7 @@ class GroupModel(AnyContainer, GroupMeans):
             **{name: self.cohesion_[name] for name in self.cohesion_.dtype.names or ()},
             weight=self._standardized_weights(),
             targets=tuple(self.target_names_),
+            classes=self._targets.classes is not None,
             signed=bool(self.signed),
             connected=self.connectivity is not None or self.blocks is not None,
             searched=reducer is not self,
@@ -399,7 +400,9 @@ class GroupModel(AnyContainer, GroupMeans):
         factors = np.ones_like(self.scale_) if self.units == "standardized" else self.scale_
         rho, weights = self.cohesion_["mean_correlation"], self.feature_weights_
         scale = scale_of_means(self.labels_, rho, factors, weights)
-        return np.asarray((linear[0] * scale).T / self.target_scale_)
+        # Those of classes are of log odds, which have no scale.
+        unit = self.target_scale_ if self._targets.classes is None else 1.0
+        return np.asarray((linear[0] * scale).T / unit)
 
     # Maps
 

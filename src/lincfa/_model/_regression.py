@@ -140,7 +140,7 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         fitted = Decomposition.of(X, y.astype(np.float64), sample_weight, self.precision)
         if y.ndim == 1:
             self.coef_ = fitted.coefficients([float(self.penalty)])[:, 0]
-            self.intercept_ = float(fitted.target_center - fitted.center @ self.coef_)
+            self.intercept_: Any = float(fitted.target_center - fitted.center @ self.coef_)
             return self
         penalties = np.broadcast_to(np.asarray(self.penalty, dtype=np.float64), y.shape[1])
         self.coef_ = np.einsum("jkk->kj", fitted.coefficients(penalties.tolist()))
@@ -173,7 +173,7 @@ def linear_coefficients(regression: Any, n_features: int) -> tuple[FloatArray, A
     if coef.ndim == 0 or coef.shape[-1] != n_features or coef.size == 0 or coef.ndim > 2:
         return None
     coef = coef.astype(np.float64)
-    intercept = np.asarray(getattr(regression, "intercept_", 0.0), dtype=np.float64)
+    intercept: Any = np.asarray(getattr(regression, "intercept_", 0.0), dtype=np.float64)
     if coef.size == n_features:
         coef, intercept = coef.ravel(), float(intercept.ravel()[0])
     else:

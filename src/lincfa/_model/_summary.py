@@ -97,6 +97,9 @@ class Summary:
     targets : tuple of str
         Names of the targets. Of several, the table shows for each group the largest correlation and
         the largest weight, with the target they belong to.
+    classes : bool
+        Whether the targets are classes. Then weights are changes of the log odds, and large ones
+        are not marked.
     """
 
     n_samples: float
@@ -118,6 +121,7 @@ class Summary:
     required_correlation: float | None = None
     requested: bool = False
     targets: tuple[str, ...] = ("y",)
+    classes: bool = False
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -178,7 +182,9 @@ class Summary:
     @property
     def n_cancelling(self) -> int:
         """How many weights are too large to be interpreted."""
-        return 0 if self.weight is None else int((np.abs(self.weight) > LARGEST_WEIGHT).sum())
+        if self.weight is None or self.classes:
+            return 0
+        return int((np.abs(self.weight) > LARGEST_WEIGHT).sum())
 
     @property
     def opposes(self) -> npt.NDArray[np.bool_]:
@@ -244,7 +250,10 @@ class Summary:
             ]
             if self.weight is not None:
                 place, target = self._largest(self.weight, number)
-                row.append(_weight(self.weight[place], opposes[place]) + target)
+                weight = float(self.weight[place])
+                large = abs(weight) > LARGEST_WEIGHT and not self.classes
+                mark = " !" if large else " ±" if opposes[place] else ""
+                row.append(f"{digits(weight)}{mark}{target}")
             rows.append(row)
         more = self.n_groups - limit
         notes = []
@@ -263,7 +272,7 @@ class Summary:
                 f"± weights whose sign is opposite to that of r with target ({part}): effects "
                 "given all other groups"
             )
-        titles = _TITLES if len(self.targets) == 1 else _TITLES_OF_SEVERAL
+        titles: tuple[str, ...] = _TITLES if len(self.targets) == 1 else _TITLES_OF_SEVERAL
         titles = titles[: None if self.weight is not None else -1]
         return Table(self.headline, titles, rows, "\n".join(notes))
 
@@ -272,11 +281,6 @@ class Summary:
 
     def _repr_html_(self) -> str:
         return self.table().html()
-
-
-def _weight(value: float, opposes: bool) -> str:
-    mark = " !" if abs(value) > LARGEST_WEIGHT else " ±" if opposes else ""
-    return f"{digits(value)}{mark}"
 
 
 def _decimals(value: float, least: float = -np.inf) -> str:

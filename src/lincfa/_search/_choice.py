@@ -119,7 +119,7 @@ def penalties_of_targets(
     rows = slice(way * len(penalties), (way + 1) * len(penalties))
     eligible = results["eligible"][rows] | ~results["eligible"][rows].any()
     best = np.where(eligible[:, None], scores, -np.inf).argmax(axis=0)
-    return np.asarray(penalties)[best]
+    return np.asarray(np.asarray(penalties, dtype=np.float64)[best])
 
 
 def standard_errors(results: dict[str, npt.NDArray[Any]]) -> FloatArray:

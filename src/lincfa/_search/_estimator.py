@@ -37,6 +37,10 @@ from ._choice import choose, penalties_of_targets, tabulate
 from ._folds import Candidates, Outcomes, Scorer, fit_weighted, samples_of, score_folds, splits
 
 
+_FEWEST_GROUPS = 2
+"""Groups that no limit forbids: of two features, half is too little."""
+
+
 class GroupSearch(GroupModel):
     """Groups, and a linear model on their means, chosen by cross-validation.
 
@@ -141,7 +145,7 @@ class GroupSearch(GroupModel):
         limit = None
         if self._most_groups is not None:
             whole = samples.statistics()
-            limit = max(1, int(self._most_groups * whole.varying.size))
+            limit = max(_FEWEST_GROUPS, int(self._most_groups * whole.varying.size))
             candidates = candidates.limited(whole, limit)
         # Few splitters look at X, and none at chunks.
         in_memory = isinstance(training, Training) and not is_field(X)
@@ -161,7 +165,8 @@ class GroupSearch(GroupModel):
         self.cv_results_ = tabulate(tried, folds, getattr(self, "max_groups", None))
         self.best_index_ = choose(self.cv_results_, folds, self.rule, scorer.scoring.near)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        strategy, tolerance, correlation, self.penalty_ = tried[self.best_index_]
+        strategy, tolerance, correlation, penalty = tried[self.best_index_]
+        self.penalty_: Any = penalty
         if folds[0].scores.shape[-1] > 1 and self.penalty_ is not None:
             self.penalty_ = penalties_of_targets(
                 self.cv_results_, folds, penalties, self.best_index_

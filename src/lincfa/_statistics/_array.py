@@ -503,7 +503,7 @@ def column_moments(
     delicate = np.flatnonzero(~sound)
     gaps = False
     if not np.isfinite(squares[delicate]).all():
-        gaps = training.gaps and np.isnan(squares).any()
+        gaps = training.gaps and bool(np.isnan(squares).any())
         if gaps:
             mean, scale, correlation, sound = _moments_of_present(training, targets)
             delicate = np.flatnonzero(~sound)
