@@ -127,7 +127,7 @@ def _refine(
         gradient = Z.T @ (shares[:, None] * (p - indicators)) + shrinkage * theta
 
         def curved(values: FloatArray, p: FloatArray = p) -> FloatArray:
-            step = values.reshape(theta.shape) * units
+            step = values.reshape(units.shape) * units
             change = p * (Z @ step)
             change -= p * change.sum(axis=1, keepdims=True)
             return ((Z.T @ (shares[:, None] * change) + shrinkage * step) * units).ravel()

@@ -36,7 +36,6 @@ from ..theory._arrays import FloatArray
 from ._choice import choose, penalties_of_targets, tabulate
 from ._folds import Candidates, Outcomes, Scorer, fit_weighted, samples_of, score_folds, splits
 
-
 _FEWEST_GROUPS = 2
 """Groups that no limit forbids: of two features, half is too little."""
 
