@@ -16,10 +16,12 @@ from .._data._names import shown
 from .._model._regression import linear_coefficients
 from .._model._summary import LARGEST_WEIGHT
 from . import _groups, _scores
+from ._classes import ClassScores
 from ._inputs import Observations, feature_names, field_of, fitted_reducer, open_test, open_training
 from ._maps import Map, Spectrum, report_maps, report_spectrum
 
 _CONSTANT_SHOWN = 1000
+_TARGETS_LISTED, _LONGEST_TARGET = 20, 40
 _WITHOUT_INFLUENCE = ("n_jobs", "verbose")
 _PER_FEATURE = (
     "connectivity",
@@ -36,7 +38,7 @@ class Findings:
     title: str
     created: str  # date and time in ISO format
     headline: str  # "30 features → 7 groups"
-    worse_than_mean: bool | None  # whether R² of the reduced features is below 0
+    worse_than_mean: bool | None  # whether R² of the reduced features is below 0, for any target
     n_cancelling: int  # weights too large to be interpreted, of opposite sign
     searched: bool  # whether cross-validation chose the groups
     n_samples: float  # of the fit; with weights, their sum
@@ -47,7 +49,7 @@ class Findings:
     weighted: bool  # whether means are weighted
     missing: float | None  # share of missing values in the training data; None if unknown
     flagged: tuple[str, ...]  # on groups whose members hardly belong together, in sentences
-    scores: _scores.HeldOutScores | None  # None without test samples
+    scores: _scores.HeldOutScores | ClassScores | None  # None without test samples
     groups: tuple[_groups.Group, ...]  # the largest first; if there are very many, not all
     constant: tuple[str, ...]  # names of constant features, the first thousand
     matrix: _groups.CorrelationMatrix | None  # None without data
@@ -63,6 +65,9 @@ class Findings:
     versions: Mapping[str, str]
     recipe: str  # how to reproduce the report: a command, or lines of Python
     notes: tuple[str, ...]  # what else a reader should know, such as columns that were skipped
+    targets: tuple[str, ...] = ("y",)  # names; of classes their labels, of two that of the second
+    classes: tuple[str, ...] = ()  # labels, if the target holds classes
+    no_better_than_most_frequent: bool | None = None  # of classes: whether the accuracy is not
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as dicts, lists, numbers, strings and None, also for NaN."""
@@ -84,13 +89,13 @@ def collect_findings(
     y_test: Any = None,
     ordered: bool = False,
     regression: Any = None,
-    scores: _scores.HeldOutScores | None = None,
+    scores: _scores.HeldOutScores | ClassScores | None = None,
     title: str | None = None,
     data: Mapping[str, Any] | None = None,
     recipe: str | None = None,
     notes: Sequence[str] = (),
 ) -> Findings:
-    """Collect the findings on a fitted LinCFA or LinCFACV."""
+    """Collect the findings on a fitted model."""
     # Data are as for ``report``. A regression on the reduced features and its scores replace them
     # where they do not fit in memory.
     reducer = fitted_reducer(model)
@@ -103,15 +108,20 @@ def collect_findings(
         scores = _scores.score(model, reducer, regression, train, test, ordered)
     linear = linear_coefficients(regression, reducer.n_groups_)
     coefficients, effects, weights = None, None, None
-    opposing: dict[int, _groups.Opposition] = {}
+    opposing: dict[tuple[int, int], _groups.Opposition] = {}
     if linear is not None:
         coef, _ = linear
         coefficients = _scores.expand_coefficients(reducer, coef)
         effects = _scores.effect_of_features(reducer, coef)
         weights = _scores.effect_of_groups(reducer, coef, train)
     if weights is not None:
-        opposing = _scores.find_oppositions(reducer, weights, train)
-    largest = LARGEST_WEIGHT * reducer.target_scale_
+        weights = np.atleast_2d(weights).T
+        for k, column in enumerate(weights.T):
+            found = _scores.find_oppositions(reducer, column, train, k)
+            opposing |= {(number, k): opposition for number, opposition in found.items()}
+    targets, classes = tuple(reducer.target_names_), reducer._targets.classes
+    # Log odds have no scale by which they could be too large.
+    largest = np.inf if classes is not None else LARGEST_WEIGHT * reducer.target_scale_
     maps, n_maps = report_maps(reducer, effects)
     names, summary = feature_names(reducer), model.summary()
     constant = np.flatnonzero(reducer.labels_ < 0)
@@ -121,7 +131,7 @@ def collect_findings(
         title=title or "Reduced features",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         headline=summary.headline,
-        worse_than_mean=None if scores is None else scores.worse_than_mean,
+        worse_than_mean=getattr(scores, "worse_than_mean", None),
         n_cancelling=0 if weights is None else int((np.abs(weights) > largest).sum()),
         searched=hasattr(model, "strategy_"),
         n_samples=n_samples,
@@ -138,17 +148,32 @@ def collect_findings(
         matrix=None if known is None else _groups.correlate_by_group(reducer, known),
         matrix_source="the training data" if train is not None else "the test samples",
         pairs=_groups.collect_pairs(reducer, train),
-        path=_scores.score_path(model, reducer, train, test),
+        path=_scores.score_path(model, reducer, train, test, regression),
         coefficients=coefficients,
         maps=maps,
         n_maps=n_maps,
         spectrum=None if maps else report_spectrum(reducer),
         settings=settings_of(model),
-        data={"training samples": n_samples} | dict(data or {}),
+        data={"training samples": n_samples} | _listed(targets, classes) | dict(data or {}),
         versions=versions(),
         recipe=recipe or _code(model, title, train, test, ordered),
         notes=tuple(notes),
+        targets=targets,
+        classes=() if classes is None else tuple(map(str, classes.tolist())),
+        no_better_than_most_frequent=getattr(scores, "no_better_than_most_frequent", None),
     )
+
+
+def _listed(targets: Sequence[str], classes: Any) -> dict[str, Any]:
+    """Return what is predicted, unless it is a single number."""
+    if classes is not None:
+        targets = [str(label) for label in classes.tolist()]
+    if len(targets) == 1:
+        return {}
+    names = [shown(name, _LONGEST_TARGET) for name in targets[:_TARGETS_LISTED]]
+    more = len(targets) - len(names)
+    names += [f"… {more} more"] if more else []
+    return {"targets" if classes is None else "classes": names}
 
 
 def _share_missing(reducer: Any, train: Observations | None) -> float | None:
@@ -201,8 +226,8 @@ def _brief(name: str, value: Any) -> Any:
         if name == "blocks":
             return f"{len(set(np.asarray(value).tolist()))} blocks"
         return f"graph with {sparse.triu(sparse.csr_array(value), 1).count_nonzero()} edges"
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, tuple | list):
         return [_brief("", entry) for entry in value]
     return value if value is None or isinstance(value, str | int | float) else repr(value)

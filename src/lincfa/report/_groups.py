@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._data._names import shown, with_sign
+from .._data._targets import Targets
 from .._model._display import decimals, digits, distinguishable
 from .._rule import Rule, pairs_from_correlations, tolerance_value
 from .._statistics import ArrayStatistics
@@ -21,10 +22,12 @@ MEMBERS_SHOWN = 200  # of one group, with their evidence
 FEATURES_SHOWN = 12_000  # of all groups, with their evidence
 NAMED = 100_000  # further features of which only the name is kept, so that it can be searched
 LONGEST_NAME = 120
+TARGETS_SHOWN = 20  # of several, those that a group is most correlated with
 TEXT_SHOWN = 8_500_000
 """Bytes of all groups on a page: a third for members with evidence, which leaves room for the names
 of all others; the last eighth is reserved for further groups."""
 _LINE = 300  # bytes of the row of one group, without its texts
+_TARGET_LINE = 60  # and of one of several targets
 
 MERGED_SHOWN = 2000
 NEAR_SHOWN = 300
@@ -38,8 +41,9 @@ class Member:
 
     name: str
     sign: int  # −1 if it enters the mean of its group with its sign flipped
-    target_correlation: float
+    target_correlation: float  # of several targets, the largest
     words: str
+    target: str = ""  # of several, the one it is most correlated with
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,17 @@ class Opposition:
     number: int  # of the group that contributes most to the correlation; −1 if unknown
     name: str  # of its reduced feature
     correlation: float  # of the group with it
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How the mean of a group goes with a target, and its weight in the regression."""
+
+    target: str
+    target_correlation: float
+    weight: float
+    cancels: bool
+    opposes: Opposition | None
 
 
 @dataclass(frozen=True)
@@ -69,21 +84,35 @@ class Group:
     members: tuple[Member, ...]  # the first ones, with their evidence
     others: tuple[str, ...]  # names of the next ones, with a minus sign if flipped
     n_unnamed: int  # how many more there are
+    target: str = ""  # of several, the one with the largest correlation, which is given above
+    weight_target: str = ""  # and the one with the largest weight
+    targets: tuple[Effect, ...] = ()  # of several, the largest correlation first
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """What is known of each target, also if there is just one."""
+        alone = Effect("", self.target_correlation, self.weight, self.cancels, self.opposes)
+        return self.targets or (alone,)
 
 
 def describe_groups(
     reducer: Any,
     weights: FloatArray | None,
-    largest_weight: float = np.inf,
-    opposing: Mapping[int, Opposition] | None = None,
+    largest_weight: Any = np.inf,
+    opposing: Mapping[tuple[int, int], Opposition] | None = None,
 ) -> tuple[Group, ...]:
-    """Describe the groups, the largest first, as many as fit on a page."""
-    if weights is None:
-        weights = np.full(reducer.n_groups_, np.nan)
+    """Describe the groups, the largest first, as many as fit on a page.
+
+    Of several targets, weights have a column and the largest weight a number for each.
+    """
+    targets = reducer._targets
     summary = reducer.summary()
     order = np.argsort(-summary.sizes, kind="stable")[:GROUPS_SHOWN].tolist()
     names = [shown(name, LONGEST_NAME) for name in feature_names(reducer)]
     flags = summary.flags
+    r = summary.target_correlation.reshape(reducer.n_groups_, -1)
+    weights = np.full(r.shape, np.nan) if weights is None else weights.reshape(r.shape)
+    cancels = np.abs(weights) > largest_weight
     evidence = {int(row["feature"]): row for row in reducer.evidence_}
     in_full, named, left = FEATURES_SHOWN, NAMED, TEXT_SHOWN
     groups: list[Group] = []
@@ -91,20 +120,37 @@ def describe_groups(
         if left <= 0:
             break
         features = reducer.groups_[number].tolist()
-        most = max(1, min(MEMBERS_SHOWN, in_full if left > 2 / 3 * TEXT_SHOWN else 0))
+        first = max(1, min(MEMBERS_SHOWN, in_full if left > 2 / 3 * TEXT_SHOWN else 0))
         members = []
-        for feature in features[:most]:
+        for feature in features[:first]:
             if feature in evidence:
                 row = evidence[feature]
-                words = describe_merge(row, names[int(row["partner"])], reducer.strategy)
+                partner = names[int(row["partner"])]
+                words = describe_merge(row, partner, reducer.strategy, targets)
             else:
                 words = "first member of the group" if len(features) > 1 else "not merged"
-            r = float(reducer.target_correlation_[feature])
-            members.append(Member(names[feature], int(reducer.signs_[feature]), r, words))
+            own = np.atleast_1d(reducer.target_correlation_[..., feature])
+            most = int(np.abs(own).argmax())
+            target = summary.targets[most] if len(own) > 1 else ""
+            sign, correlation = int(reducer.signs_[feature]), float(own[most])
+            members.append(Member(names[feature], sign, correlation, words, target))
         in_full -= len(members)
         left -= sum(_bytes(member.name) + _bytes(member.words) for member in members)
         left -= _bytes(summary.names[number][:LONGEST_NAME]) + _LINE
-        rest = features[most : most + max(named, 0)]
+        effects = [
+            Effect(
+                shown(summary.targets[k], LONGEST_NAME),
+                float(r[number, k]),
+                float(weights[number, k]),
+                bool(cancels[number, k]),
+                (opposing or {}).get((number, k)),
+            )
+            for k in np.argsort(-np.abs(r[number]), kind="stable").tolist()
+        ]
+        heaviest = max(effects, key=lambda effect: abs(effect.weight))
+        several = effects[:TARGETS_SHOWN] if len(effects) > 1 else []
+        left -= sum(_bytes(effect.target) + _TARGET_LINE for effect in several)
+        rest = features[first : first + max(named, 0)]
         others = [with_sign(names[feature], reducer.signs_[feature]) for feature in rest]
         sizes = np.cumsum(list(map(_bytes, others)))
         others = others[: int(np.searchsorted(sizes, left - TEXT_SHOWN / 8, side="right"))]
@@ -118,14 +164,17 @@ def describe_groups(
                 mean_correlation=float(summary.mean_correlation[number]),
                 min_correlation=float(summary.min_correlation[number]),
                 min_is_exact=bool(summary.min_is_exact[number]),
-                target_correlation=float(summary.target_correlation[number]),
-                weight=float(weights[number]),
-                cancels=bool(abs(weights[number]) > largest_weight),
-                opposes=(opposing or {}).get(number),
+                target_correlation=effects[0].target_correlation,
+                weight=heaviest.weight,
+                cancels=heaviest.cancels,
+                opposes=heaviest.opposes,
                 flag=flags[number],
                 members=tuple(members),
                 others=tuple(others),
                 n_unnamed=len(features) - len(members) - len(others),
+                target=effects[0].target if several else "",
+                weight_target=heaviest.target if several else "",
+                targets=tuple(several),
             )
         )
     return tuple(groups)
@@ -136,8 +185,11 @@ def _bytes(text: str) -> int:
     return len(escape(text).encode("utf-8", "replace")) + 20
 
 
-def describe_merge(row: npt.NDArray[np.void], partner: str, strategy: str) -> str:
+def describe_merge(
+    row: npt.NDArray[np.void], partner: str, strategy: str, targets: Targets | None = None
+) -> str:
     """Put the evidence for one merge into words."""
+    targets = targets or Targets()
     other = f"with {partner}" if strategy == "sequential" else f"with the group of {partner}"
     other += " once the sign is flipped" if row["sign"] < 0 else ""
     rho, f, tolerance = (float(row[name]) for name in ("correlation", "f", "tolerance"))
@@ -153,13 +205,21 @@ def describe_merge(row: npt.NDArray[np.void], partner: str, strategy: str) -> st
         # At F = tolerance, as in the last merge to a number of groups, they differ by rounding.
         ours, written = distinguishable(decimals, rho, required if f < tolerance else rho)
         needed = f", required {written}"
-    gain = float(row["gain_share"])
+    gain = float(np.mean(row["gain_share"]))  # of several targets, as F weighs them
+    error = "mean squared error by {} % of the target's variance"
+    if targets.classes is not None:
+        error = "mean squared error of the classes' indicators by {} % of their variance"
+    elif targets.size > 1:
+        error = "mean squared error by {} % of a target's variance on average"
+    most = ""
+    if targets.size > 1 and np.max(row["bias_growth_share"]) > 0:
+        name = targets.labels[int(np.argmax(row["bias_growth_share"]))]
+        most = f"; bias grows most for {shown(name, LONGEST_NAME)}"
     f_written, limit = distinguishable(digits, f, tolerance)
     limit = min(f"{tolerance:g}", limit, key=len)
     return (
-        f"{other}: correlation {ours}{needed}; {'lowers' if gain >= 0 else 'raises'} the mean "
-        f"squared error by {digits(100 * abs(gain))} % of the target's variance "
-        f"(F = {f_written} ≤ {limit})"
+        f"{other}: correlation {ours}{needed}; {'lowers' if gain >= 0 else 'raises'} the "
+        f"{error.format(digits(100 * abs(gain)))} (F = {f_written} ≤ {limit}){most}"
     )
 
 
@@ -255,8 +315,7 @@ def _nearest_groups(
         note += f" Only the {chosen.size} largest groups are compared."
     allowed = constraint.between_groups([reducer.groups_[k] for k in chosen])
 
-    reduced = Observations(values, train.y, train.weights, train.missing)
-    statistics = ArrayStatistics.of(reduced.training())
+    statistics = ArrayStatistics.of(replace(train, X=values).training())
     noise_source = statistics
     if reducer.noise == "full":  # the residual variance of the regression on all features
         noise_source = ArrayStatistics.of(train.training(reducer.labels_ >= 0))

@@ -3,6 +3,7 @@
 Nothing else in this room reaches into models or opens data.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length
 
-from .._data._checks import check_in_memory, check_weights, real_numbers
+from .._data._checks import check_in_memory, check_weights
 from .._data._columns import Columns
-from .._data._targets import Targets
+from .._data._targets import Targets, read_targets
 from .._data._training import FeatureTable, Training, match_samples
 from .._model._regression import precision_of
 from ..theory._arrays import FloatArray
@@ -27,12 +28,13 @@ _SAME_MEAN = 1e-6  # relative to a feature's scale: how much the mean of the sam
 
 @dataclass(frozen=True)
 class Observations:
-    """Checked features, target and sample weights; features have gaps (NaN) if a model allows."""
+    """Checked features, targets and sample weights; features have gaps (NaN) if a model allows."""
 
     X: npt.NDArray[Any]
-    y: FloatArray
+    y: npt.NDArray[Any]  # as estimators take it: of shape (n,) or (n, K), or labels
     weights: FloatArray | None = None
     missing: float = 0.0  # share of values that are missing
+    targets: Targets = Targets()
 
     @cached_property
     def precision(self) -> float:
@@ -53,11 +55,18 @@ class Observations:
         return Training(
             values=values,
             columns=Columns(values.shape[1]),
-            y=self.y.reshape(len(self.y), -1),
-            targets=Targets(1 if self.y.ndim == 1 else self.y.shape[1]),
+            y=self.numbers,
+            targets=self.targets,
             weights=self.weights,
             missing="pairwise" if self.missing else "error",
         )
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The targets as numbers, of shape (n, K): those of classes are their indicators."""
+        if self.targets.classes is None:
+            return np.asarray(self.y, dtype=np.float64).reshape(len(self.y), -1)
+        return self.targets.indicators(np.searchsorted(self.targets.classes, self.y))
 
     def filled(self, reducer: Any) -> npt.NDArray[Any]:
         """Return all features, with their training means where they are missing."""
@@ -126,14 +135,38 @@ def _open(
         given, missing = names if y is None else names[::-1]
         raise ValueError(f"{given} was given without {missing}; pass both or neither.")
     values, y, sample_weight = open_features(model, X, y, sample_weight)
-    target = np.ravel(real_numbers(y, names[1]))
+    target = _open_target(fitted_reducer(model)._targets, y, names[1])
     check_consistent_length(values, target)
-    if not np.isfinite(target).all():
-        raise ValueError(f"Input {names[1]} contains NaN or infinity.")
-    if len(target) < _FEWEST or np.ptp(target) == 0:
-        raise ValueError(f"{names[1]} must have at least {_FEWEST} distinct values.")
     weights = check_weights(sample_weight, len(target))
-    return Observations(values, target, weights, share_missing(model, values))
+    return Observations(
+        values, target, weights, share_missing(model, values), fitted_reducer(model)._targets
+    )
+
+
+def _open_target(known: Targets, y: Any, name: str) -> npt.NDArray[Any]:
+    """Check targets, or labels, against those of a model."""
+    labels = known.classes
+    try:
+        if labels is None:
+            numbers, _ = read_targets(y, known=known)
+        else:
+            numbers, found = read_targets(y, "classes")
+    except ValueError as error:  # which calls every target y
+        raise ValueError(re.sub(r"\by\b", name, str(error))) from None
+    if labels is None:
+        for k in range(known.size):
+            if len(numbers) < _FEWEST or np.ptp(numbers[:, k]) == 0:
+                where = "" if known.size == 1 else f" of {known.describe(k)}"
+                raise ValueError(f"{name} must have at least {_FEWEST} distinct values{where}.")
+        return known.as_given(numbers)
+    given = found.as_given(numbers)
+    unknown = np.setdiff1d(given, labels)
+    if unknown.size:
+        listed, of_model = (", ".join(map(repr, each.tolist())) for each in (unknown, labels))
+        raise ValueError(
+            f"{name} has labels that the model does not know: {listed}. Its classes are {of_model}."
+        )
+    return np.asarray(labels[np.searchsorted(labels, given)])
 
 
 def _check_same(reducer: Any, train: Observations) -> None:

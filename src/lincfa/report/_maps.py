@@ -175,6 +175,8 @@ class Map:
     values: FloatArray | None  # one per cell, such as coefficients; NaN if unknown
     flipped: npt.NDArray[np.bool_]  # cells that enter the mean of their group with the sign flipped
     every: int = 1  # one in so many rows and columns, or points, is kept
+    target: str = ""  # of several, the one that the values are of
+    again: bool = False  # whether the groups are those of a map before, of another target
 
 
 def make_map(
@@ -229,22 +231,28 @@ def report_maps(reducer: Any, effects: FloatArray | None) -> tuple[tuple[Map, ..
     # A model that was loaded from a file can be reported on without xarray.
     if field is None or find_spec("xarray") is None:
         return (), 0
-    labels = reducer.labels_
-    given = (labels, reducer.signs_) if effects is None else (labels, reducer.signs_, effects)
-    on_grid = [_on_grid(field, each) for each in given]
+    labels, signs = _on_grid(field, reducer.labels_), _on_grid(field, reducer.signs_)
+    several = effects is not None and effects.ndim > 1
+    rows = [None] if effects is None else [_on_grid(field, row) for row in np.atleast_2d(effects)]
     wanted = [
-        (variable, position)
+        (variable, position, k)
+        for k in range(len(rows))
         for variable in field.variables
-        for position in _map_positions(_variable(on_grid[0], variable.name))
+        for position in _map_positions(_variable(labels, variable.name))
     ]
     first = wanted[:_MAPS]
     maps = []
-    for variable, position in first:
-        arrays = [_variable(each, variable.name) for each in on_grid]
-        title = _title(arrays[0], variable, position)
-        groups, signs, *values = (each.isel(position) for each in arrays)
-        whole = make_map(groups, *values, signs=signs, sizes=_group_sizes(labels), title=title)
-        maps.append(_thinned(whole, len(first)))
+    for variable, position, k in first:
+        groups, flips, *values = (
+            _variable(each, variable.name).isel(position)
+            for each in (labels, signs, rows[k])
+            if each is not None
+        )
+        title = _title(_variable(labels, variable.name), variable, position)
+        sizes = _group_sizes(reducer.labels_)
+        whole = make_map(groups, *values, signs=flips, sizes=sizes, title=title)
+        name = shown(reducer.target_names_[k], LONGEST_NAME) if several else ""
+        maps.append(replace(_thinned(whole, len(first)), target=name, again=k > 0))
     return tuple(maps), len(wanted)
 
 

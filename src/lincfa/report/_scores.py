@@ -1,31 +1,32 @@
 """Findings from regressions: coefficients, scores on held-out samples, scores along a path."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.linear_model import Ridge, RidgeCV
-from sklearn.metrics import r2_score
-from sklearn.model_selection import KFold
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from .._data._names import shown
+from .._data._targets import Targets
+from .._model._logistic import PenalizedLogistic
 from .._model._regression import RidgeRegression
 from .._model._summary import opposite_signs, scale_of_means
 from .._search._choice import best_penalties, standard_errors
 from ..baselines import RIDGES
 from ..theory._arrays import FloatArray
+from ._classes import ClassScores, TunedLogistic, probabilities, score_classes
 from ._groups import LONGEST_NAME, Opposition
 from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
+from ._intervals import FEWEST_FOR_INTERVALS, LEVEL, RESAMPLES, Interval, block_length, interval
+from ._intervals import resampled_sums
 
 _LARGEST_PROBLEM = 3e9  # largest n·D·min(n, D) for which least squares take seconds
-
-RESAMPLES = 1000
-_FEWEST_FOR_INTERVALS = 10
-_RESAMPLED_VALUES = 2**22  # drawn at once
-_LEVEL = 95
 
 _FOLDS = 5
 _FEWEST_FOR_FOLDS = 20
@@ -34,6 +35,8 @@ _PATH_STEPS = 25
 _MOST_GROUPS = 500
 _COEFFICIENTS_SHOWN = 20_000
 _OPPOSITIONS = 200  # explained by another group, those with the largest weights
+PANELS = 6  # most targets that are drawn one by one
+_POINTS_SHOWN = 500
 
 
 # Regressions
@@ -42,7 +45,7 @@ _OPPOSITIONS = 200  # explained by another group, those with the largest weights
 def fit_linear(
     estimator: Any,
     X: npt.NDArray[Any],
-    y: FloatArray,
+    y: npt.NDArray[Any],
     weights: FloatArray | None = None,
     precision: float | None = None,
 ) -> Any:
@@ -75,14 +78,15 @@ def _negligible(precision: float) -> float:
 def fit_on_reduced(
     model: Any,
     X: npt.NDArray[Any],
-    y: FloatArray,
+    y: npt.NDArray[Any],
     weights: FloatArray | None = None,
     precision: float | None = None,
 ) -> Any:
     """Return a regression on reduced features X, which it may overwrite; a search has its own."""
     if hasattr(model, "estimator_"):
         return model.estimator_
-    return fit_linear(None, X, y, weights, precision)
+    classes = fitted_reducer(model)._targets.classes
+    return fit_linear(None if classes is None else TunedLogistic(), X, y, weights, precision)
 
 
 def fit_regression(model: Any, reducer: Any, train: Observations | None) -> Any:
@@ -103,15 +107,28 @@ class Coefficients:
     groups: npt.NDArray[np.intp]  # −1 for a constant feature
     values: FloatArray  # change in the prediction per standard deviation of the feature
     n_features: int  # how many features there are, of which these are shown
+    targets: tuple[str, ...] = ()  # of several, which have a row of values each
+    log_odds: bool = False  # whether that is what changes, of a class
+
+    @property
+    def panels(self) -> "tuple[Coefficients, ...]":
+        """The coefficients of each target; of many, the first ones."""
+        if not self.targets:
+            return (self,)
+        rows = zip(self.targets, self.values, strict=True)
+        panels = [replace(self, values=values, targets=(name,)) for name, values in rows]
+        return tuple(panels[:PANELS])
 
 
 def expand_coefficients(reducer: Any, coef: FloatArray) -> Coefficients:
-    """Expand coefficients of the reduced features to all features."""
+    """Expand coefficients of the reduced features, perhaps of several targets, to all features."""
     return Coefficients(
         tuple(feature_names(reducer)[:_COEFFICIENTS_SHOWN]),
         reducer.labels_[:_COEFFICIENTS_SHOWN],
-        effect_of_features(reducer, coef)[:_COEFFICIENTS_SHOWN],
+        effect_of_features(reducer, coef)[..., :_COEFFICIENTS_SHOWN],
         reducer.n_features_in_,
+        tuple(reducer.target_names_) if coef.ndim > 1 else (),
+        reducer._targets.classes is not None,
     )
 
 
@@ -139,12 +156,13 @@ def effect_of_groups(
 
 
 def find_oppositions(
-    reducer: Any, weights: FloatArray, train: Observations | None
+    reducer: Any, weights: FloatArray, train: Observations | None, target: int = 0
 ) -> dict[int, Opposition]:
-    """Find the groups whose weight and correlation with the target have opposite signs."""
+    """Find the groups whose weight and correlation with a target have opposite signs."""
     # A correlation with the target is r_g = Σ_h β_h ρ_gh for least squares: the group's own weight
     # and what others contribute, of which the largest part of the sign of r_g is named.
-    r, beta = reducer.cohesion_["target_correlation"], weights / reducer.target_scale_
+    r = reducer.cohesion_["target_correlation"].reshape(reducer.n_groups_, -1)[:, target]
+    beta = weights / unit_of_targets(reducer)[target]
     opposing = np.flatnonzero(opposite_signs(r, beta, reducer.n_samples_))
     result = {int(number): Opposition(-1, "", np.nan) for number in opposing}
     if train is None or opposing.size == 0:
@@ -165,16 +183,13 @@ def find_oppositions(
     return result
 
 
+def unit_of_targets(reducer: Any) -> FloatArray:
+    """Return the standard deviation of each target; 1 for classes, as log odds have none."""
+    scale = np.atleast_1d(np.asarray(reducer.target_scale_, dtype=np.float64))
+    return scale if reducer._targets.classes is None else np.ones_like(scale)
+
+
 # Scores on held-out samples
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A figure with its 95 % bootstrap interval; both ends are NaN for too few samples."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -184,7 +199,27 @@ class RegressionScore:
     features: str
     n_features: int
     r2: Interval
-    rmse: Interval
+    rmse: Interval | None  # None for the mean over several targets, which differ in unit
+
+
+@dataclass(frozen=True)
+class TargetScores:
+    """Scores of the regressions for one of several targets."""
+
+    target: str
+    rows: tuple[RegressionScore, ...]
+    r2_difference: Interval | None
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Predictions from the reduced features, of some test samples and the first targets."""
+
+    targets: tuple[str, ...]
+    measured: FloatArray  # of shape (n, len(targets))
+    predicted: FloatArray
+    n_samples: int  # how many there are, of which these are shown
+    n_targets: int
 
 
 @dataclass(frozen=True)
@@ -196,16 +231,23 @@ class HeldOutScores:
     n_train: int
     n_test: int
     how: str  # what was done, in a sentence or two
+    targets: tuple[TargetScores, ...] = ()  # each of several, of which the rows above are the mean
+    predictions: Predictions | None = None  # of several targets
 
     @property
     def worse_than_mean(self) -> bool:
-        """Whether the mean of the target predicts better than the reduced features."""
-        return self.rows[-1].r2.value < 0
+        """Whether the mean of the target, or of one of several, predicts better."""
+        return bool(self.worse_targets) or self.rows[-1].r2.value < 0
+
+    @property
+    def worse_targets(self) -> list[TargetScores]:
+        """Those of several whose mean predicts better than the reduced features."""
+        return [each for each in self.targets if each.rows[-1].r2.value < 0]
 
 
 def score_model(
     model: Any, *, X: Any, y: Any, X_test: Any, y_test: Any, ordered: bool = False
-) -> HeldOutScores | None:
+) -> HeldOutScores | ClassScores | None:
     """Score a fitted model and nothing else; see :func:`collect_findings`."""
     reducer = fitted_reducer(model)
     train, test = open_training(model, X, y), open_test(model, X_test, y_test)
@@ -219,7 +261,7 @@ def score(
     train: Observations | None,
     test: Observations | None,
     ordered: bool,
-) -> HeldOutScores | None:
+) -> HeldOutScores | ClassScores | None:
     """Score on the test samples, by cross-validation without training data; None without any."""
     if test is None:
         return None
@@ -231,31 +273,26 @@ def score(
         )
     n_train = n_test - -(-n_test // _FOLDS) if train is None else len(train.y)
     sizes = [int((reducer.labels_ >= 0).sum()), int(reducer.n_groups_)]
-    estimator = getattr(model, "estimator", None)
-    on_all, on_reduced = estimator, estimator
-    if getattr(model, "penalty_", None) is not None:
-        # A penalty for all features too, or it alone would make the difference.
-        on_reduced = RidgeRegression(model.penalty_)
-        on_all = None if _is_penalized(n_train, sizes[0]) else RidgeCV(RIDGES)
+    on_all, on_reduced = _estimators(model, test.targets, n_train, sizes[0])
 
     def all_features(samples: Observations) -> npt.NDArray[Any]:
         # In the units of the reduced features, which a penalty depends on. Least squares do not,
         # except for the minimum-norm solution.
-        standardized = estimator is None or reducer.units == "standardized"
+        own = getattr(model, "estimator", None)
+        standardized = own is None or reducer.units == "standardized"
         return samples.standardized(reducer) if standardized else samples.filled(reducer)
 
     if train is None:
         predictions = [
-            _cross_predict(each, X, test.y, ordered, test.precision)
+            _cross_predict(each, X, test, ordered)
             for each, X in ((on_all, all_features(test)), (on_reduced, test.reduced(reducer)))
         ]
     else:
         full = fit_linear(on_all, all_features(train), train.y, train.weights, train.precision)
         predictions = [
-            np.ravel(full.predict(all_features(test))),
-            np.ravel(regression.predict(test.reduced(reducer))),
+            _predicted(full, all_features(test), test.targets),
+            _predicted(regression, test.reduced(reducer), test.targets),
         ]
-    rows, difference = _score_predictions(test.y, predictions, sizes, ordered)
     weighted = train is not None and train.weights is not None
     how = _describe_scoring(model, None if train is None else n_train, n_test, ordered, weighted)
     if on_all is None:
@@ -266,87 +303,128 @@ def score(
             " The regression on all features needs complete data: missing values were replaced by "
             "training means, as are reduced features of which all members are missing."
         )
-    return HeldOutScores(rows, difference, n_train, n_test, how)
+    return _held_out(test.y, test.targets, predictions, sizes, n_train, how, ordered)
+
+
+def _estimators(model: Any, targets: Targets, n_train: int, width: int) -> tuple[Any, Any]:
+    """Return what to fit to all features, and to the reduced ones; None for least squares."""
+    own, penalty = getattr(model, "estimator", None), getattr(model, "penalty_", None)
+    if targets.classes is not None:
+        return TunedLogistic(), TunedLogistic() if penalty is None else PenalizedLogistic(penalty)
+    if penalty is None:
+        return own, own
+    # A penalty for all features too, or it alone would make the difference.
+    ridge = RidgeCV(RIDGES, alpha_per_target=targets.size > 1)
+    return None if _is_penalized(n_train, width) else ridge, RidgeRegression(penalty)
+
+
+def _predicted(fitted: Any, X: npt.NDArray[Any], targets: Targets) -> FloatArray:
+    """Return predictions, one column for each target, or the probability of each class."""
+    if targets.classes is not None:
+        return probabilities(fitted, X, targets.classes)
+    return np.asarray(fitted.predict(X), dtype=np.float64).reshape(len(X), -1)
 
 
 def score_on_reduced(
-    model: Any, regression: Any, X: npt.NDArray[Any], y: FloatArray, *, ordered: bool
-) -> HeldOutScores:
+    model: Any, regression: Any, X: npt.NDArray[Any], y: npt.NDArray[Any], *, ordered: bool
+) -> HeldOutScores | ClassScores:
     """Score a regression on the reduced features X of test samples, and on nothing else."""
     reducer = fitted_reducer(model)
-    predictions = [np.ravel(regression.predict(X))]
-    rows, _ = _score_predictions(y, predictions, [int(reducer.n_groups_)], ordered)
+    targets = reducer._targets
+    predictions = [_predicted(regression, X, targets)]
     n_train = int(reducer.n_samples_)
     how = _describe_scoring(model, n_train, len(y), ordered)
-    return HeldOutScores(rows, None, n_train, len(y), how)
+    return _held_out(y, targets, predictions, [int(reducer.n_groups_)], n_train, how, ordered)
 
 
 def _cross_predict(
-    estimator: Any, X: npt.NDArray[Any], y: FloatArray, ordered: bool, precision: float
+    estimator: Any, X: npt.NDArray[Any], samples: Observations, ordered: bool
 ) -> FloatArray:
-    folds = KFold(_FOLDS) if ordered else KFold(_FOLDS, shuffle=True, random_state=0)
-    predicted = np.empty(len(y))
-    for train, test in folds.split(X):
-        fitted = fit_linear(estimator, X[train], y[train], precision=precision)
-        predicted[test] = fitted.predict(X[test]).ravel()
+    y, targets = samples.y, samples.targets
+    kind: Callable[..., Any] = KFold if targets.classes is None else StratifiedKFold
+    folds = KFold(_FOLDS) if ordered else kind(_FOLDS, shuffle=True, random_state=0)
+    predicted = np.empty((len(y), targets.size if targets.classes is None else len(targets.classes)))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        parts = list(folds.split(X, y))
+    for train, test in parts:
+        fitted = fit_linear(estimator, X[train], y[train], precision=samples.precision)
+        predicted[test] = _predicted(fitted, X[test], targets)
     return predicted
 
 
-def _score_predictions(
-    y: FloatArray, predictions: list[FloatArray], sizes: list[int], ordered: bool
+def _held_out(
+    y: npt.NDArray[Any],
+    targets: Targets,
+    predictions: list[FloatArray],
+    sizes: list[int],
+    n_train: int,
+    how: str,
+    ordered: bool,
+) -> HeldOutScores | ClassScores:
+    """Score predictions from all features, where there are any, and from the reduced ones."""
+    names = ["all features", "reduced features"][-len(predictions) :]
+    if targets.classes is not None:
+        given = list(zip(names, sizes, predictions, strict=True))
+        return score_classes(y, targets.classes, given, n_train, how, ordered)
+    y = y.reshape(len(y), -1)
+    by_target, r2s = [], []
+    for k, target in enumerate(targets.labels):
+        r2, rmse = _score_predictions(y[:, k], [each[:, k] for each in predictions], ordered)
+        by_target.append(TargetScores(target, *_scored(names, sizes, r2, rmse)))
+        r2s.append(r2)
+    if targets.size == 1:
+        (alone,) = by_target
+        return HeldOutScores(alone.rows, alone.r2_difference, n_train, len(y), how)
+    some = np.unique(np.linspace(0, len(y) - 1, min(len(y), _POINTS_SHOWN)).round().astype(int))
+    shown_targets = tuple(targets.labels[:PANELS])
+    drawn = np.ix_(some, range(len(shown_targets)))
+    return HeldOutScores(
+        *_scored(names, sizes, np.mean(r2s, axis=0), None),
+        n_train,
+        len(y),
+        how,
+        tuple(by_target),
+        Predictions(shown_targets, y[drawn], predictions[-1][drawn], len(y), targets.size),
+    )
+
+
+def _scored(
+    names: list[str], sizes: list[int], r2: FloatArray, rmse: FloatArray | None
 ) -> tuple[tuple[RegressionScore, ...], Interval | None]:
-    """Return R² and RMSE of predictions on the same bootstrap samples, and R²'s difference."""
+    rows = tuple(
+        RegressionScore(
+            name, size, interval(r2[:, k]), None if rmse is None else interval(rmse[:, k])
+        )
+        for k, (name, size) in enumerate(zip(names, sizes, strict=True))
+    )
+    return rows, interval(r2[:, 1] - r2[:, 0]) if len(names) > 1 else None
+
+
+def _score_predictions(
+    y: FloatArray, predictions: list[FloatArray], ordered: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return R² and RMSE of predictions: on all samples, then on the same bootstrap samples."""
     unit = float(np.abs(y - y.mean()).max())  # squares of extreme numbers would be 0 or infinite
     centered = (y - y.mean()) / unit
     errors = [(y - each) / unit for each in predictions]
     columns = np.column_stack([centered, centered**2, *(error**2 for error in errors)])
     n = len(y)
-    resampled = _resampled_sums(columns, ordered) if n >= _FEWEST_FOR_INTERVALS else ()
-    sums = np.vstack([columns.sum(axis=0), *resampled])
+    sums = resampled_sums(columns, ordered)
     variation = sums[:, 1] - sums[:, 0] ** 2 / n
     r2 = 1 - sums[:, 2:] / np.where(variation > 0, variation, np.nan)[:, None]
-    rmse = unit * np.sqrt(sums[:, 2:] / n)
-    names = ["all features", "reduced features"][-len(predictions) :]
-    rows = tuple(
-        RegressionScore(name, size, _interval(r2[:, k]), _interval(rmse[:, k]))
-        for k, (name, size) in enumerate(zip(names, sizes, strict=True))
-    )
-    return rows, _interval(r2[:, 1] - r2[:, 0]) if len(predictions) > 1 else None
-
-
-def _resampled_sums(columns: FloatArray, ordered: bool) -> Iterator[FloatArray]:
-    """Sum the columns over bootstrap samples of rows; of blocks of rows if these are ordered."""
-    random = np.random.default_rng(0)
-    n = len(columns)
-    length = _block_length(n) if ordered else 1
-    at_once = max(1, _RESAMPLED_VALUES // n)
-    for start in range(0, RESAMPLES, at_once):
-        count = min(at_once, RESAMPLES - start)
-        first = random.integers(n, size=(count, -(-n // length)))
-        rows = (first[:, :, None] + np.arange(length)) % n
-        yield columns[rows.reshape(count, -1)[:, :n]].sum(axis=1)
-
-
-def _block_length(n: int) -> int:
-    return max(1, int(np.cbrt(n).round()))
-
-
-def _interval(values: FloatArray) -> Interval:
-    """Return an interval from the value on all samples, followed by those on resamples."""
-    tail = (100 - _LEVEL) / 2
-    resampled = values[1:][np.isfinite(values[1:])]
-    low, high = (np.nan, np.nan)
-    if resampled.size:
-        low, high = np.percentile(resampled, [tail, 100 - tail])
-    return Interval(float(values[0]), float(low), float(high))
+    return np.asarray(r2), np.asarray(unit * np.sqrt(sums[:, 2:] / n))
 
 
 def _describe_scoring(
     model: Any, n_train: int | None, n_test: int, ordered: bool, weighted: bool = False
 ) -> str:
     estimator = getattr(model, "estimator", None)
-    penalized = getattr(model, "penalty_", None) is not None
+    classes = fitted_reducer(model)._targets.classes is not None
+    penalized = classes or getattr(model, "penalty_", None) is not None
     regression = "Ridge regressions" if penalized else "Linear regressions"
+    if classes:
+        regression = "Logistic regressions"
     if estimator is not None:
         regression = f"{estimator!r}"
     if n_train is None:
@@ -356,11 +434,11 @@ def _describe_scoring(
         how += ", with the sample weights of the fit" if weighted else ""
     if penalized:
         how += ", with penalties chosen by cross-validation"
-    if n_test < _FEWEST_FOR_INTERVALS:
+    if n_test < FEWEST_FOR_INTERVALS:
         return f"{regression} {how}. {n_test} samples are too few for intervals."
-    block = f", in blocks of {_block_length(n_test)} consecutive samples" if ordered else ""
+    block = f", in blocks of {block_length(n_test)} consecutive samples" if ordered else ""
     return (
-        f"{regression} {how}. Brackets: {_LEVEL} % bootstrap interval ({RESAMPLES} resamples of "
+        f"{regression} {how}. Brackets: {LEVEL} % bootstrap interval ({RESAMPLES} resamples of "
         f"the test set{block})."
     )
 
@@ -406,20 +484,28 @@ class ScorePath:
 
 
 def score_path(
-    model: Any, reducer: Any, train: Observations | None, test: Observations | None
+    model: Any,
+    reducer: Any,
+    train: Observations | None,
+    test: Observations | None,
+    regression: Any = None,
 ) -> ScorePath | None:
     """Return the scores of a search, or along the path of merges, if there is either."""
     if hasattr(model, "cv_results_"):
         return _search_path(model)
     if train is None or test is None or not hasattr(reducer, "merge_path_"):
         return None
-    return _merge_path(reducer, train, test)
+    estimator = None
+    if test.targets.classes is not None:  # one penalty for all, that of this model
+        regression = regression or fit_regression(model, reducer, train)
+        estimator = PenalizedLogistic(regression.penalty)
+    return _merge_path(reducer, train, test, estimator)
 
 
 def _search_path(model: Any) -> ScorePath:
     results = model.cv_results_
     columns = (results["mean_n_groups"], results["mean_test_score"], standard_errors(results))
-    ways = best_penalties(results)
+    ways = scored_ways(results)
     curves = []
     for strategy in dict.fromkeys(results["strategy"]):
         rows = ways[results["strategy"][ways] == strategy]
@@ -431,21 +517,36 @@ def _search_path(model: Any) -> ScorePath:
         tuple(curves),
         (float(columns[0][best]), float(columns[1][best])),
         f"chosen ({model.n_groups_} groups on all data)",
-        score_name(model.scoring),
+        score_name(model),
         f"Ways of merging{penalty}: means over the cross-validation folds of the training data; "
         "bars: one standard error. The marked combination was chosen.",
     )
 
 
-def score_name(scoring: Any) -> str:
+def scored_ways(results: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.intp]:
+    """Return the row of the best penalty for each way of merging that was tried."""
+    ways = best_penalties(results)
+    return ways[np.isfinite(results["mean_test_score"][ways])]
+
+
+def score_name(model: Any) -> str:
     """Name the score of a search, larger is better."""
+    scoring = model.scoring
     if scoring is None:
-        return "R² (errors truncated)"
+        classes = fitted_reducer(model)._targets.classes
+        return "R² (errors truncated)" if classes is None else "negative log loss"
     name = scoring if isinstance(scoring, str) else "score"
     return name.replace("neg_", "negative ").replace("_", " ")
 
 
-def _merge_path(reducer: Any, train: Observations, test: Observations) -> ScorePath:
+def _merge_path(
+    reducer: Any, train: Observations, test: Observations, estimator: Any
+) -> ScorePath:
+    kind, name, scored = "Linear", "R²", r2_score
+    if estimator is not None:
+        kind, name, scored = "Logistic", "accuracy", accuracy_score
+    if test.targets.size > 1 and estimator is None:
+        name = "mean R² of the targets"
     merges = reducer.merge_path_
     most = int((reducer.labels_ >= 0).sum())
     fewest = most - merges.size
@@ -470,14 +571,14 @@ def _merge_path(reducer: Any, train: Observations, test: Observations) -> ScoreP
             membership[np.arange(totals.size), cut.labels_[firsts]] = totals
             membership *= cut.signs_[firsts, None] / membership.sum(axis=0)
             X, X_test = (np.asarray(part @ membership) for part in parts)
-        fitted = fit_linear(None, X, train.y, train.weights, train.precision)
-        scores.append(r2_score(test.y, fitted.predict(X_test)))
+        fitted = fit_linear(estimator, X, train.y, train.weights, train.precision)
+        scores.append(scored(test.y, fitted.predict(X_test)))
     r2 = np.array(scores)
     return ScorePath(
         (Curve(reducer.strategy, numbers.astype(float), r2, np.full(len(r2), np.nan)),),
         (float(reducer.n_groups_), float(r2[numbers == reducer.n_groups_][0])),
         "this model",
-        "R²",
-        f"Linear regressions fitted to {len(train.y)} samples and scored on {len(test.y)} others, "
+        name,
+        f"{kind} regressions fitted to {len(train.y)} samples and scored on {len(test.y)} others, "
         "for different cuts of the merge path. The marked model was not chosen by these scores.",
     )

@@ -7,45 +7,92 @@ import numpy as np
 from .._data._names import shown
 from .._model._display import count, decimals, digits, distinguishable
 from .._model._summary import LARGEST_WEIGHT
+from ._classes import MOST_FREQUENT, ClassScores
 from ._findings import Findings
 from ._groups import LONGEST_NAME, PairTable
 from ._maps import CONSTANT, LEFT_OUT, Map
-from ._scores import HeldOutScores
+from ._intervals import Interval
+from ._scores import PANELS, HeldOutScores
 
 GROUPS_NUMBERED = 9  # on a map, the largest
 _NEAREST_SHOWN = 10
 _OPPOSITIONS_SHOWN = 10
+_NAMED = 3  # targets in one sentence
+_LINCFACV = "LinCFACV, on the command line --tolerance cv"
+_SEARCH = "Try {}: it chooses how much to merge and a{} penalty by cross-validation."
+_MORE_DATA = (
+    "Cross-validation has already chosen how to merge, so more samples or other features are "
+    "needed, or the held-out samples differ from the others."
+)
 _WORSE = "predict worse than the mean of the target: R² is below 0"
 
 
 def list_warnings(
-    scores: HeldOutScores | None, n_cancelling: int, n_groups: int, searched: bool
+    scores: HeldOutScores | ClassScores | None,
+    n_cancelling: int,
+    n_coefficients: int,
+    searched: bool,
 ) -> list[str]:
     """State what a reader must know first, and what to try; usually nothing."""
     warnings = []
-    if scores is not None and scores.worse_than_mean:
-        advice = (
-            "Cross-validation has already chosen how to merge, so more samples or other features "
-            "are needed, or the held-out samples differ from the others."
-            if searched
-            else "Try LinCFACV, on the command line --tolerance cv: it chooses how much to merge "
-            "and a ridge penalty by cross-validation."
-        )
-        r2 = scores.rows[-1].r2.value
-        warnings.append(
-            "The reduced features predict worse than the mean of the target: R² is "
-            f"{'about 0' if r2 > -0.0005 else decimals(r2)} on {scores.n_test} held-out "
-            f"samples. {advice}"
-        )
+    if isinstance(scores, ClassScores):
+        if scores.no_better_than_most_frequent:
+            advice = _MORE_DATA if searched else _SEARCH.format("LinCFAClassifierCV", "")
+            warnings.append(f"{_no_better(scores)} {advice}")
+    elif scores is not None and scores.worse_than_mean:
+        advice = _MORE_DATA if searched else _SEARCH.format(_LINCFACV, " ridge")
+        warnings.append(f"{_worse(scores)} {advice}")
     if n_cancelling:
         advice = "" if searched else " LinCFACV chooses a penalty against this."
         warnings.append(
-            f"{n_cancelling} of {n_groups} coefficients are larger than {LARGEST_WEIGHT:g} "
+            f"{n_cancelling} of {n_coefficients} coefficients are larger than {LARGEST_WEIGHT:g} "
             "standard deviations of the target per standard deviation of the reduced feature. "
             "These are weights of opposite sign that nearly cancel: do not interpret them."
             f"{advice}"
         )
     return warnings
+
+
+def _worse(scores: HeldOutScores) -> str:
+    """State that the mean predicts better, for one target or for some of several."""
+    end = f"on {scores.n_test} held-out samples."
+    if not scores.worse_targets:
+        r2 = _about(scores.rows[-1].r2.value)
+        return f"The reduced features predict worse than the mean of the target: R² is {r2} {end}"
+    worst = sorted(scores.worse_targets, key=lambda each: each.rows[-1].r2.value)
+    listed = [
+        f"{_about(each.rows[-1].r2.value)} for {shown(each.target, LONGEST_NAME)}"
+        for each in worst[:_NAMED]
+    ]
+    listed += [f"below 0 for {len(worst) - _NAMED} more"] if len(worst) > _NAMED else []
+    return (
+        f"The reduced features predict {len(worst)} of {len(scores.targets)} targets worse than "
+        f"{'its mean' if len(worst) == 1 else 'their means'}: R² is {', '.join(listed)}, {end}"
+    )
+
+
+def _no_better(scores: ClassScores) -> str:
+    """State that the most frequent class is right as often."""
+    guess, reduced = scores.rows[0], scores.rows[-1]
+    text = (
+        f"The reduced features predict no better than the {MOST_FREQUENT}: they are right in "
+        f"{_percent(reduced.accuracy.value)} of {scores.n_test} held-out samples, and "
+        f"{_percent(guess.accuracy.value)} of these are of the class {scores.most_frequent}."
+    )
+    if reduced.log_loss.value < guess.log_loss.value:
+        text += (
+            " Their probabilities say more than the share of each class: log loss "
+            f"{digits(reduced.log_loss.value)} instead of {digits(guess.log_loss.value)}."
+        )
+    return text
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _about(r2: float) -> str:
+    return "about 0" if r2 > -0.0005 else decimals(r2)
 
 
 def describe_reduction(findings: Findings) -> str:
@@ -93,23 +140,32 @@ def kind_of_mean(findings: Findings) -> str:
 
 def describe_oppositions(findings: Findings) -> tuple[str, list[str]]:
     """Explain weights whose sign is opposite to that of the correlation with the target."""
-    opposing = [group for group in findings.groups if group.opposes is not None]
+    opposing = [
+        (group, effect)
+        for group in findings.groups
+        for effect in group.effects
+        if effect.opposes is not None
+    ]
     if not opposing:
         return "", []
     text = (
         f"“±” marks {count(len(opposing), 'coefficient')} whose sign is opposite to that of the "
-        "correlation with the target. A coefficient is the effect of a group given all others, "
-        "whereas its correlation with the target includes the effects of groups that it is "
-        "correlated with."
+        f"correlation with the {noun_of_target(findings)}. A coefficient is the effect of a group "
+        "given all others, "
+        f"whereas its correlation with the {noun_of_target(findings)} includes the effects of "
+        "groups that it is correlated with."
     )
 
     def labelled(number: int, name: str) -> str:  # as in the table
         return f"{number} {name}" if findings.maps else name
 
-    largest = sorted((abs(group.weight) for group in opposing), reverse=True)[:_OPPOSITIONS_SHOWN]
+    largest = sorted((abs(effect.weight) for _, effect in opposing), reverse=True)
+    smallest = largest[:_OPPOSITIONS_SHOWN][-1]
     rows = []
-    for group in [group for group in opposing if abs(group.weight) >= largest[-1]]:
-        found = group.opposes
+    for group, effect in opposing:
+        if abs(effect.weight) < smallest:
+            continue
+        found = effect.opposes
         mainly = ""
         if found is not None and found.name:
             mainly = (
@@ -117,19 +173,48 @@ def describe_oppositions(findings: Findings) -> tuple[str, list[str]]:
                 f"{decimals(found.correlation)})"
             )
         rows.append(
-            f"{labelled(group.number, group.name)}: correlated with the target by "
-            f"{decimals(group.target_correlation)}{mainly}; given the others, its coefficient is "
-            f"{digits(group.weight)}."
+            f"{labelled(group.number, group.name)}: correlated with "
+            f"{effect.target or the_target(findings)} by {decimals(effect.target_correlation)}"
+            f"{mainly}; given the others, its coefficient is {digits(effect.weight)}."
         )
     if len(opposing) > len(rows):
         rows.append(f"… and {len(opposing) - len(rows)} more, with smaller coefficients")
     return text, rows
 
 
+def noun_of_target(findings: Findings) -> str:
+    """Name what is predicted: a target, or a class."""
+    return "class" if findings.classes else "target"
+
+
+def the_target(findings: Findings) -> str:
+    """Name the only target; of two classes the second."""
+    return f"the class {shown(findings.targets[0])}" if findings.classes else "the target"
+
+
+def describe_coefficient(findings: Findings) -> str:
+    """Explain the coefficients of the reduced features."""
+    unit = "per standard deviation of the reduced feature"
+    if not findings.classes:
+        return f"change in the prediction {unit}"
+    if len(findings.targets) == 1:
+        return f"change in the log odds of {the_target(findings)} {unit}"
+    return (
+        f"change in the score of a class {unit}. Scores are log odds up to a number that all "
+        "classes share: the coefficients of two classes differ by the change in the log odds of "
+        "one against the other"
+    )
+
+
 def _describe_rule(findings: Findings) -> str:
     """Explain when features merge, with the settings of the model."""
     settings, pairs = findings.settings, findings.pairs
-    rule = "Features merge if sharing one coefficient in a linear regression of the target"
+    what = "the target"
+    if findings.classes:
+        what = "the classes, as numbers that are 1 for a class and 0 for others,"
+    elif len(findings.targets) > 1:
+        what = "the targets, summed over these,"
+    rule = f"Features merge if sharing one coefficient in a linear regression of {what}"
     if settings.get("n_groups") is not None:
         text = (
             "Merges that add the least bias for the variance they save come first, until "
@@ -154,27 +239,35 @@ def _describe_rule(findings: Findings) -> str:
     return text
 
 
-def compare_scores(scores: HeldOutScores) -> str:
+def compare_scores(scores: HeldOutScores | ClassScores) -> str:
     """State whether the reduced features predict better, as far as the test set shows."""
-    difference = scores.r2_difference
-    useless = all(row.r2.value < 0 for row in scores.rows)
-    if difference is None:
+    if isinstance(scores, ClassScores):
+        found = scores.log_loss_difference
+        gain = None if found is None else Interval(-found.value, -found.high, -found.low)
+        useless, worse, by = False, "", ", by log loss"
+    else:
+        gain = scores.r2_difference
+        useless = all(row.r2.value < 0 for row in scores.rows)
+        several = bool(scores.targets)
+        worse = _WORSE.replace("the target: R²", "the targets: mean R²") if several else _WORSE
+        by = ", by the mean R² of the targets" if several else ""
+    if gain is None:
         text = "Only the reduced features were scored: the full data were not in memory."
-        return f"{text} They {_WORSE}." if useless else text
-    reduced_better, all_better = difference.low > 0, difference.high < 0
+        return f"{text} They {worse}." if useless else text
+    reduced_better, all_better = gain.low > 0, gain.high < 0
     if useless:
-        text = f"Both {_WORSE}."
+        text = f"Both {worse}."
         if reduced_better or all_better:
             text += f" {'The reduced' if reduced_better else 'All'} features are less far off."
         return text
-    if isnan(difference.low):
+    if isnan(gain.low):
         return "The test set is too small to tell which predicts better."
-    if difference.low == difference.high == 0:
+    if gain.low == gain.high == 0:
         return "Both predict equally well."
     if reduced_better or all_better:
         verdict = "better" if reduced_better else "worse"
-        return f"On this test set, the reduced features predict {verdict} than all features."
-    return "The difference is not clear: another test set could reverse it."
+        return f"On this test set, the reduced features predict {verdict} than all features{by}."
+    return f"The difference is not clear{by}: another test set could reverse it."
 
 
 def describe_omissions(findings: Findings) -> list[str]:
@@ -252,21 +345,47 @@ def captions(findings: Findings) -> dict[str, str]:
         shared += " in proportion to their weights"
     if findings.n_flipped:
         shared += ", with the opposite sign if flipped"
-    if coefficients is not None:
+    for k, panel in enumerate(() if coefficients is None else coefficients.panels):
+        what = "the prediction"
+        if findings.classes:
+            what = f"the score of the class {panel.targets[0]}" if panel.targets else "the log odds"
+        elif panel.targets:
+            what = f"the prediction of {shown(panel.targets[0], LONGEST_NAME)}"
         text = (
             "Coefficients of the regression on the reduced features, expanded to all features in "
-            "column order: the change in the prediction per standard deviation of the feature. "
+            f"column order: the change in {what} per standard deviation of the feature. "
             f"Members of a group share {shared}."
         )
-        if len(coefficients.names) < coefficients.n_features:
-            text += (
-                f" The first {len(coefficients.names)} of {coefficients.n_features} features are "
-                "shown."
-            )
-        result["coefficients"] = text
+        if len(panel.names) < panel.n_features:
+            text += f" The first {len(panel.names)} of {panel.n_features} features are shown."
+        result[coefficient_picture(k)] = text
+    if len(findings.targets) > PANELS and coefficients is not None:
+        more = len(findings.targets) - PANELS
+        result[coefficient_picture(PANELS - 1)] += (
+            f" Those of {more} more {_plural(findings)} are not shown."
+        )
+    if isinstance(findings.scores, ClassScores):
+        result |= _captions_of_classes(findings.scores)
+    elif findings.scores is not None and findings.scores.predictions is not None:
+        drawn = findings.scores.predictions
+        text = (
+            "Predictions from the reduced features against what was measured, of samples that the "
+            "regression has not seen; on the line both are equal."
+        )
+        if len(drawn.measured) < drawn.n_samples:
+            text += f" {len(drawn.measured)} of {drawn.n_samples} samples are shown."
+        if len(drawn.targets) < drawn.n_targets:
+            more = drawn.n_targets - len(drawn.targets)
+            text += f" {count(more, 'more target')} {_are(more)} not shown."
+        result["predictions"] = text
     elsewhere = "The same colour elsewhere may be a different group."
     for k, map in enumerate(findings.maps):
         title = f"{map.title}: " if map.title else ""
+        prediction = "the prediction"
+        if findings.classes:
+            prediction = f"the score of {map.target or the_target(findings)}"
+        elif map.target:
+            prediction = f"the prediction of {map.target}"
         cut = _describe_thinning(findings, map, last=k == len(findings.maps) - 1)
         flipped = ", dotted cells enter with their sign flipped" if map.flipped.any() else ""
         result[f"map-{k}"] = (
@@ -275,7 +394,7 @@ def captions(findings: Findings) -> dict[str, str]:
         )
         result[f"weights-{k}"] = (
             f"{title}Coefficients of the regression on the reduced features, expanded to the "
-            "cells: how much the prediction rises (red) or falls (blue) per standard deviation of "
+            f"cells: how much {prediction} rises (red) or falls (blue) per standard deviation of "
             f"the cell. Cells of a group share {shared}.{cut}"
         )
     if findings.spectrum is not None:
@@ -284,6 +403,31 @@ def captions(findings: Findings) -> dict[str, str]:
             f"have different colours. {elsewhere} Single features are grey."
         )
     return result
+
+
+def coefficient_picture(number: int) -> str:
+    """Return the name of the picture of a target's coefficients."""
+    return f"coefficients-{number}" if number else "coefficients"
+
+
+def _plural(findings: Findings) -> str:
+    return "classes" if findings.classes else "targets"
+
+
+def _captions_of_classes(scores: ClassScores) -> dict[str, str]:
+    text = (
+        "Share of a class that is found against the share of the others that are taken for it, as "
+        "fewer and fewer of its probability are required. The area under a curve is the "
+        "probability that a sample of the class has more of it than one of another; 0.5 is chance."
+    )
+    more = scores.roc.n_curves - len(scores.roc.curves)
+    if more:
+        text += f" The most frequent classes; {more} more {_are(more)} not shown."
+    return {
+        "confusion": "Test samples by their class and the class predicted from the reduced "
+        "features. Those on the diagonal are right; shades are shares of a class.",
+        "roc": text,
+    }
 
 
 def _describe_numbers(map: Map) -> str:
@@ -324,12 +468,21 @@ def alternatives(findings: Findings) -> dict[str, str]:
             f"{findings.path.score_name} against the number of groups; marked: {number:g} groups "
             f"with {decimals(score)}, {findings.path.chosen_name}."
         )
-    if findings.coefficients is not None:
-        values = findings.coefficients.values
-        result["coefficients"] = (
-            f"Coefficients of {count(values.size, 'feature')}, from {values.min():.3g} to "
+    coefficients = findings.coefficients
+    for k, panel in enumerate(() if coefficients is None else coefficients.panels):
+        values, of = panel.values, f" for {panel.targets[0]}" if panel.targets else ""
+        result[coefficient_picture(k)] = (
+            f"Coefficients of {count(values.size, 'feature')}{of}, from {values.min():.3g} to "
             f"{values.max():.3g}."
         )
+    if isinstance(findings.scores, ClassScores):
+        right, total = np.trace(findings.scores.confusion.counts), findings.scores.n_test
+        areas = [f"{decimals(c.area)} for {c.label}" for c in findings.scores.roc.curves]
+        result["confusion"] = f"Confusion matrix: {right} of {total} samples are right."
+        result["roc"] = f"Curves of classes found; areas below: {', '.join(areas)}."
+    elif findings.scores is not None and findings.scores.predictions is not None:
+        names = ", ".join(findings.scores.predictions.targets)
+        result["predictions"] = f"Predicted against measured, for {names}."
     for k, map in enumerate(findings.maps):
         name = f"Map of {map.title}" if map.title else "Map"
         counts = {

@@ -1,0 +1,55 @@
+"""Figures with bootstrap intervals: test samples are drawn again and again."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..theory._arrays import FloatArray
+
+RESAMPLES = 1000
+FEWEST_FOR_INTERVALS = 10
+LEVEL = 95
+_RESAMPLED_VALUES = 2**24  # drawn at once
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A figure with its 95 % bootstrap interval; both ends are NaN for too few samples."""
+
+    value: float
+    low: float
+    high: float
+
+
+def interval(values: FloatArray) -> Interval:
+    """Return an interval from the value on all samples, followed by those on resamples."""
+    tail = (100 - LEVEL) / 2
+    resampled = values[1:][np.isfinite(values[1:])]
+    low, high = (np.nan, np.nan)
+    if resampled.size:
+        low, high = np.percentile(resampled, [tail, 100 - tail])
+    return Interval(float(values[0]), float(low), float(high))
+
+
+def resampled_sums(columns: FloatArray, ordered: bool) -> FloatArray:
+    """Sum the columns over all rows, then over bootstrap samples of rows, if these are enough.
+
+    If the rows are ordered, blocks of them are drawn. For as many rows, the same are drawn always.
+    """
+    n, sums = len(columns), [columns.sum(axis=0, keepdims=True)]
+    if n < FEWEST_FOR_INTERVALS:
+        return sums[0]
+    random = np.random.default_rng(0)
+    length = block_length(n) if ordered else 1
+    at_once = max(1, _RESAMPLED_VALUES // columns.size)
+    for start in range(0, RESAMPLES, at_once):
+        count = min(at_once, RESAMPLES - start)
+        first = random.integers(n, size=(count, -(-n // length)))
+        rows = (first[:, :, None] + np.arange(length)) % n
+        sums.append(columns[rows.reshape(count, -1)[:, :n]].sum(axis=1))
+    return np.vstack(sums)
+
+
+def block_length(n: int) -> int:
+    """Return how many consecutive samples are drawn together."""
+    return max(1, int(np.cbrt(n).round()))
