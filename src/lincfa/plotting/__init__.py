@@ -1,10 +1,22 @@
 """Figures of fitted models; they need matplotlib."""
 
+from ._charts import confusion_size as confusion_size
 from ._charts import draw_coefficients as draw_coefficients
+from ._charts import draw_confusion as draw_confusion
 from ._charts import draw_correlation as draw_correlation
 from ._charts import draw_path as draw_path
+from ._charts import draw_predictions as draw_predictions
+from ._charts import draw_roc as draw_roc
 from ._charts import draw_thresholds as draw_thresholds
-from ._charts import plot_coefficients, plot_correlation, plot_path, plot_search, plot_thresholds
+from ._charts import (
+    plot_coefficients,
+    plot_confusion,
+    plot_correlation,
+    plot_path,
+    plot_roc,
+    plot_search,
+    plot_thresholds,
+)
 from ._figures import NAMES_SHOWN as NAMES_SHOWN
 from ._figures import default_style as default_style
 from ._figures import new_figure as new_figure
@@ -21,9 +33,11 @@ from ._svg import svg as svg
 __all__ = [
     "plot_coefficient_map",
     "plot_coefficients",
+    "plot_confusion",
     "plot_correlation",
     "plot_map",
     "plot_path",
+    "plot_roc",
     "plot_search",
     "plot_spectrum",
     "plot_stability_map",

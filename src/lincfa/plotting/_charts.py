@@ -8,10 +8,11 @@ import numpy.typing as npt
 
 from .._data._checks import real_numbers
 from .._data._names import shown
-from .._lincfa_cv import LinCFACV
 from .._model._parameters import is_count
 from .._model._regression import linear_coefficients
-from .._search._choice import best_penalties, standard_errors, ways_of_merging
+from .._search._choice import standard_errors, ways_of_merging
+from .._search._estimator import GroupSearch
+from ..report._classes import Confusion, Roc, confuse, trace_roc
 from ..report._groups import CorrelationMatrix, Pairs, collect_pairs, correlate_by_group
 from ..report._inputs import (
     Observations,
@@ -23,15 +24,16 @@ from ..report._inputs import (
 )
 from ..report._scores import (
     Coefficients,
+    Predictions,
     ScorePath,
     expand_coefficients,
     score_name,
     score_path,
+    scored_ways,
 )
 from ..theory._arrays import FloatArray
 from ._figures import (
     BLUE,
-    EFFECT,
     GREY,
     MARKS_DRAWN,
     NAMES_SHOWN,
@@ -40,6 +42,7 @@ from ._figures import (
     SYMLOG,
     VERMILION,
     axes_or_new,
+    effect,
     focus,
     ink,
     legend_above,
@@ -63,54 +66,80 @@ _STRIP = 0.1  # width of the strip for pairs that need no correlation, as a shar
 _NARROWEST = 1e-6
 _FEWEST_TICKS = 3
 _MARGIN = 1.15
+_LABELLED = 12  # classes, up to which a confusion matrix has numbers in its cells
+_DARK = 0.6  # share from which a cell has white numbers
 _RING: dict[str, Any] = {"marker": "o", "markersize": 14, "markerfacecolor": "none"}
 
 
 # Coefficients
 
 
-def plot_coefficients(model: Any, coef: Any = None, *, ax: "Axes | None" = None) -> "Axes":
+def plot_coefficients(
+    model: Any, coef: Any = None, *, target: Any = None, ax: "Axes | None" = None
+) -> "Axes":
     """Draw the coefficients of the reduced features, expanded to all features.
 
     In column order, coloured by group for the largest groups. A coefficient is the change in the
-    prediction per standard deviation of the feature.
+    prediction, for classes in the log odds, per standard deviation of the feature.
 
     Parameters
     ----------
-    model : LinCFA or LinCFACV
+    model : LinCFA, LinCFACV or LinCFAClassifierCV
         Fitted.
-    coef : array of shape (n_groups_,), default=None
+    coef : array of shape (n_groups_,) or (n_targets, n_groups_), default=None
         Coefficients of a linear model on the reduced features; None for those of the ``estimator_``
-        of a LinCFACV.
+        of a search.
+    target : str or int, default=None
+        Which of several targets or classes, by name or number; required if there are several.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure, without a window.
     """
-    reducer, coef = check_coefficients(model, coef)
+    reducer, coef = check_coefficients(model, coef, target)
     ax = axes_or_new(ax, 9, 4.4)
     draw_coefficients(expand_coefficients(reducer, coef), ax)
     return ax
 
 
-def check_coefficients(model: Any, coef: Any) -> tuple[Any, FloatArray]:
-    """Return the fitted LinCFA and the checked coefficients of its reduced features."""
+def check_coefficients(model: Any, coef: Any, target: Any = None) -> tuple[Any, FloatArray]:
+    """Return the fitted LinCFA and the coefficients of its reduced features for one target."""
     reducer = fitted_reducer(model)
     if coef is None:
         own = linear_coefficients(getattr(model, "estimator_", None), reducer.n_groups_)
         if own is None:
             raise ValueError(
                 "coef is required: the coefficients of a linear model on the reduced features. "
-                "Only a LinCFACV with a linear estimator has its own."
+                "Only a search with a linear estimator has its own."
             )
-        return reducer, own[0]
-    given = real_numbers(coef, "coef")
+        given = own[0]
+    else:
+        given = real_numbers(coef, "coef")
     if given.shape == (1, reducer.n_groups_):  # the target was a matrix of one column
         given = given[0]
+    names = reducer.target_names_
+    if given.shape == (len(names), reducer.n_groups_) and len(names) > 1:
+        return reducer, given[_number(names, target, reducer)]
     if given.shape != (reducer.n_groups_,):
         raise ValueError(
             f"coef must have one coefficient per reduced feature, shape ({reducer.n_groups_},), "
             f"got {given.shape}."
         )
     return reducer, given
+
+
+def _number(names: list[str], target: Any, reducer: Any) -> int:
+    """Return the number of a target that is given by name or number."""
+    noun = "targets" if reducer._targets.classes is None else "classes"
+    listed = ", ".join(map(repr, names[:10])) + (", …" if len(names) > 10 else "")
+    if target is None:
+        raise ValueError(
+            f"There are coefficients for {len(names)} {noun}: choose one with target=, by name or "
+            f"number, of {listed}."
+        )
+    if str(target) in names:
+        return names.index(str(target))
+    if not is_count(target) or not 0 <= int(target) < len(names):
+        raise ValueError(f"There is no target {target!r}; the {noun} are {listed}.")
+    return int(target)
 
 
 def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
@@ -150,7 +179,7 @@ def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
     ax.set(
         xlim=(-0.02 * size - 0.5, 1.02 * size - 0.5),
         xlabel=f"{part}{coefficients.n_features} features, in column order",
-        ylabel=EFFECT.format("feature"),
+        ylabel=effect("feature", log_odds=coefficients.log_odds),
     )
     _scale(ax, values)
     ax.grid(alpha=0.3, axis="y")
@@ -192,7 +221,7 @@ def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" 
 
     Parameters
     ----------
-    model : LinCFA or LinCFACV
+    model : LinCFA, LinCFACV or LinCFAClassifierCV
         Fitted.
     X : array, data frame or field of shape (n_samples, n_features)
         Samples to correlate: the training data, or others.
@@ -263,7 +292,7 @@ def plot_thresholds(
 
     Parameters
     ----------
-    model : LinCFA or LinCFACV
+    model : LinCFA, LinCFACV or LinCFAClassifierCV
         Fitted, with a strategy other than ``"joint"``.
     X, y : arrays or data frames, default=None
         The training data, for pairs that nearly merged; None for merged pairs only.
@@ -376,18 +405,19 @@ def plot_path(
 ) -> "Axes":
     """Draw scores against the number of groups; a ring marks the model.
 
-    For :class:`LinCFACV`, the scores of its search, one line per strategy, with bars of one
-    standard error. For :class:`LinCFA` with a merge path (``"agglomerative"`` and ``"joint"``), R²
-    of linear regressions on the groups at different cuts of the path.
+    For a search, its scores, one line per strategy, with bars of one standard error. For
+    :class:`LinCFA` with a merge path (``"agglomerative"`` and ``"joint"``), R² of linear
+    regressions on the groups at different cuts of the path, of several targets its mean; for
+    classes the accuracy of logistic regressions.
 
     Parameters
     ----------
-    model : LinCFA or LinCFACV
+    model : LinCFA, LinCFACV or LinCFAClassifierCV
         Fitted.
     X, y : arrays or data frames, default=None
-        The training data; not needed for LinCFACV.
+        The training data; not needed for a search.
     X_test, y_test : arrays or data frames, default=None
-        Samples to score on; not needed for LinCFACV.
+        Samples to score on; not needed for a search.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure, without a window.
     """
@@ -455,17 +485,17 @@ def _count_ticks(low: float, high: float) -> FloatArray:
     return np.asarray(within)
 
 
-def plot_search(search: LinCFACV) -> "Figure":
-    """Draw the scores of a fitted :class:`LinCFACV` against number of groups and penalty.
+def plot_search(search: Any) -> "Figure":
+    """Draw the scores of a fitted search against number of groups and penalty.
 
     On the left each way of merging with its best penalty, one line per strategy and smallest
     correlation; on the right the penalties of the chosen one. Bars are one standard error, a ring
     marks the choice, and hollow points have too many groups to be chosen without a penalty. With an
-    ``estimator`` there are no penalties.
+    ``estimator`` there are no penalties. What was left out of the search is not drawn.
 
     Parameters
     ----------
-    search : LinCFACV
+    search : LinCFACV or LinCFAClassifierCV
         Fitted.
 
     Returns
@@ -473,19 +503,24 @@ def plot_search(search: LinCFACV) -> "Figure":
     matplotlib.figure.Figure
         To show or save; it has no window.
     """
-    if not isinstance(search, LinCFACV):
-        raise TypeError(f"plot_search draws a LinCFACV, got {type(search).__name__}")
+    if not isinstance(search, GroupSearch):
+        raise TypeError(
+            "plot_search draws a LinCFACV or LinCFAClassifierCV, got "
+            f"{type(search).__name__}"
+        )
     fitted_reducer(search)
     if not hasattr(search, "cv_results_"):
         raise ValueError("A model that was loaded from a file has no scores of its search to draw.")
     results, best = search.cv_results_, search.best_index_
-    ways = best_penalties(results)
+    ways = scored_ways(results)
     with_penalties = "penalty" in results
     figure = new_figure(10 if with_penalties else 6, 4.2)
     panels = np.ravel(figure.subplots(1, 1 + with_penalties, sharey=True))
     kinds = list(zip(results["strategy"], results["min_correlation"], strict=True))
     for number, kind in enumerate(dict.fromkeys(kinds)):
-        rows = np.array([row for row in ways if kinds[row] == kind])
+        rows = np.array([row for row in ways if kinds[row] == kind], dtype=np.intp)
+        if rows.size == 0:
+            continue
         strategy, least = kind
         label = strategy if least == -1 else f"{strategy}, correlation ≥ {least:g}"
         color, _ = SERIES[number % len(SERIES)]
@@ -508,7 +543,7 @@ def plot_search(search: LinCFACV) -> "Figure":
         panel.grid(alpha=0.3)
     focus(panels[0], results["mean_test_score"][shown_rows], results["mean_test_score"][best])
     panels[0].set(
-        xlabel="mean number of groups", ylabel=f"{score_name(search.scoring)},\nmean over folds"
+        xlabel="mean number of groups", ylabel=f"{score_name(search)},\nmean over folds"
     )
     if not results["eligible"][shown_rows].all():
         panels[0].plot([], [], "o", mfc="white", mec="gray", label="too many groups")
@@ -532,3 +567,129 @@ def _draw_scores(
     for drawn, face in ((rows[eligible[rows]], color), (rows[~eligible[rows]], "white")):
         points: dict[str, Any] = {"markersize": 4, "mfc": face, "mec": color}
         ax.plot(x[drawn], score[drawn], "o", **points)
+
+
+# Predictions
+
+
+def draw_predictions(predictions: Predictions, panels: Any) -> None:
+    """Draw predicted against measured values, one panel for each target."""
+    axes = np.ravel(panels)
+    for k, (ax, name) in enumerate(zip(axes, predictions.targets, strict=False)):
+        x, y = predictions.measured[:, k], predictions.predicted[:, k]
+        ax.scatter(x, y, s=mark_size(2 * x.size), color=BLUE, alpha=0.6, linewidths=0)
+        ax.axline((x.mean(), x.mean()), slope=1, color=ink(), linestyle="--", linewidth=0.9)
+        ax.set_title(shown(name, _LONGEST_NAME), fontsize="medium", parse_math=False, usetex=False)
+        ax.grid(alpha=0.3)
+    for ax in axes[len(predictions.targets) :]:
+        ax.set_visible(False)
+    figure = axes[0].figure
+    figure.supxlabel("measured", fontsize="medium")
+    figure.supylabel("predicted", fontsize="medium")
+
+
+def plot_confusion(model: Any, X: Any, y: Any, *, ax: "Axes | None" = None) -> "Axes":
+    """Draw how many samples of each class are predicted to be of which.
+
+    Shades are shares of the samples of a class.
+
+    Parameters
+    ----------
+    model : LinCFAClassifierCV
+        Fitted.
+    X : array, data frame or field of shape (n_samples, n_features)
+        Samples to classify; best those that the model was not fitted to.
+    y : array of shape (n_samples,)
+        Their labels.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None for a new figure, without a window.
+    """
+    samples, p = _classified(model, X, y, "plot_confusion")
+    classes = model.classes_
+    ax = axes_or_new(ax, *confusion_size(len(classes)), square=True)
+    draw_confusion(confuse(samples.y, classes[p.argmax(axis=1)], classes), ax)
+    return ax
+
+
+def plot_roc(model: Any, X: Any, y: Any, *, ax: "Axes | None" = None) -> "Axes":
+    """Draw the ROC curve of the second of two classes, or of each class against the rest.
+
+    Of more than six classes, those of the most frequent ones. The legend has the areas below.
+
+    Parameters
+    ----------
+    model : LinCFAClassifierCV
+        Fitted.
+    X : array, data frame or field of shape (n_samples, n_features)
+        Samples to classify; best those that the model was not fitted to.
+    y : array of shape (n_samples,)
+        Their labels.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None for a new figure, without a window.
+    """
+    samples, p = _classified(model, X, y, "plot_roc")
+    ax = axes_or_new(ax, 5.4, 5.4)
+    draw_roc(trace_roc(samples.y, p, model.classes_), ax)
+    return ax
+
+
+def _classified(model: Any, X: Any, y: Any, function: str) -> tuple[Observations, FloatArray]:
+    """Return checked samples, and the probability of each class."""
+    reducer = fitted_reducer(model)
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"{function} draws the predictions of a LinCFAClassifierCV, and this "
+            f"{type(model).__name__} predicts no classes."
+        )
+    samples = open_test(model, X, y)
+    if samples is None:
+        raise ValueError(f"{function} needs samples X and their labels y.")
+    return samples, np.asarray(model.estimator_.predict_proba(samples.reduced(reducer)))
+
+
+def confusion_size(n_classes: int) -> tuple[float, float]:
+    """Return the size of a figure of a confusion matrix, in inches."""
+    side = float(np.clip(0.7 * n_classes, 2.8, 6.0))
+    return side + 2, side + 1
+
+
+def draw_confusion(confusion: Confusion, ax: "Axes") -> None:
+    """Draw a confusion matrix, with numbers if there is room."""
+    counts = confusion.counts
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, interpolation="none")
+    bar = ax.figure.colorbar(image, ax=ax, label="share of the class", shrink=0.9)
+    bar.outline.set_visible(False)
+    if len(counts) <= _LABELLED:
+        for row, column in np.ndindex(*counts.shape):
+            # Not quite black, which becomes the colour of a page's text.
+            color = "#ffffff" if shares[row, column] > _DARK else "#1b2127"
+            place = {"ha": "center", "va": "center_baseline"}
+            ax.text(column, row, str(counts[row, column]), color=color, **place)  # type: ignore[arg-type]
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    if len(counts) <= NAMES_SHOWN:
+        name_ticks(ax.xaxis, confusion.classes)
+        name_ticks(ax.yaxis, confusion.classes)
+    else:
+        ax.set(xticks=[], yticks=[])
+    ax.set(xlabel="predicted class", ylabel="class")
+
+
+def draw_roc(roc: Roc, ax: "Axes") -> None:
+    """Draw the curves, and the diagonal of chance."""
+    (chance,) = ax.plot([0, 1], [0, 1], "--", color=ink(), linewidth=0.9)
+    entries = []
+    for curve, (color, _) in zip(roc.curves, SERIES, strict=False):
+        (line,) = ax.plot(curve.false_positive, curve.true_positive, color=color, linewidth=1.6)
+        name = shown(curve.label, _LONGEST_NAME)
+        entries.append((line, f"{name} (area {curve.area:.3f})"))
+    legend_above(ax, [*entries, (chance, "chance")])
+    ax.set(
+        xlabel="share of the other classes taken for it",
+        ylabel="share of the class found",
+        xlim=(-0.01, 1.01),
+        ylim=(-0.01, 1.01),
+        aspect="equal",
+    )
+    ax.grid(alpha=0.3)

@@ -26,7 +26,6 @@ SERIES = tuple(zip(_HUES, "os^DvPXp", strict=True))
 STRATEGY_COLORS = {"sequential": GREEN, "centroid": PINK}
 STRATEGY_COLORS |= {"agglomerative": BLUE, "joint": VERMILION}
 
-EFFECT = "change in the prediction per\nstandard deviation of the {}"
 SYMLOG = "\n(logarithmic away from zero)"
 
 NAMES_SHOWN = 25  # most features whose names are written at the axis
@@ -128,6 +127,12 @@ def short_number(value: float) -> str:
 def counted(count: int, words: str, noun: str) -> str:
     """Return ``2 single cells`` for 2, ``single {}`` and ``cell``."""
     return f"{count} {words.format(noun + 's' * (count != 1))}"
+
+
+def effect(noun: str, *, log_odds: bool) -> str:
+    """Name a coefficient per standard deviation of a feature or cell."""
+    changed = "log odds" if log_odds else "prediction"
+    return f"change in the {changed} per\nstandard deviation of the {noun}"
 
 
 def linear_threshold(values: FloatArray, flat: float) -> float | None:

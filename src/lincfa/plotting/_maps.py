@@ -25,12 +25,12 @@ from ._cells import (
 )
 from ._charts import check_coefficients
 from ._figures import (
-    EFFECT,
     GREY,
     SINGLE,
     SYMLOG,
     axes_or_new,
     counted,
+    effect,
     ink,
     label_axes,
     legend_above,
@@ -71,7 +71,7 @@ def plot_map(
 
     Parameters
     ----------
-    model : LinCFA or LinCFACV
+    model : LinCFA, LinCFACV or LinCFAClassifierCV
         Fitted to an xarray field.
     variable : str, default=None
         Which variable of a Dataset; required if there are several.
@@ -118,6 +118,7 @@ def plot_coefficient_map(
     model: Any,
     coef: Any = None,
     *,
+    target: Any = None,
     variable: Any = None,
     select: Mapping[Any, Any] | None = None,
     ax: "Axes | None" = None,
@@ -134,22 +135,25 @@ def plot_coefficient_map(
 
     Parameters
     ----------
-    model : LinCFA or LinCFACV
+    model : LinCFA, LinCFACV or LinCFAClassifierCV
         Fitted to an xarray field.
-    coef : array of shape (n_groups_,), default=None
+    coef : array of shape (n_groups_,) or (n_targets, n_groups_), default=None
         Coefficients of a linear model on the reduced features; None for those of the ``estimator_``
-        of a LinCFACV.
+        of a search.
+    target : str or int, default=None
+        Which of several targets or classes, by name or number; required if there are several.
     variable, select, ax : str, mapping and matplotlib.axes.Axes, default=None
         As in :func:`plot_map`.
     **kwargs
         As in :func:`plot_map`; ``vmin`` and ``vmax``, or ``norm``, set the scale.
     """
-    reducer, coef = check_coefficients(model, coef)
+    reducer, coef = check_coefficients(model, coef, target)
     field = _require_field(field_of(reducer), "plot_coefficient_map")
     effects = effect_of_features(reducer, coef)
     map = select_map(field, reducer.labels_, effects, variable=variable, select=select)
     ax = axes_or_new(ax, *figure_size(map, bar=True), square=True)
-    draw_weights(map, ax, weights=effects[reducer.labels_ >= 0], **kwargs)
+    classes = reducer._targets.classes is not None
+    draw_weights(map, ax, weights=effects[reducer.labels_ >= 0], log_odds=classes, **kwargs)
     return ax
 
 
@@ -244,13 +248,15 @@ def weights_on(map: Map) -> FloatArray:
     return np.asarray(map.values, dtype=np.float64)[map.groups >= 0]
 
 
-def draw_weights(map: Map, ax: "Axes", *, weights: FloatArray, **kwargs: Any) -> None:
+def draw_weights(
+    map: Map, ax: "Axes", *, weights: FloatArray, log_odds: bool = False, **kwargs: Any
+) -> None:
     """Draw the coefficient of each cell, white at zero; ``weights`` of all maps set the scale."""
     values = np.ma.masked_where(map.groups < 0, np.asarray(map.values))
     style = {"cmap": "RdBu_r"} | _diverging(weights, kwargs)
     image = _paint(ax, map, values, style | kwargs)
     logarithmic = "norm" in style
-    label = EFFECT.format("cell") + (SYMLOG if logarithmic else "")
+    label = effect("cell", log_odds=log_odds) + (SYMLOG if logarithmic else "")
     _bar(ax, image, label, _decades(style["norm"]) if logarithmic else None)
     _finish(ax, map, kwargs, outside=_OUTSIDE)
 
@@ -425,7 +431,7 @@ def plot_spectrum(
 
     Parameters
     ----------
-    model : LinCFA or LinCFACV
+    model : LinCFA, LinCFACV or LinCFAClassifierCV
         Fitted to a table, or to a field with one dimension besides the samples.
     spectrum : array of shape (n_features,), default=None
         The line: for instance a sample, or coefficients. None for the means of the features.

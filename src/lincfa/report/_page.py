@@ -9,7 +9,7 @@ from functools import partial
 from importlib import resources
 from math import isfinite, isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,11 +18,16 @@ from .._model._display import decimals, digits
 from .._model._files import write_atomically
 from .._model._summary import RELATED
 from . import _words
+from ._classes import ClassScores
 from ._findings import Findings
 from ._groups import LONGEST_NAME
 from ._scores import HeldOutScores
 
-_SQUARE = ("correlations", "map-", "weights-")  # figures whose axes keep their aspect
+_Drawing: TypeAlias = tuple[tuple[float, float], Callable[[Any], None], tuple[int, int]]
+"""Size of a figure in inches, what draws on its axes, and how many rows and columns these are."""
+
+_PANELS_ACROSS = 3
+_SQUARE = ("correlations", "map-", "weights-", "confusion")  # figures whose axes keep their aspect
 
 
 def write_report(findings: Findings, path: str | os.PathLike[str]) -> None:
@@ -97,10 +102,17 @@ def _context(findings: Findings) -> dict[str, Any]:
         "created": f"{datetime.fromisoformat(findings.created):%Y-%m-%d %H:%M %Z}",
         "reduction": _words.describe_reduction(findings),
         "warnings": _words.list_warnings(
-            scores, findings.n_cancelling, findings.n_groups, findings.searched
+            scores,
+            findings.n_cancelling,
+            findings.n_groups * len(findings.targets),
+            findings.searched,
         ),
         "verdict": None if scores is None else _words.compare_scores(scores),
         "dots": [] if scores is None else _dots(scores),
+        "score_columns": [] if scores is None else _score_columns(scores),
+        "titles": _titles(findings),
+        "coefficient": _words.describe_coefficient(findings),
+        "noun": _words.noun_of_target(findings),
         "weighted": weighted,
         "sort_keys": _sort_keys(findings, weighted),
         "mean": _words.kind_of_mean(findings),
@@ -108,11 +120,15 @@ def _context(findings: Findings) -> dict[str, Any]:
         "oppositions": _words.describe_oppositions(findings),
         "omissions": _words.describe_omissions(findings),
         "more_constant": f" … and {more_constant} more" if more_constant else "",
-        "maps": [f"map-{k}" for k in range(len(findings.maps))],
+        "maps": [f"map-{k}" for k, map in enumerate(findings.maps) if not map.again],
         "weight_maps": [
             f"weights-{k}" for k, map in enumerate(findings.maps) if map.values is not None
         ],
         "captions": _words.captions(findings),
+        "coefficient_pictures": [
+            _words.coefficient_picture(k)
+            for k in range(len(findings.coefficients.panels if findings.coefficients else ()))
+        ],
         "nearest": [] if near is None else _words.list_nearest(near, findings.pairs.tolerance),
         "longest_name": LONGEST_NAME,
     }
@@ -126,16 +142,37 @@ def _sort_keys(findings: Findings, weighted: bool) -> list[list[float | None]]:
     return [[float(f"{v:.7g}") if isfinite(v) else None for v in column] for column in columns]
 
 
-def _dots(scores: HeldOutScores) -> list[dict[str, float]]:
-    """Return the position of each R² and its interval on a line, in per cent of its length."""
+def _titles(findings: Findings) -> tuple[str, str]:
+    """Return the titles of the columns of correlations and coefficients."""
+    if len(findings.targets) > 1:
+        return f"largest r with a {_words.noun_of_target(findings)}", "largest coefficient"
+    return f"r with {_words.the_target(findings).removeprefix('the ')}", "coefficient"
+
+
+def _score_columns(scores: HeldOutScores | ClassScores) -> list[tuple[str, str, str, Any]]:
+    """Return title, attribute, format and difference of each column of the table of scores."""
+    if isinstance(scores, ClassScores):
+        return [
+            ("accuracy", "accuracy", "decimals", scores.accuracy_difference),
+            ("log loss", "log_loss", "digits", scores.log_loss_difference),
+        ]
+    if scores.targets:
+        return [("mean R²", "r2", "decimals", scores.r2_difference)]
+    return [("R²", "r2", "decimals", scores.r2_difference), ("RMSE", "rmse", "digits", None)]
+
+
+def _dots(scores: HeldOutScores | ClassScores) -> list[dict[str, float]]:
+    """Return the position of each score and its interval on a line, in per cent of its length."""
     parts = ("low", "value", "high")
-    ends = [getattr(row.r2, part) for row in scores.rows for part in parts]
+    _, name, _, _ = _score_columns(scores)[0]
+    intervals = [getattr(row, name) for row in scores.rows]
+    ends = [getattr(each, part) for each in intervals for part in parts]
     if not all(map(isfinite, ends)):
         return []
     low, span = min(ends), (max(ends) - min(ends)) or 1.0
     return [
-        {part: round(3 + 94 * (getattr(row.r2, part) - low) / span, 2) for part in parts}
-        for row in scores.rows
+        {part: round(3 + 94 * (getattr(each, part) - low) / span, 2) for part in parts}
+        for each in intervals
     ]
 
 
@@ -172,42 +209,60 @@ def draw_figures(findings: Findings) -> dict[str, str]:
     """Draw what there are data for; return the SVG of each figure by name."""
     texts = _words.alternatives(findings)
     result = {}
-    for name, (size, draw) in _drawings(findings).items():
+    for name, (size, draw, shape) in _drawings(findings).items():
         try:
             figure = plotting.new_figure(*size, square=name.startswith(_SQUARE))
         except ImportError as error:
             raise ImportError("A report needs matplotlib: pip install 'lincfa[report]'.") from error
         with plotting.default_style():
-            draw(figure.subplots())
+            draw(figure.subplots(*shape))
         result[name] = plotting.svg(figure, title=texts[name], salt=name)
     return result
 
 
-def _drawings(findings: Findings) -> dict[str, tuple[tuple[float, float], Callable[[Any], None]]]:
-    """Return the size in inches of each figure, and what draws it on given axes."""
+def _drawings(findings: Findings) -> dict[str, _Drawing]:
+    """Return how to draw each figure."""
     matrix, pairs, path = findings.matrix, findings.pairs, findings.path
-    coefficients = findings.coefficients
-    drawings: dict[str, tuple[tuple[float, float], Callable[[Any], None]]] = {}
+    coefficients, scores = findings.coefficients, findings.scores
+    one = 1, 1
+    drawings: dict[str, _Drawing] = {}
+    if isinstance(scores, ClassScores):
+        size = plotting.confusion_size(len(scores.confusion.classes))
+        drawings["confusion"] = size, partial(plotting.draw_confusion, scores.confusion), one
+        if scores.roc.curves:
+            drawings["roc"] = (5.4, 5.4), partial(plotting.draw_roc, scores.roc), one
+    elif scores is not None and scores.predictions is not None:
+        count = len(scores.predictions.targets)
+        columns = min(count, _PANELS_ACROSS)
+        shape = -(-count // columns), columns
+        size = (2.8 * columns, 2.7 * shape[0] + 0.3)
+        draw: Any = partial(plotting.draw_predictions, scores.predictions)
+        drawings["predictions"] = size, draw, shape
     if matrix is not None and matrix.names:
-        drawings["correlations"] = (6.5, 5.4), partial(plotting.draw_correlation, matrix)
+        drawings["correlations"] = (6.5, 5.4), partial(plotting.draw_correlation, matrix), one
     if pairs.merged.first or (pairs.near is not None and pairs.near.first):
-        drawings["thresholds"] = (6.5, 5.0), partial(plotting.draw_thresholds, pairs)
+        drawings["thresholds"] = (6.5, 5.0), partial(plotting.draw_thresholds, pairs), one
     if path is not None:
-        drawings["path"] = (7.0, 4.0), partial(plotting.draw_path, path)
+        drawings["path"] = (7.0, 4.0), partial(plotting.draw_path, path), one
     weighted = [map for map in findings.maps if map.values is not None]
     # Cells are found on a map, not in column order.
     if coefficients is not None and coefficients.names and not weighted:
         # Names below the axis take as much room as the plot.
         height = 5.6 if len(coefficients.names) <= plotting.NAMES_SHOWN else 3.6
-        drawings["coefficients"] = (8.0, height), partial(plotting.draw_coefficients, coefficients)
-    weights = [plotting.weights_on(map) for map in weighted]
+        for k, panel in enumerate(coefficients.panels):
+            draw = partial(plotting.draw_coefficients, panel)
+            drawings[_words.coefficient_picture(k)] = (8.0, height), draw, one
     for k, map in enumerate(findings.maps):
-        draw = partial(plotting.draw_groups, map, numbers=_words.GROUPS_NUMBERED)
-        drawings[f"map-{k}"] = plotting.figure_size(map), draw
+        if not map.again:
+            draw = partial(plotting.draw_groups, map, numbers=_words.GROUPS_NUMBERED)
+            drawings[f"map-{k}"] = plotting.figure_size(map), draw, one
         if map.values is not None:
-            draw = partial(plotting.draw_weights, map, weights=np.concatenate(weights))
-            drawings[f"weights-{k}"] = plotting.figure_size(map, bar=True), draw
+            # Those of a target share a scale.
+            weights = [plotting.weights_on(each) for each in weighted if each.target == map.target]
+            style = {"weights": np.concatenate(weights), "log_odds": bool(findings.classes)}
+            draw = partial(plotting.draw_weights, map, **style)
+            drawings[f"weights-{k}"] = plotting.figure_size(map, bar=True), draw, one
     if findings.spectrum is not None:
         draw = partial(plotting.draw_spectrum, findings.spectrum, label="feature mean")
-        drawings["spectrum"] = (8.0, 3.6), draw
+        drawings["spectrum"] = (8.0, 3.6), draw, one
     return drawings

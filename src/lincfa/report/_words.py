@@ -417,7 +417,7 @@ def _plural(findings: Findings) -> str:
 def _captions_of_classes(scores: ClassScores) -> dict[str, str]:
     text = (
         "Share of a class that is found against the share of the others that are taken for it, as "
-        "fewer and fewer of its probability are required. The area under a curve is the "
+        "the probability required for the class falls. The area under a curve is the "
         "probability that a sample of the class has more of it than one of another; 0.5 is chance."
     )
     more = scores.roc.n_curves - len(scores.roc.curves)
