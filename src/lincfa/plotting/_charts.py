@@ -505,8 +505,7 @@ def plot_search(search: Any) -> "Figure":
     """
     if not isinstance(search, GroupSearch):
         raise TypeError(
-            "plot_search draws a LinCFACV or LinCFAClassifierCV, got "
-            f"{type(search).__name__}"
+            f"plot_search draws a LinCFACV or LinCFAClassifierCV, got {type(search).__name__}"
         )
     fitted_reducer(search)
     if not hasattr(search, "cv_results_"):
@@ -542,9 +541,7 @@ def plot_search(search: Any) -> "Figure":
         )
         panel.grid(alpha=0.3)
     focus(panels[0], results["mean_test_score"][shown_rows], results["mean_test_score"][best])
-    panels[0].set(
-        xlabel="mean number of groups", ylabel=f"{score_name(search)},\nmean over folds"
-    )
+    panels[0].set(xlabel="mean number of groups", ylabel=f"{score_name(search)},\nmean over folds")
     if not results["eligible"][shown_rows].all():
         panels[0].plot([], [], "o", mfc="white", mec="gray", label="too many groups")
     panels[0].legend(frameon=False, fontsize="small")

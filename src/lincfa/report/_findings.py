@@ -16,7 +16,6 @@ from .._data._names import shown
 from .._model._regression import linear_coefficients
 from .._model._summary import LARGEST_WEIGHT
 from . import _groups, _scores
-from ._classes import ClassScores
 from ._inputs import Observations, feature_names, field_of, fitted_reducer, open_test, open_training
 from ._maps import Map, Spectrum, report_maps, report_spectrum
 
@@ -49,7 +48,7 @@ class Findings:
     weighted: bool  # whether means are weighted
     missing: float | None  # share of missing values in the training data; None if unknown
     flagged: tuple[str, ...]  # on groups whose members hardly belong together, in sentences
-    scores: _scores.HeldOutScores | ClassScores | None  # None without test samples
+    scores: _scores.HeldOutScores | None  # None without test samples
     groups: tuple[_groups.Group, ...]  # the largest first; if there are very many, not all
     constant: tuple[str, ...]  # names of constant features, the first thousand
     matrix: _groups.CorrelationMatrix | None  # None without data
@@ -89,7 +88,7 @@ def collect_findings(
     y_test: Any = None,
     ordered: bool = False,
     regression: Any = None,
-    scores: _scores.HeldOutScores | ClassScores | None = None,
+    scores: _scores.HeldOutScores | None = None,
     title: str | None = None,
     data: Mapping[str, Any] | None = None,
     recipe: str | None = None,

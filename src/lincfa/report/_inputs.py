@@ -4,7 +4,7 @@ Nothing else in this room reaches into models or opens data.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ class Observations:
     y: npt.NDArray[Any]  # as estimators take it: of shape (n,) or (n, K), or labels
     weights: FloatArray | None = None
     missing: float = 0.0  # share of values that are missing
-    targets: Targets = Targets()
+    targets: Targets = field(default_factory=Targets)
 
     @cached_property
     def precision(self) -> float:
@@ -93,8 +93,8 @@ def feature_names(reducer: Any) -> list[str]:
 
 def field_of(reducer: Any) -> "Field | None":
     """Return the description of the field that a model was fitted to; None for a table."""
-    field: Field | None = reducer._columns.field
-    return field
+    found: Field | None = reducer._columns.field
+    return found
 
 
 def open_features(

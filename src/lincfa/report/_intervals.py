@@ -36,9 +36,9 @@ def resampled_sums(columns: FloatArray, ordered: bool) -> FloatArray:
 
     If the rows are ordered, blocks of them are drawn. For as many rows, the same are drawn always.
     """
-    n, sums = len(columns), [columns.sum(axis=0, keepdims=True)]
+    n, sums = len(columns), [np.sum(columns, axis=0, keepdims=True)]
     if n < FEWEST_FOR_INTERVALS:
-        return sums[0]
+        return np.vstack(sums)
     random = np.random.default_rng(0)
     length = block_length(n) if ordered else 1
     at_once = max(1, _RESAMPLED_VALUES // columns.size)

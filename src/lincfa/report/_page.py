@@ -149,7 +149,7 @@ def _titles(findings: Findings) -> tuple[str, str]:
     return f"r with {_words.the_target(findings).removeprefix('the ')}", "coefficient"
 
 
-def _score_columns(scores: HeldOutScores | ClassScores) -> list[tuple[str, str, str, Any]]:
+def _score_columns(scores: HeldOutScores) -> list[tuple[str, str, str, Any]]:
     """Return title, attribute, format and difference of each column of the table of scores."""
     if isinstance(scores, ClassScores):
         return [
@@ -161,7 +161,7 @@ def _score_columns(scores: HeldOutScores | ClassScores) -> list[tuple[str, str, 
     return [("R²", "r2", "decimals", scores.r2_difference), ("RMSE", "rmse", "digits", None)]
 
 
-def _dots(scores: HeldOutScores | ClassScores) -> list[dict[str, float]]:
+def _dots(scores: HeldOutScores) -> list[dict[str, float]]:
     """Return the position of each score and its interval on a line, in per cent of its length."""
     parts = ("low", "value", "high")
     _, name, _, _ = _score_columns(scores)[0]
@@ -232,9 +232,9 @@ def _drawings(findings: Findings) -> dict[str, _Drawing]:
         if scores.roc.curves:
             drawings["roc"] = (5.4, 5.4), partial(plotting.draw_roc, scores.roc), one
     elif scores is not None and scores.predictions is not None:
-        count = len(scores.predictions.targets)
-        columns = min(count, _PANELS_ACROSS)
-        shape = -(-count // columns), columns
+        panels = len(scores.predictions.targets)
+        columns = min(panels, _PANELS_ACROSS)
+        shape = -(-panels // columns), columns
         size = (2.8 * columns, 2.7 * shape[0] + 0.3)
         draw: Any = partial(plotting.draw_predictions, scores.predictions)
         drawings["predictions"] = size, draw, shape
@@ -259,8 +259,8 @@ def _drawings(findings: Findings) -> dict[str, _Drawing]:
         if map.values is not None:
             # Those of a target share a scale.
             weights = [plotting.weights_on(each) for each in weighted if each.target == map.target]
-            style = {"weights": np.concatenate(weights), "log_odds": bool(findings.classes)}
-            draw = partial(plotting.draw_weights, map, **style)
+            scale, odds = np.concatenate(weights), bool(findings.classes)
+            draw = partial(plotting.draw_weights, map, weights=scale, log_odds=odds)
             drawings[f"weights-{k}"] = plotting.figure_size(map, bar=True), draw, one
     if findings.spectrum is not None:
         draw = partial(plotting.draw_spectrum, findings.spectrum, label="feature mean")

@@ -1,9 +1,9 @@
 """Findings from regressions: coefficients, scores on held-out samples, scores along a path."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,15 @@ from ..theory._arrays import FloatArray
 from ._classes import ClassScores, TunedLogistic, probabilities, score_classes
 from ._groups import LONGEST_NAME, Opposition
 from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
-from ._intervals import FEWEST_FOR_INTERVALS, LEVEL, RESAMPLES, Interval, block_length, interval
-from ._intervals import resampled_sums
+from ._intervals import (
+    FEWEST_FOR_INTERVALS,
+    LEVEL,
+    RESAMPLES,
+    Interval,
+    block_length,
+    interval,
+    resampled_sums,
+)
 
 _LARGEST_PROBLEM = 3e9  # largest n·D·min(n, D) for which least squares take seconds
 
@@ -223,7 +230,7 @@ class Predictions:
 
 
 @dataclass(frozen=True)
-class HeldOutScores:
+class RegressionScores:
     """Regressions on all features and on the reduced ones, on samples that neither has seen."""
 
     rows: tuple[RegressionScore, ...]  # all features, where they are available, then the reduced
@@ -245,9 +252,12 @@ class HeldOutScores:
         return [each for each in self.targets if each.rows[-1].r2.value < 0]
 
 
+HeldOutScores: TypeAlias = RegressionScores | ClassScores
+
+
 def score_model(
     model: Any, *, X: Any, y: Any, X_test: Any, y_test: Any, ordered: bool = False
-) -> HeldOutScores | ClassScores | None:
+) -> HeldOutScores | None:
     """Score a fitted model and nothing else; see :func:`collect_findings`."""
     reducer = fitted_reducer(model)
     train, test = open_training(model, X, y), open_test(model, X_test, y_test)
@@ -261,7 +271,7 @@ def score(
     train: Observations | None,
     test: Observations | None,
     ordered: bool,
-) -> HeldOutScores | ClassScores | None:
+) -> HeldOutScores | None:
     """Score on the test samples, by cross-validation without training data; None without any."""
     if test is None:
         return None
@@ -327,7 +337,7 @@ def _predicted(fitted: Any, X: npt.NDArray[Any], targets: Targets) -> FloatArray
 
 def score_on_reduced(
     model: Any, regression: Any, X: npt.NDArray[Any], y: npt.NDArray[Any], *, ordered: bool
-) -> HeldOutScores | ClassScores:
+) -> HeldOutScores:
     """Score a regression on the reduced features X of test samples, and on nothing else."""
     reducer = fitted_reducer(model)
     targets = reducer._targets
@@ -343,7 +353,9 @@ def _cross_predict(
     y, targets = samples.y, samples.targets
     kind: Callable[..., Any] = KFold if targets.classes is None else StratifiedKFold
     folds = KFold(_FOLDS) if ordered else kind(_FOLDS, shuffle=True, random_state=0)
-    predicted = np.empty((len(y), targets.size if targets.classes is None else len(targets.classes)))
+    predicted = np.empty(
+        (len(y), targets.size if targets.classes is None else targets.classes.size)
+    )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
         parts = list(folds.split(X, y))
@@ -361,7 +373,7 @@ def _held_out(
     n_train: int,
     how: str,
     ordered: bool,
-) -> HeldOutScores | ClassScores:
+) -> HeldOutScores:
     """Score predictions from all features, where there are any, and from the reduced ones."""
     names = ["all features", "reduced features"][-len(predictions) :]
     if targets.classes is not None:
@@ -375,11 +387,11 @@ def _held_out(
         r2s.append(r2)
     if targets.size == 1:
         (alone,) = by_target
-        return HeldOutScores(alone.rows, alone.r2_difference, n_train, len(y), how)
+        return RegressionScores(alone.rows, alone.r2_difference, n_train, len(y), how)
     some = np.unique(np.linspace(0, len(y) - 1, min(len(y), _POINTS_SHOWN)).round().astype(int))
     shown_targets = tuple(targets.labels[:PANELS])
-    drawn = np.ix_(some, range(len(shown_targets)))
-    return HeldOutScores(
+    drawn = np.ix_(some, np.arange(len(shown_targets)))
+    return RegressionScores(
         *_scored(names, sizes, np.mean(r2s, axis=0), None),
         n_train,
         len(y),
@@ -526,22 +538,19 @@ def _search_path(model: Any) -> ScorePath:
 def scored_ways(results: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.intp]:
     """Return the row of the best penalty for each way of merging that was tried."""
     ways = best_penalties(results)
-    return ways[np.isfinite(results["mean_test_score"][ways])]
+    return np.asarray(ways[np.isfinite(results["mean_test_score"][ways])])
 
 
 def score_name(model: Any) -> str:
     """Name the score of a search, larger is better."""
     scoring = model.scoring
     if scoring is None:
-        classes = fitted_reducer(model)._targets.classes
-        return "R² (errors truncated)" if classes is None else "negative log loss"
+        return "negative log loss" if model._kind == "classes" else "R² (errors truncated)"
     name = scoring if isinstance(scoring, str) else "score"
     return name.replace("neg_", "negative ").replace("_", " ")
 
 
-def _merge_path(
-    reducer: Any, train: Observations, test: Observations, estimator: Any
-) -> ScorePath:
+def _merge_path(reducer: Any, train: Observations, test: Observations, estimator: Any) -> ScorePath:
     kind, name, scored = "Linear", "R²", r2_score
     if estimator is not None:
         kind, name, scored = "Logistic", "accuracy", accuracy_score

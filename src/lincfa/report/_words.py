@@ -10,9 +10,9 @@ from .._model._summary import LARGEST_WEIGHT
 from ._classes import MOST_FREQUENT, ClassScores
 from ._findings import Findings
 from ._groups import LONGEST_NAME, PairTable
-from ._maps import CONSTANT, LEFT_OUT, Map
 from ._intervals import Interval
-from ._scores import PANELS, HeldOutScores
+from ._maps import CONSTANT, LEFT_OUT, Map
+from ._scores import PANELS, HeldOutScores, RegressionScores
 
 GROUPS_NUMBERED = 9  # on a map, the largest
 _NEAREST_SHOWN = 10
@@ -28,7 +28,7 @@ _WORSE = "predict worse than the mean of the target: R² is below 0"
 
 
 def list_warnings(
-    scores: HeldOutScores | ClassScores | None,
+    scores: HeldOutScores | None,
     n_cancelling: int,
     n_coefficients: int,
     searched: bool,
@@ -53,7 +53,7 @@ def list_warnings(
     return warnings
 
 
-def _worse(scores: HeldOutScores) -> str:
+def _worse(scores: RegressionScores) -> str:
     """State that the mean predicts better, for one target or for some of several."""
     end = f"on {scores.n_test} held-out samples."
     if not scores.worse_targets:
@@ -239,7 +239,7 @@ def _describe_rule(findings: Findings) -> str:
     return text
 
 
-def compare_scores(scores: HeldOutScores | ClassScores) -> str:
+def compare_scores(scores: HeldOutScores) -> str:
     """State whether the reduced features predict better, as far as the test set shows."""
     if isinstance(scores, ClassScores):
         found = scores.log_loss_difference
