@@ -20,6 +20,7 @@ _SEARCHING, _FINAL = 1e-4, 1e-8
 """Slope at which to stop, where the curvature is about 1: to compare penalties, and for the weights
 to keep, which :func:`_refine` then makes precise."""
 
+_NO_SLOPE = 1e-15  # rounding
 _MAX_STEPS = 1000
 _LEAST_CURVATURE = 1e-12
 _ABSENT = -50.0
@@ -65,7 +66,8 @@ def logistic_path(
     # weight makes all of them about as curved, so that few steps are needed.
     fitted = Decomposition.of(X, indicators[:, 0], shares)
     # Of constant features only the rounding of their means varies.
-    varies = fitted.singular > np.finfo(np.float64).eps * np.abs(fitted.center).max(initial=0.0)
+    rounding = 8 * np.finfo(np.float64).eps * np.linalg.norm(fitted.center)
+    varies = fitted.singular > rounding
     singular, directions = fitted.singular[varies], fitted.directions[:, varies]
     largest = singular.max(initial=0.0) or 1.0
     unit = largest * (np.linalg.norm(singular / largest) or 1.0)  # root of total variance
@@ -131,7 +133,10 @@ def _refine(
     for _ in range(2):
         p = softmax(Z @ theta, axis=1)
         gradient = Z.T @ (shares[:, None] * (p - indicators)) + shrinkage * theta
+        gradient[-1] -= gradient[-1].mean()  # only differences of intercepts matter
         units = _units(Z, shares, shrinkage, p)
+        if np.abs(gradient * units).max() < _NO_SLOPE:
+            break
 
         def curved(values: FloatArray, p: FloatArray = p, units: FloatArray = units) -> FloatArray:
             step = values.reshape(units.shape) * units
