@@ -164,6 +164,21 @@ def real_tables(console: Console, n: int, D: int) -> list[Bar]:
     return bars
 
 
+def several_targets(console: Console, n: int, D: int) -> list[Bar]:
+    """Measure what ten targets cost over one of them, as the same with noise of their own."""
+    bars = []
+    for draw in (sources.tree, sources.field):
+        data = draw(n, D)
+        console.print(f"ten targets: {data.name}, {data.shape} …", style="dim")
+        noise = 0.5 * data.y.std() * np.random.default_rng(0).normal(size=(n, 10))
+        Y = data.y[:, None] + noise
+        one = seconds(lambda: LinCFA().fit(data.X, Y[:, 0]), 5)  # noqa: B023  called at once
+        ten = seconds(lambda: LinCFA().fit(data.X, Y), 5)  # noqa: B023
+        name = f"ten targets, over one of them, {data.name}, {data.shape}"
+        bars.append(Bar.at_most(name, 2, ten / one))
+    return bars
+
+
 def million(console: Console, n: int, D: int) -> list[Bar]:
     """Measure a million features in float32."""
     X, y = sources.large(n, D)
@@ -230,6 +245,7 @@ def main() -> None:
     bars += tall(console, table, *((400, 60) if quick else (20_000, 2000)))
     bars += no_merges(console, table, *((100, 200) if quick else (2000, 5000)))
     bars += real_tables(console, *((100, 200) if quick else (1000, 10_000)))
+    bars += several_targets(console, *((100, 200) if quick else (1000, 40_000)))
     if not options.no_large:
         bars += million(console, *((50, 5000) if quick else (1000, 1_000_000)))
     console.print(table)

@@ -23,7 +23,7 @@ LAYERS = [
     {"_statistics"},
     {"_rule"},
     {"_grouping"},
-    {"_lincfa", "_lincfa_cv", "_load", "_model", "_search"},
+    {"_lincfa", "_lincfa_cv", "_lincfa_classifier_cv", "_load", "_model", "_search"},
     {"baselines", "cli", "datasets", "diagnostics", "plotting", "report", "__init__"},
 ]
 LATE = {("_model._base", "report._findings"), ("_model._base", "report._page")}
@@ -154,7 +154,7 @@ def test_theory_imports_nothing_of_ours():
 
 
 def test_the_house_stays_small():
-    assert len(list(PACKAGE.glob("*.py"))) <= 6
+    assert len(list(PACKAGE.glob("*.py"))) <= 7
     assert len(MODULES) <= 130
 
 

@@ -98,13 +98,15 @@ CHECKS = """
 import json
 from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import check_estimator
-from lincfa import LinCFA, LinCFACV
+from lincfa import LinCFA, LinCFACV, LinCFAClassifierCV
 from lincfa.baselines import ScreenedPCA, SupervisedPCA, ridge
 folds = KFold(2, shuffle=True, random_state=0)
 models = [LinCFA(strategy=s) for s in ("sequential", "centroid", "agglomerative", "joint")]
 models += [LinCFA(units="original"), LinCFA(tolerance=4.0, noise=1.0)]
 models.append(LinCFACV(tolerances=(0.5, 4.0), cv=folds))
 models.append(LinCFACV(strategies=["centroid"], tolerances=["unbiased"], cv=folds))
+quick = {"tolerances": (1.0, 9.0), "min_correlations": [None], "penalties": (1e-3, 0.1)}
+models.append(LinCFAClassifierCV(**quick))
 models += [SupervisedPCA(kernel=k) for k in ("linear", "poly", "rbf", "sigmoid")]
 models += [ScreenedPCA(), ScreenedPCA(None, keep=1), ScreenedPCA(0.9, keep=1.0), ridge(folds)]
 results = []

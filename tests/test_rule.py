@@ -7,7 +7,7 @@ import pytest
 
 from lincfa import LinCFA, theory
 from lincfa._grouping import _sequential, group_sequential
-from lincfa._rule import Rule, contrasts
+from lincfa._rule import Rule, pair_contrasts
 from lincfa._statistics import RESOLUTION
 from reference import (
     FAMILIES,
@@ -84,10 +84,9 @@ def test_f_of_means(family, noise, lowest):
     rho, (r,) = rho[first, second], statistics.target_correlation
     known = statistics.with_target(rho, first, second)
     found, _ = rule.f_of_means(known)
-    products = zip(*contrasts(known), strict=True)
     one_by_one = [
-        rule.f_of_pair(float(each), tuple(map(float, pair)), 50)
-        for each, pair in zip(rho, products, strict=True)
+        rule.f_of_pair(each, pair_contrasts([r_first], [r_second]), 50)
+        for each, r_first, r_second in np.array([rho, r[first], r[second]]).T.tolist()
     ]
     np.testing.assert_array_equal(one_by_one, found)
     assert (found[rho < lowest] == np.inf).all()

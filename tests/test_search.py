@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincfa import LinCFA, LinCFACV
+from lincfa._model._regression import RidgeRegression
 from lincfa._statistics import ArrayStatistics
 from lincfa.datasets import make_correlated, make_field, make_spectra
 from reference import QUICK, assert_raises
@@ -531,3 +532,65 @@ def test_after_a_fit_that_failed(tree, scoring):
     for use in (model.transform, model.predict):
         with pytest.raises(NotFittedError):
             use(X[:, :3])
+
+
+# Several targets
+
+
+def several(tree):
+    X, y = tree
+    rng = np.random.default_rng(3)
+    return X, np.column_stack([y, 5 * X[:, 3] + 2 + 0.3 * y.std() * rng.normal(size=len(y)), -y])
+
+
+def test_several_targets_share_groups_and_have_weights_of_their_own(tree):
+    X, Y = several(tree)
+    model = LinCFACV(**QUICK).fit(X, Y)
+    assert model.predict(X).shape == Y.shape
+    assert model.coef_.shape == (3, X.shape[1])
+    np.testing.assert_allclose(X @ model.coef_.T + model.intercept_, model.predict(X))
+    reduced = model.reducer_.transform(X)
+    np.testing.assert_array_equal(model.reducer_.labels_, model.labels_)
+    assert np.shape(model.penalty_) == (3,)
+    for k, penalty in enumerate(model.penalty_):
+        alone = RidgeRegression(penalty).fit(reduced, Y[:, k]).predict(reduced)
+        np.testing.assert_allclose(model.predict(X)[:, k], alone)
+    assert model.score(X, Y) == pytest.approx(r2_score(Y, model.predict(X)))
+
+
+def test_scores_of_several_targets_are_their_means(tree):
+    """What chooses is the mean over the targets; each has the penalty that is best for it."""
+    X, Y = several(tree)
+    folds = list(KFold(3).split(X))
+    options = {"tolerances": [1.0], "min_correlations": [None], "cv": folds, "rule": "best"}
+    penalties = [0.0, 1e-4, 1e-2]
+    model = LinCFACV(**options, penalties=penalties, max_groups=None).fit(X, Y)
+    scores = np.zeros((3, 3))
+    for train, test in folds:
+        reducer = LinCFA().fit(X[train], Y[train])
+        for p, penalty in enumerate(penalties):
+            fitted = RidgeRegression(penalty).fit(reducer.transform(X[train]), Y[train])
+            errors = (fitted.predict(reducer.transform(X[test])) - Y[test]) / Y.std(axis=0, ddof=1)
+            scores[p] += (1 - np.clip(errors, -3, 3) ** 2).sum(axis=0) / len(X)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], scores.mean(axis=1))
+    np.testing.assert_array_equal(model.penalty_, np.array(penalties)[scores.argmax(axis=0)])
+
+
+def test_order_and_unit_of_targets_do_not_matter(tree):
+    X, Y = several(tree)
+    model = LinCFACV(**QUICK).fit(X, Y)
+    other = LinCFACV(**QUICK).fit(X, 100 * Y[:, ::-1] + 7)
+    np.testing.assert_array_equal(other.labels_, model.labels_)
+    np.testing.assert_array_equal(other.penalty_, model.penalty_[::-1])
+    np.testing.assert_allclose(other.predict(X)[:, ::-1], 100 * model.predict(X) + 7)
+
+
+def test_named_targets_and_an_estimator_of_ones_own(tree):
+    X, Y = several(tree)
+    frame = pd.DataFrame(Y, columns=["fat", "water", "rest"])
+    model = LinCFACV(**QUICK).fit(X, frame)
+    assert model.target_names_ == ["fat", "water", "rest"]
+    assert "largest r with a target" in str(model.summary())
+    assert {"target_correlation[fat]", "weight[water]"} <= set(model.summary().frame().columns)
+    own = LinCFACV(tolerances=[1.0], cv=3, estimator=Ridge(1.0)).fit(X, frame)
+    np.testing.assert_allclose(X @ own.coef_.T + own.intercept_, own.predict(X))

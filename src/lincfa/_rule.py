@@ -134,11 +134,16 @@ def pairs_from_correlations(known: Correlations) -> PairCorrelations:
     )
 
 
-def contrasts(known: Correlations) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Means over the targets of (r₁−r₂)², (r₁−r₂)(r₁+r₂) and (r₁+r₂)²."""
-    first, second = known.r_first, known.r_second
-    cross = mean_over_targets(first**2) - mean_over_targets(second**2)
-    return mean_square(first, second), cross, mean_square(first, second, -1)
+def pair_contrasts(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
+    """Means over the targets of (r₁−r₂)², (r₁−r₂)(r₁+r₂) and (r₁+r₂)², of one pair."""
+    differences = cross = totals = 0.0
+    for a, b in zip(first, second, strict=True):
+        difference, total = a - b, a + b
+        differences += difference * difference
+        cross += difference * total
+        totals += total * total
+    k = len(first)
+    return (differences, cross, totals) if k == 1 else (differences / k, cross / k, totals / k)
 
 
 def merge_threshold(
@@ -357,13 +362,17 @@ class Rule:
         # As from :func:`pairs_from_correlations`, with fewer arrays.
         rho, below_one = known.rho, 1 - known.rho
         coincide = below_one <= RESOLUTION
-        differences, cross, totals = contrasts(known)
+        differences = mean_square(known.r_first, known.r_second)
+        totals = mean_square(known.r_first, known.r_second, -1)
         share = differences / np.maximum(2 * below_one, RESOLUTION)
         share[coincide] = 0
         unexplained = 1 - share - totals / np.maximum(2 + 2 * rho, RESOLUTION)
         np.maximum(unexplained, RESOLUTION, out=unexplained)
         if _uneven(imbalance):
             above = np.maximum(1 + rho, RESOLUTION)
+            cross = mean_over_targets(
+                (known.r_first - known.r_second) * (known.r_first + known.r_second)
+            )
             left = _squared_excess(above, below_one, differences, cross, totals, imbalance)
             variance = above * np.maximum(below_one, RESOLUTION)
             share = left / (2 * variance * (above + imbalance**2 * below_one))
@@ -394,7 +403,7 @@ class Rule:
         self, rho: float, contrasts: Sequence[float], n_samples: float, imbalance: float = 0.0
     ) -> float:
         """F of one pair of means as given, of neither flipped: exactly that of the arrays."""
-        # Given what :func:`contrasts` says of the pair.
+        # Given what :func:`pair_contrasts` says of it.
         if rho < self.min_correlation - MARGIN or n_samples == -inf:
             return inf
         below_one, (differences, cross, totals) = 1 - rho, contrasts

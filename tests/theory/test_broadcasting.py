@@ -29,6 +29,7 @@ MATRIX = {
     "delta_bias_d",
     "estimator_covariance",
     "estimator_expectation",
+    "f_several_targets",
     "interval_d",
     "model_bias",
     "model_variance",

@@ -150,10 +150,10 @@ def check_named(names: list[Any]) -> None:
         )
 
 
-def check_unique(names: list[Any]) -> None:
+def check_unique(names: list[Any], what: str = "Column names", where: str = "X") -> None:
     repeated = [f"{name!r} ({times} times)" for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise ValueError(f"Column names must be unique, but X repeats {', '.join(repeated[:10])}.")
+        raise ValueError(f"{what} must be unique, but {where} repeats {', '.join(repeated[:10])}.")
 
 
 def check_numeric(names: list[Any], dtypes: list[Any], numeric: list[bool]) -> None:

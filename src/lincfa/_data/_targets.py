@@ -190,7 +190,7 @@ def _holds_labels(values: Any) -> bool:
 
 def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
     if is_frame(values):
-        check_unique(list(names or ()))
+        check_unique(list(names or ()), "Names of targets", "y")
         arrays = [_opened(values[name])[0] for name in names or ()]
         if not arrays:
             raise ValueError("The target y has no columns.")

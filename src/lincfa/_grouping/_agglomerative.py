@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 from math import inf
-from typing import Any, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,8 @@ import numpy.typing as npt
 from .._rule import (
     Imbalance,
     Rule,
-    contrasts,
     imbalance_of,
+    pair_contrasts,
     pairs_from_correlations,
     put_targets,
 )
@@ -167,14 +167,9 @@ class Merging(ABC):
         return record
 
     def _known(
-        self, first: Any, second: Any, products: FloatArray
+        self, first: IndexArray, second: IndexArray, products: FloatArray
     ) -> tuple[Correlations, Imbalance]:
         """Correlations and imbalance of the means of pairs of groups, given by two indices."""
-
-        def with_axes(r: FloatArray) -> FloatArray:
-            # Those that the products have, behind that of the targets.
-            return r.reshape(len(r), *(1,) * (products.ndim + 1 - r.ndim), *r.shape[1:])
-
         # By the product of the norms, which is the same from both sides, as ties need it.
         norms = self._norms[first], self._norms[second]
         rho = products / (norms[0] * norms[1])
@@ -185,12 +180,9 @@ class Merging(ABC):
             imbalance = imbalance_of(
                 weights[0] / self._sizes[first], weights[1] / self._sizes[second]
             )
-        every = np.arange(self._names.size)
-        first, second = every[first], every[second]
         if gaps is None:
             r_first, r_second = self._r[:, first] / norms[0], self._r[:, second] / norms[1]
-            n = self._rule.n_samples
-            return Correlations(rho, with_axes(r_first), with_axes(r_second), n), imbalance
+            return Correlations(rho, r_first, r_second, self._rule.n_samples), imbalance
         r_first = gaps.r[:, first, second] / (weights[1] * norms[0])
         r_second = gaps.r[:, second, first] / (weights[0] * norms[1])
         n = gaps.n_samples[first, second] / (weights[0] * weights[1])
@@ -206,13 +198,12 @@ class Merging(ABC):
         """Merge the second group into the first, flipped where that is its sign."""
         product = np.array([self._product(first, second)])
         known, imbalance = self._known(np.array([first]), np.array([second]), product)
-        rho, *products, n, imbalance = (
-            float(np.ravel(values)[0])
-            for values in (known.rho, *contrasts(known), known.n_samples, imbalance)
-        )
-        _, sign = self._rule.better_sign(rho, products, n, imbalance)
+        figures = known.figures()[:, 0].tolist()
+        behind, imbalance = len(figures) // 2, float(np.ravel(imbalance)[0])
+        products = pair_contrasts(figures[1:behind], figures[behind:-1])
+        _, sign = self._rule.better_sign(figures[0], products, figures[-1], imbalance)
         if sign < 0:
-            known = known.flipped()
+            figures = known.flipped().figures()[:, 0].tolist()
             self._r[:, second] *= -1
             self._flip_sums(second)
             if self._gaps is not None:
@@ -228,7 +219,6 @@ class Merging(ABC):
         self._alive[second] = False
         self.count -= 1
         names = int(self._names[first]), int(self._names[second])
-        figures = known.figures()[:, 0].tolist()
         self._merges.append((*names, sign, int(self._sizes[first]), *figures, imbalance))
 
     def _first_of_ties(self, first: IndexArray, second: IndexArray, products: FloatArray) -> int:
@@ -358,7 +348,8 @@ class _AllPairs(Merging):
 
     def _order_rows(self, rows: slice) -> FloatArray:
         """Order of the pairs of some groups with all."""
-        order = self._order(*self._known((rows, None), slice(None), self._sums[rows]))
+        every = np.arange(self._names.size)
+        order = self._order(*self._known(every[rows, None], every[None], self._sums[rows]))
         if self._blocks is not None:
             order[self._blocks[rows, None] != self._blocks] = inf
         return order

@@ -2,6 +2,7 @@
 
 from heapq import heapify, heappop, heappush
 from math import sqrt
+from operator import mul
 
 import numpy as np
 from scipy import sparse
@@ -10,8 +11,8 @@ from .._rule import (
     MARGIN,
     EvidenceArray,
     Rule,
-    contrasts,
     imbalance_of,
+    pair_contrasts,
     pairs_from_correlations,
 )
 from .._statistics import (
@@ -23,7 +24,6 @@ from .._statistics import (
     Statistics,
 )
 from .._statistics._protocol import add_member
-from ..theory._arrays import FloatArray
 from ._constraint import Neighbours
 from ._partition import Partition, partition_of
 
@@ -38,27 +38,36 @@ _FEWEST, _MOST = 4, 256
 """Candidates whose correlations with a connected group are computed together."""
 
 
+class _Reach:
+    """Correlations of features with the targets, as far as they tell which cannot join a group."""
+
+    def __init__(self, statistics: Statistics, rule: Rule) -> None:
+        self.r = rule.comparable(statistics.target_correlation)
+        # That of a group without correlation with the targets: no other has a larger one.
+        none = np.zeros((statistics.n_targets, 1))
+        self.largest_difference = float(rule.largest_difference(none)[0]) + _COINCIDE
+
+
 class _Group:
     """A group that takes one feature after the other by its mean."""
 
-    def __init__(self, statistics: Statistics, rule: Rule, seed: int, sums: GroupSums) -> None:
+    def __init__(
+        self, statistics: Statistics, rule: Rule, reach: _Reach, seed: int, sums: GroupSums
+    ) -> None:
         # With the sum s of the members' standardised columns, each with its weight and sign, a
         # candidate's correlation with the mean of the group is its product with s over the norm of
         # s, both from correlations.
-        self._statistics, self._rule, self.sums = statistics, rule, sums
+        self._statistics, self._rule, self._reach, self.sums = statistics, rule, reach, sums
         self.members = [seed]
         self.weight = self._weight_of(seed)  # of all members together
         self.factors = [self.weight]
-        self._figures: list[FloatArray] = []
-        self._imbalances: list[float] = []
-        self._r = self.weight * statistics.target_correlation[:, seed]
+        self._figures: list[list[float]] = []
+        self._direction = rule.direction.tolist()
+        self._r = [self.weight * r for r in statistics.target_correlation[:, seed].tolist()]
         self._square = self.weight**2
         self._in_sums = 0
         self._describe()
         self.update_sums()
-        # That of a group without correlation with the target: no other has a larger one.
-        none = np.zeros((statistics.n_targets, 1))
-        self.largest_difference = float(rule.largest_difference(none)[0]) + _COINCIDE
 
     def _describe(self) -> None:
         """Compute what candidates are compared with, from the sums over the members."""
@@ -67,44 +76,38 @@ class _Group:
         # The sum of mirror images has no variance: any norm does for it.
         self.norm = sqrt(max(self._square, RESOLUTION * self.mean_weight**2))
         # Correlation of the mean with the targets, as far as it matters for reach.
-        self.r = float(self._rule.comparable(self._r)) / self.norm
+        r = sum(map(mul, self._direction, self._r)) / self.norm
+        self.r = abs(r) if self._rule.signed else r
 
     def _weight_of(self, feature: int) -> float:
         return 1.0 if self._rule.weights is None else float(self._rule.weights[feature])
 
-    def known(self, sums: FloatArray) -> Correlations:
-        """Correlations of the mean with candidates, given what the sums say of them."""
-        known = Correlations.of_figures(sums)
-        rho = np.clip(known.rho / self.norm, -1, 1)
-        return Correlations(rho, known.r_first / self.norm, known.r_second, known.n_samples)
-
-    def first_to_join(self, candidates: list[int], sums: FloatArray) -> int | None:
-        """Test candidates in order, up to the first that passes, which joins; return its place."""
+    def join(self, feature: int, figures: list[float]) -> bool:
+        """Test a candidate, given what the sums say of it; if it passes, it joins."""
         # The running sums do not include it yet.
-        known = self.known(sums)
-        figures = (known.rho, *contrasts(known), np.asarray(known.n_samples))
-        for place, (rho, *products, n) in enumerate(
-            zip(*(f.tolist() for f in figures), strict=True)
-        ):
-            weight, imbalance = 1.0, 0.0
-            if self._rule.weights is not None:
-                weight = self._weight_of(candidates[place])
-                imbalance = imbalance_of(self.mean_weight, weight)
-            f, sign = self._rule.better_sign(rho, products, n, imbalance)
-            if f > self._rule.tolerance:
-                continue
-            factor = sign * weight
-            self.members.append(candidates[place])
-            self.factors.append(factor)
-            one = known.at(slice(place, place + 1))
-            self._figures.append((one if sign > 0 else one.flipped()).figures())
-            self._imbalances.append(imbalance)
-            self._square += 2 * factor * float(sums[0, place]) + weight**2
-            self._r += factor * self._statistics.target_correlation[:, candidates[place]]
-            self.weight += weight
-            self._describe()
-            return place
-        return None
+        total, *r, n = figures
+        weight, imbalance = 1.0, 0.0
+        if self._rule.weights is not None:
+            weight = self._weight_of(feature)
+            imbalance = imbalance_of(self.mean_weight, weight)
+        rho, behind = max(-1.0, min(1.0, total / self.norm)), len(self._r)
+        r_group, r_feature = [each / self.norm for each in r[:behind]], r[behind:]
+        products = pair_contrasts(r_group, r_feature)
+        f, sign = self._rule.better_sign(rho, products, n, imbalance)
+        if f > self._rule.tolerance:
+            return False
+        factor = sign * weight
+        self.members.append(feature)
+        self.factors.append(factor)
+        self._figures.append(
+            [sign * rho, *r_group, *(sign * each for each in r_feature), n, imbalance]
+        )
+        self._square += 2 * factor * total + weight**2
+        own = self._statistics.target_correlation[:, feature].tolist()
+        self._r = [before + factor * each for before, each in zip(self._r, own, strict=True)]
+        self.weight += weight
+        self._describe()
+        return True
 
     def update_sums(self) -> None:
         """Add the members that joined last to the running sums."""
@@ -114,11 +117,11 @@ class _Group:
 
     def evidence(self) -> EvidenceArray:
         """The figures of each member when it joined; the seed stands for the group."""
-        known = Correlations.of_figures(np.hstack(self._figures))
+        *known, imbalance = np.array(self._figures).T
         features = np.array(self.members[1:], dtype=np.intp)
         decision = self._rule.decide(
-            pairs_from_correlations(known),
-            0.0 if self._rule.weights is None else np.array(self._imbalances),
+            pairs_from_correlations(Correlations.of_figures(np.array(known))),
+            0.0 if self._rule.weights is None else imbalance,
             sign=np.sign(self.factors[1:]),
         )
         return self._rule.evidence(np.full(features.size, self.members[0]), features, decision)
@@ -129,13 +132,13 @@ def group_centroid(statistics: Statistics, rule: Rule) -> Partition:
     # Features in their order: each one that has no group yet seeds one. The features behind it that
     # have no group are tested one after another against the mean of the group so far, standardised,
     # and join if the pair passes. This is repeated until a round adds none.
-    free = statistics.varying.copy()
+    free, reach = statistics.varying.copy(), _Reach(statistics, rule)
     record = [rule.no_evidence()]
     for seed in range(free.size):
         if not free[seed]:
             continue
         free[seed] = False
-        group = _FreeGroup(statistics, rule, seed, statistics.sums())
+        group = _FreeGroup(statistics, rule, reach, seed, statistics.sums())
         while group.test_all(seed + 1 + np.flatnonzero(free[seed + 1 :])):
             free[group.members] = False
         if len(group.members) > 1:
@@ -151,12 +154,12 @@ class _FreeGroup(_Group):
         # Only those are computed whose correlation with the target is near that of the group, with
         # some slack. They are selected again when the group has moved by more than the slack.
         before = len(self.members)
-        r = self._rule.comparable(self._statistics.target_correlation[:, candidates])
+        r = self._reach.r[candidates]
         size = self._statistics.costs.candidates
         start = 0
         while start < candidates.size:
             r_group = self.r
-            distance = (1 + _SLACK) * self.largest_difference
+            distance = (1 + _SLACK) * self._reach.largest_difference
             near = start + np.flatnonzero(np.abs(r[start:] - r_group) <= distance)
             if start == 0:
                 near = near[self._first_to_pass(candidates[near]) :]
@@ -174,7 +177,9 @@ class _FreeGroup(_Group):
     def _first_to_pass(self, candidates: IndexArray) -> int:
         """Place of the first candidate that passes with the group as it is."""
         # One product with all candidates is much faster than many with a block of them.
-        known = self.known(self.sums.of(candidates))
+        known = Correlations.of_figures(self.sums.of(candidates))
+        rho, r_group = np.clip(known.rho / self.norm, -1, 1), known.r_first / self.norm
+        known = Correlations(rho, r_group, known.r_second, known.n_samples)
         weights = self._rule.weights
         own = np.asarray(self.mean_weight)
         imbalance = 0.0 if weights is None else imbalance_of(own, weights[candidates])
@@ -185,19 +190,21 @@ class _FreeGroup(_Group):
 
     def _test_block(self, block: IndexArray, r_group: float) -> int | None:
         """Test the candidates of a block; return the place of one that moved the group too far."""
-        sums, features = self.sums.of(block), block.tolist()
+        sums = self.sums.of(block)
         square: Correlations | None = None
-        before, start = len(self.members), 0
+        before = len(self.members)
         last: int | None = None
-        while (place := self.first_to_join(features[start:], sums[:, start:])) is not None:
-            start += place + 1
-            if abs(self.r - r_group) > _SLACK * self.largest_difference:
-                last = start - 1
+        for place, feature in enumerate(block.tolist()):
+            if not self.join(feature, sums[:, place].tolist()):
+                continue
+            if abs(self.r - r_group) > _SLACK * self._reach.largest_difference:
+                last = place
                 break
             if square is None:
                 square = self._statistics.within(block)
-            known = square.at(start - 1, slice(start, None))
-            add_member(sums[:, start:], known, self.factors[-1], self.weight)
+            later = slice(place + 1, None)
+            factor = self.factors[-1]
+            add_member(sums[:, later], square.at(place, later), factor, self.weight)
         if len(self.members) > before:
             self.update_sums()
         return last
@@ -214,13 +221,14 @@ def group_centroid_connected(
     # group that are neighbours of a member are tested in their order against the mean of the group
     # so far, standardised, and join if the pair passes. This is repeated until a round adds none.
     correlations, neighbours = NearbyCorrelations(statistics), Neighbours(graph)
+    reach = _Reach(statistics, rule)
     free = statistics.varying.tolist()
     record = [rule.no_evidence()]
     for seed in np.flatnonzero(statistics.varying).tolist():
         if not free[seed]:
             continue
         free[seed] = False
-        group = _ConnectedGroup(statistics, rule, seed, correlations.sums())
+        group = _ConnectedGroup(statistics, rule, reach, seed, correlations.sums())
         group.grow(neighbours, free)
         if len(group.members) > 1:
             record.append(group.evidence())
@@ -250,17 +258,18 @@ class _ConnectedGroup(_Group):
         size = min(self._together, len(self._waiting))
         batch = [heappop(self._waiting) for _ in range(size)]
         candidates = np.array(batch)
-        r = self._rule.comparable(self._statistics.target_correlation[:, candidates])
-        near = candidates[np.abs(r - self.r) <= self.largest_difference]
-        if near.size and self.first_to_join(near.tolist(), self.sums.of(near)) is not None:
-            feature = self.members[-1]
-            place = batch.index(feature)
-            self._later.update(batch[:place])
-            for other in batch[place + 1 :]:
-                heappush(self._waiting, other)
-            self._add_neighbours(feature)
-            self._together = max(_FEWEST, self._together // 2)
-            return
+        r = self._reach.r[candidates]
+        near = np.flatnonzero(np.abs(r - self.r) <= self._reach.largest_difference)
+        figures = self.sums.of(candidates[near]).T.tolist()
+        for place, known in zip(near.tolist(), figures, strict=True):
+            feature = batch[place]
+            if self.join(feature, known):
+                self._later.update(batch[:place])
+                for other in batch[place + 1 :]:
+                    heappush(self._waiting, other)
+                self._add_neighbours(feature)
+                self._together = max(_FEWEST, self._together // 2)
+                return
         self._later.update(batch)
         self._together = min(_MOST, 2 * self._together)
 

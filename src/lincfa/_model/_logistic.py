@@ -20,6 +20,7 @@ _SEARCHING, _FINAL = 1e-4, 1e-8
 """Slope at which to stop, where the curvature is about 1: to compare penalties, and for the weights
 to keep, which :func:`_refine` then makes precise."""
 
+_NO_SLOPE = 1e-15  # rounding
 _MAX_STEPS = 1000
 _LEAST_CURVATURE = 1e-12
 _ABSENT = -50.0
@@ -64,9 +65,13 @@ def logistic_path(
     # Rotations do not change the penalty. In the directions of the variance, one unit for each
     # weight makes all of them about as curved, so that few steps are needed.
     fitted = Decomposition.of(X, indicators[:, 0], shares)
-    largest = fitted.singular.max(initial=0.0) or 1.0
-    unit = largest * (np.linalg.norm(fitted.singular / largest) or 1.0)  # root of total variance
-    Z = np.column_stack([(X - fitted.center) / unit @ fitted.directions, np.ones(len(X))])
+    # Of constant features only the rounding of their means varies.
+    rounding = 8 * np.finfo(np.float64).eps * np.linalg.norm(fitted.center)
+    varies = fitted.singular > rounding
+    singular, directions = fitted.singular[varies], fitted.directions[:, varies]
+    largest = singular.max(initial=0.0) or 1.0
+    unit = largest * (np.linalg.norm(singular / largest) or 1.0)  # root of total variance
+    Z = np.column_stack([(X - fitted.center) / unit @ directions, np.ones(len(X))])
     theta = np.zeros((Z.shape[1], present.size))
     theta[-1] = np.log(shares @ indicators)
     coef = np.zeros((len(penalties), X.shape[1], n_classes))
@@ -74,7 +79,7 @@ def logistic_path(
     # From the largest penalty on, each solution is where the search for the next one starts.
     for place in np.argsort(penalties)[::-1]:
         theta = _minimize(Z, indicators, shares, float(penalties[place]), theta, slope)
-        coef[place][:, present] = fitted.directions @ theta[:-1] / unit
+        coef[place][:, present] = directions @ theta[:-1] / unit
         intercept[place, present] = theta[-1] - theta[-1].mean()
     return coef, intercept - fitted.center @ coef
 
@@ -90,9 +95,7 @@ def _minimize(
     """Minimise the penalised loss; the curvature at the start gives the unit of each weight."""
     shrinkage = np.full((len(start), 1), penalty)
     shrinkage[-1] = 0.0
-    p = softmax(Z @ start, axis=1)
-    curvature = (Z**2).T @ (shares[:, None] * p * (1 - p)) + shrinkage
-    units = 1 / np.sqrt(np.maximum(curvature, _LEAST_CURVATURE))
+    units = _units(Z, shares, shrinkage, softmax(Z @ start, axis=1))
 
     def loss(values: FloatArray) -> tuple[float, FloatArray]:
         theta = values.reshape(start.shape) * units
@@ -110,7 +113,13 @@ def _minimize(
         options={"maxiter": _MAX_STEPS, "maxcor": 20, "gtol": slope, "ftol": 0.0},
     )
     theta = np.asarray(found.x.reshape(start.shape) * units)
-    return theta if slope > _FINAL else _refine(Z, indicators, shares, shrinkage, theta, units)
+    return theta if slope > _FINAL else _refine(Z, indicators, shares, shrinkage, theta)
+
+
+def _units(Z: FloatArray, shares: FloatArray, shrinkage: FloatArray, p: FloatArray) -> FloatArray:
+    """Units of the weights in which the loss is about as curved along each."""
+    curvature = (Z**2).T @ (shares[:, None] * p * (1 - p)) + shrinkage
+    return np.asarray(1 / np.sqrt(np.maximum(curvature, _LEAST_CURVATURE)))
 
 
 def _refine(
@@ -119,14 +128,17 @@ def _refine(
     shares: FloatArray,
     shrinkage: FloatArray,
     theta: FloatArray,
-    units: FloatArray,
 ) -> FloatArray:
     """Take two steps of Newton's method: near the minimum, where losses no longer differ."""
     for _ in range(2):
         p = softmax(Z @ theta, axis=1)
         gradient = Z.T @ (shares[:, None] * (p - indicators)) + shrinkage * theta
+        gradient[-1] -= gradient[-1].mean()  # only differences of intercepts matter
+        units = _units(Z, shares, shrinkage, p)
+        if np.abs(gradient * units).max() < _NO_SLOPE:
+            break
 
-        def curved(values: FloatArray, p: FloatArray = p) -> FloatArray:
+        def curved(values: FloatArray, p: FloatArray = p, units: FloatArray = units) -> FloatArray:
             step = values.reshape(units.shape) * units
             change = p * (Z @ step)
             change -= p * change.sum(axis=1, keepdims=True)

@@ -173,18 +173,22 @@ class Correlations:
 
     def at(self, *places: Any) -> "Correlations":
         """Select pairs by their places; by slices, as views."""
+        shape = self.rho.shape
+        lists = sum(not isinstance(place, slice | int) for place in places)
+
+        def in_common(place: Any) -> Any:
+            # What pairs have in common has an axis of length 1: it stays one, unless another list
+            # of places is of the same pairs.
+            stays = isinstance(place, slice) or (lists == 1 and not isinstance(place, int))
+            return slice(None) if stays else 0
 
         def select(values: Any) -> Any:
             if not np.ndim(values):
                 return values
-            targets = values.shape[: values.ndim - self.rho.ndim]
-            every = (slice(None),) * len(targets)
-            if not all(isinstance(place, slice) for place in places):
-                return np.broadcast_to(values, (*targets, *self.rho.shape))[(*every, *places)]
-            # What pairs have in common has an axis of length 1.
-            sizes = zip(places, values.shape[len(targets) :], self.rho.shape, strict=True)
-            common = (place if size == full else slice(None) for place, size, full in sizes)
-            return values[(*every, *common)]
+            targets = values.ndim - len(shape)
+            axes = zip(places, values.shape[targets:], shape, strict=True)
+            index = [place if size == full else in_common(place) for place, size, full in axes]
+            return values[(*(slice(None),) * targets, *index)]
 
         return Correlations(*map(select, (self.rho, self.r_first, self.r_second, self.n_samples)))
 
@@ -266,13 +270,13 @@ def add_member(sums: FloatArray, known: Correlations, factor: float, weight: flo
 
     ``factor`` is that of the member, ``weight`` the sum of the weights including its own.
     """
-    so_far = Correlations.of_figures(sums)  # views
-    so_far.rho[...] += factor * known.rho
-    so_far.r_first[...] += factor * known.r_first
+    behind = len(sums) // 2
+    sums[0] += factor * known.rho
+    sums[1:behind] += factor * known.r_first
     # The others are means over the members, which change only where values are missing.
     if np.ndim(known.n_samples):
         share = abs(factor) / weight
-        so_far.r_second[...] += share * (known.r_second - so_far.r_second)
+        sums[behind:-1] += share * (known.r_second - sums[behind:-1])
         never = np.isneginf(sums[-1]) | np.isneginf(known.n_samples)
         with np.errstate(invalid="ignore"):
             n_samples = sums[-1] + share * (known.n_samples - sums[-1])

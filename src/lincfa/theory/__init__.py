@@ -34,6 +34,7 @@ __all__ = [
     "estimator_variance_mean",
     "f_from_shares",
     "f_known_noise",
+    "f_several_targets",
     "f_statistic",
     "interval_3d",
     "interval_d",
@@ -55,6 +56,7 @@ __all__ = [
     "threshold_empirical",
     "threshold_finite",
     "tolerance_at_level",
+    "tolerance_of_loss",
     "variance_drop_asymptotic",
     "variance_drop_finite",
     "variance_drop_unit",
@@ -782,6 +784,48 @@ def f_statistic(n: ArrayLike, rho: ArrayLike, r1: ArrayLike, r2: ArrayLike) -> F
     share_mean, share_difference = _shares(rho, r1, r2)
     unexplained = np.maximum(1 - share_mean - share_difference, 0)
     return f_from_shares(n, share_difference, unexplained)
+
+
+def f_several_targets(n: ArrayLike, rho: ArrayLike, r1: ArrayLike, r2: ArrayLike) -> FloatArray:
+    """F for equal weights in the regressions of several standardised targets on the same pair.
+
+    ``(n−3) ΣΔₖ / Σ(1−R²ₖ)`` over the targets k, with ``Δₖ = (r₁ₖ−r₂ₖ)²/(2(1−ρ))``: the growth of
+    squared bias over the drop of variance, both summed over the targets. Of one target it is
+    :func:`f_statistic`.
+
+    Parameters
+    ----------
+    n : array
+        Number of samples, at least 4.
+    rho : array
+        Sample correlation between the features.
+    r1, r2 : array of shape (n_targets, ...)
+        Sample correlations of each feature with each target.
+
+    Examples
+    --------
+    >>> round(float(f_several_targets(500, 0.9, [0.50, 0.1], [0.53, 0.1])), 4)
+    1.3111
+    """
+    rho, r1, r2 = floats(rho, r1, r2)
+    share_mean, share_difference = _shares(rho, r1, r2)
+    unexplained = np.maximum(1 - share_mean - share_difference, 0)
+    return f_from_shares(n, share_difference.sum(axis=0), unexplained.sum(axis=0))
+
+
+def tolerance_of_loss(loss: ArrayLike, n: ArrayLike, r2: ArrayLike) -> FloatArray:
+    """Tolerance at which a pair merges just if its mean explains less by at most this share.
+
+    ``c = ε(n−3)/(1−R²)``, with R² that of the regression on both: F ≤ c is then ΔR² ≤ ε, the
+    in-sample rule of NonLinCFA.
+
+    Examples
+    --------
+    >>> round(float(tolerance_of_loss(0.001, 103, 0.5)), 12)
+    0.2
+    """
+    loss, n, r2 = floats(loss, n, r2)
+    return divide(loss * (n - 3), 1 - r2, zero_by_zero=np.inf)
 
 
 def r_squared(rho: ArrayLike, r1: ArrayLike, r2: ArrayLike) -> FloatArray:
