@@ -324,8 +324,8 @@ def test_scores_of_classes(of_colors, colors):
     assert len(scores.roc.curves) == 5
 
 
-def test_the_penalty_is_that_of_a_grid_search(colors):
-    X, y = colors["X"].to_numpy(), colors["y"]
+def test_the_penalty_is_that_of_a_grid_search(answers):
+    X, y = answers["X"].to_numpy(), answers["y"]
     grid = {"penalty": LinCFAClassifierCV._penalties}
     folds = stratified_folds(np.unique(y, return_inverse=True)[1])
     search = GridSearchCV(PenalizedLogistic(), grid, scoring="neg_log_loss", cv=folds).fit(X, y)
@@ -419,7 +419,7 @@ def test_what_is_no_better_than_a_guess_is_said_first(factors):
     [
         (
             lambda y: np.where(y == "red", "pink", y),
-            "y_test has labels .* not know: 'pink'. Its cl",
+            "y_test has labels .* not know: 'pink'. Its",
         ),
         (lambda y: np.full(len(y), "red"), "All samples are of one class, 'red'"),
         (lambda y: np.arange(len(y)) % 5, "labels that the model does not know: 0, 1, 2"),

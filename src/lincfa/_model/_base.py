@@ -496,8 +496,9 @@ class GroupModel(AnyContainer, GroupMeans):
             The data of the fit; other data are an error.
         X_test, y_test : array-like, default=None
             Samples not used for fitting, on which regressions on all and on the reduced features
-            are scored. They are fitted to ``X`` and ``y``; without these, they are cross-validated
-            within the test samples.
+            are scored, for classes logistic ones. They are fitted to ``X`` and ``y``; without
+            these, they are cross-validated within the test samples. Targets as in ``fit``: one,
+            several, or labels of the classes.
         ordered : bool, default=False
             Whether the test samples are in time order, so that neighbours are dependent.
         title : str, default=None

@@ -137,7 +137,7 @@ def _number(names: list[str], target: Any, reducer: Any) -> int:
         )
     if str(target) in names:
         return names.index(str(target))
-    if not is_count(target) or not 0 <= int(target) < len(names):
+    if target not in range(len(names)) or isinstance(target, bool):
         raise ValueError(f"There is no target {target!r}; the {noun} are {listed}.")
     return int(target)
 
