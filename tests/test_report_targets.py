@@ -487,14 +487,15 @@ def test_coefficients_need_a_target(of_colors, three):
     with pytest.raises(ValueError, match="There is no target 5"):
         plotting.plot_coefficients(model, target=5)
     ax = plotting.plot_coefficients(model, target="green")
-    assert "log odds" in ax.get_ylabel()
+    assert "score of green" in ax.get_ylabel()
     other = plotting.plot_coefficients(model, target=2)
     same, others = (drawn(each) for each in (other, plotting.plot_coefficients(model, target=0)))
     np.testing.assert_array_equal(drawn(ax), same)
     assert not np.array_equal(drawn(ax), others)
     several = LinCFA().fit(three["X"], three["y"])
     coef = np.arange(3.0 * several.n_groups_).reshape(3, -1)
-    assert "prediction" in plotting.plot_coefficients(several, coef, target="temp").get_ylabel()
+    label = plotting.plot_coefficients(several, coef, target="temp").get_ylabel()
+    assert "change in the prediction of temp per" in label
     assert plotting.plot_coefficients(several, coef[0]).has_data()
 
 

@@ -94,14 +94,14 @@ def plot_coefficients(
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure, without a window.
     """
-    reducer, coef = check_coefficients(model, coef, target)
+    reducer, coef, name = check_coefficients(model, coef, target)
     ax = axes_or_new(ax, 9, 4.4)
-    draw_coefficients(expand_coefficients(reducer, coef), ax)
+    draw_coefficients(expand_coefficients(reducer, coef, name), ax)
     return ax
 
 
-def check_coefficients(model: Any, coef: Any, target: Any = None) -> tuple[Any, FloatArray]:
-    """Return the fitted LinCFA and the coefficients of its reduced features for one target."""
+def check_coefficients(model: Any, coef: Any, target: Any = None) -> tuple[Any, FloatArray, str]:
+    """Return the fitted LinCFA, and for one target its coefficients; of several also its name."""
     reducer = fitted_reducer(model)
     if coef is None:
         own = linear_coefficients(getattr(model, "estimator_", None), reducer.n_groups_)
@@ -117,13 +117,14 @@ def check_coefficients(model: Any, coef: Any, target: Any = None) -> tuple[Any, 
         given = given[0]
     names = reducer.target_names_
     if given.shape == (len(names), reducer.n_groups_) and len(names) > 1:
-        return reducer, given[_number(names, target, reducer)]
+        number = _number(names, target, reducer)
+        return reducer, given[number], names[number]
     if given.shape != (reducer.n_groups_,):
         raise ValueError(
             f"coef must have one coefficient per reduced feature, shape ({reducer.n_groups_},), "
             f"got {given.shape}."
         )
-    return reducer, given
+    return reducer, given, ""
 
 
 def _number(names: list[str], target: Any, reducer: Any) -> int:
@@ -179,8 +180,8 @@ def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
     ax.set(
         xlim=(-0.02 * size - 0.5, 1.02 * size - 0.5),
         xlabel=f"{part}{coefficients.n_features} features, in column order",
-        ylabel=effect("feature", log_odds=coefficients.log_odds),
     )
+    ax.set_ylabel(effect(coefficients.changed, "feature"), parse_math=False, usetex=False)
     _scale(ax, values)
     ax.grid(alpha=0.3, axis="y")
 

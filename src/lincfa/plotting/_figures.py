@@ -129,9 +129,8 @@ def counted(count: int, words: str, noun: str) -> str:
     return f"{count} {words.format(noun + 's' * (count != 1))}"
 
 
-def effect(noun: str, *, log_odds: bool) -> str:
-    """Name a coefficient per standard deviation of a feature or cell."""
-    changed = "log odds" if log_odds else "prediction"
+def effect(changed: str, noun: str) -> str:
+    """Say what a coefficient changes per standard deviation of a feature or cell."""
     return f"change in the {changed} per\nstandard deviation of the {noun}"
 
 

@@ -1,6 +1,7 @@
 """Groups where their features are: maps of the cells of a field, and features in a sequence."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from .._data._checks import real_numbers
 from .._data._field import Field
 from ..report._inputs import field_of, fitted_reducer
 from ..report._maps import CONSTANT, LEFT_OUT, Map, Spectrum, make_spectrum, select_map
-from ..report._scores import effect_of_features
+from ..report._scores import effect_of_features, name_of_prediction
 from ..theory._arrays import FloatArray
 from ._cells import (
     corners,
@@ -147,12 +148,12 @@ def plot_coefficient_map(
     **kwargs
         As in :func:`plot_map`; ``vmin`` and ``vmax``, or ``norm``, set the scale.
     """
-    reducer, coef = check_coefficients(model, coef, target)
+    reducer, coef, name = check_coefficients(model, coef, target)
     field = _require_field(field_of(reducer), "plot_coefficient_map")
     effects = effect_of_features(reducer, coef)
     map = select_map(field, reducer.labels_, effects, variable=variable, select=select)
     ax = axes_or_new(ax, *figure_size(map, bar=True), square=True)
-    classes = reducer._targets.classes is not None
+    map, classes = replace(map, target=name), reducer._targets.classes is not None
     draw_weights(map, ax, weights=effects[reducer.labels_ >= 0], log_odds=classes, **kwargs)
     return ax
 
@@ -256,7 +257,8 @@ def draw_weights(
     style = {"cmap": "RdBu_r"} | _diverging(weights, kwargs)
     image = _paint(ax, map, values, style | kwargs)
     logarithmic = "norm" in style
-    label = effect("cell", log_odds=log_odds) + (SYMLOG if logarithmic else "")
+    changed = name_of_prediction(map.target, log_odds)
+    label = effect(changed, "cell") + (SYMLOG if logarithmic else "")
     _bar(ax, image, label, _decades(style["norm"]) if logarithmic else None)
     _finish(ax, map, kwargs, outside=_OUTSIDE)
 
@@ -407,7 +409,8 @@ def _finish(
 
 
 def _bar(ax: "Axes", image: Any, label: str, ticks: list[float] | None = None) -> None:
-    bar = ax.figure.colorbar(image, ax=ax, label=label, shrink=0.9, ticks=ticks)
+    bar = ax.figure.colorbar(image, ax=ax, shrink=0.9, ticks=ticks)
+    bar.set_label(label, parse_math=False, usetex=False)
     if ticks is not None:
         bar.set_ticks(ticks, labels=[short_number(tick) for tick in ticks])
         bar.minorticks_off()

@@ -44,6 +44,7 @@ _COEFFICIENTS_SHOWN = 20_000
 _OPPOSITIONS = 200  # explained by another group, those with the largest weights
 PANELS = 6  # most targets that are drawn one by one
 _POINTS_SHOWN = 500
+_LONGEST_TARGET = 40
 
 
 # Regressions
@@ -120,21 +121,35 @@ class Coefficients:
     @property
     def panels(self) -> "tuple[Coefficients, ...]":
         """The coefficients of each target; of many, the first ones."""
-        if not self.targets:
+        if self.values.ndim == 1:
             return (self,)
         rows = zip(self.targets, self.values, strict=True)
         panels = [replace(self, values=values, targets=(name,)) for name, values in rows]
         return tuple(panels[:PANELS])
 
+    @property
+    def changed(self) -> str:
+        """What changes, of a single target."""
+        return name_of_prediction(self.targets[0] if self.targets else "", self.log_odds)
 
-def expand_coefficients(reducer: Any, coef: FloatArray) -> Coefficients:
-    """Expand coefficients of the reduced features, perhaps of several targets, to all features."""
+
+def name_of_prediction(target: str, log_odds: bool) -> str:
+    """Name what a coefficient changes, of one of several targets if it is named."""
+    what = ("score" if target else "log odds") if log_odds else "prediction"
+    return f"{what} of {shown(target, _LONGEST_TARGET)}" if target else what
+
+
+def expand_coefficients(reducer: Any, coef: FloatArray, target: str = "") -> Coefficients:
+    """Expand coefficients of the reduced features to all features.
+
+    They are of the only target, of several, or of that one of several which is named.
+    """
     return Coefficients(
         tuple(feature_names(reducer)[:_COEFFICIENTS_SHOWN]),
         reducer.labels_[:_COEFFICIENTS_SHOWN],
         effect_of_features(reducer, coef)[..., :_COEFFICIENTS_SHOWN],
         reducer.n_features_in_,
-        tuple(reducer.target_names_) if coef.ndim > 1 else (),
+        tuple(reducer.target_names_) if coef.ndim > 1 else (target,) if target else (),
         reducer._targets.classes is not None,
     )
 

@@ -12,7 +12,7 @@ from ._findings import Findings
 from ._groups import LONGEST_NAME, PairTable
 from ._intervals import Interval
 from ._maps import CONSTANT, LEFT_OUT, Map
-from ._scores import PANELS, HeldOutScores, RegressionScores
+from ._scores import PANELS, HeldOutScores, RegressionScores, name_of_prediction
 
 GROUPS_NUMBERED = 9  # on a map, the largest
 _NEAREST_SHOWN = 10
@@ -346,14 +346,9 @@ def captions(findings: Findings) -> dict[str, str]:
     if findings.n_flipped:
         shared += ", with the opposite sign if flipped"
     for k, panel in enumerate(() if coefficients is None else coefficients.panels):
-        what = "the prediction"
-        if findings.classes:
-            what = f"the score of the class {panel.targets[0]}" if panel.targets else "the log odds"
-        elif panel.targets:
-            what = f"the prediction of {shown(panel.targets[0], LONGEST_NAME)}"
         text = (
             "Coefficients of the regression on the reduced features, expanded to all features in "
-            f"column order: the change in {what} per standard deviation of the feature. "
+            f"column order: the change in the {panel.changed} per standard deviation of the feature. "
             f"Members of a group share {shared}."
         )
         if len(panel.names) < panel.n_features:
@@ -381,11 +376,7 @@ def captions(findings: Findings) -> dict[str, str]:
     elsewhere = "The same colour elsewhere may be a different group."
     for k, map in enumerate(findings.maps):
         title = f"{map.title}: " if map.title else ""
-        prediction = "the prediction"
-        if findings.classes:
-            prediction = f"the score of {map.target or the_target(findings)}"
-        elif map.target:
-            prediction = f"the prediction of {map.target}"
+        changed = name_of_prediction(map.target, bool(findings.classes))
         cut = _describe_thinning(findings, map, last=k == len(findings.maps) - 1)
         flipped = ", dotted cells enter with their sign flipped" if map.flipped.any() else ""
         result[f"map-{k}"] = (
@@ -394,7 +385,7 @@ def captions(findings: Findings) -> dict[str, str]:
         )
         result[f"weights-{k}"] = (
             f"{title}Coefficients of the regression on the reduced features, expanded to the "
-            f"cells: how much {prediction} rises (red) or falls (blue) per standard deviation of "
+            f"cells: how much the {changed} rises (red) or falls (blue) per standard deviation of "
             f"the cell. Cells of a group share {shared}.{cut}"
         )
     if findings.spectrum is not None:
