@@ -348,8 +348,8 @@ def captions(findings: Findings) -> dict[str, str]:
     for k, panel in enumerate(() if coefficients is None else coefficients.panels):
         text = (
             "Coefficients of the regression on the reduced features, expanded to all features in "
-            f"column order: the change in the {panel.changed} per standard deviation of the feature. "
-            f"Members of a group share {shared}."
+            f"column order: the change in the {panel.changed} per standard deviation of the "
+            f"feature. Members of a group share {shared}."
         )
         if len(panel.names) < panel.n_features:
             text += f" The first {len(panel.names)} of {panel.n_features} features are shown."
