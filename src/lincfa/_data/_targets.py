@@ -248,7 +248,7 @@ def _read_classes(
     missing = _missing(values)
     if missing.any():
         raise ValueError(
-            "Input y contains NaN: labels are missing "
+            "Input y contains NaN or infinity: labels are missing "
             f"({rows_listed(np.flatnonzero(missing).tolist())})."
         )
     labels = _sorted(values)
@@ -273,7 +273,10 @@ def _read_classes(
 def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if values.dtype.kind == "O":
         return np.array([_is_missing(value) for value in values.tolist()], dtype=np.bool_)
-    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=np.bool_)
+    finite = (
+        np.isfinite(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=np.bool_)
+    )
+    return ~finite
 
 
 def _is_missing(label: Any) -> bool:
