@@ -248,7 +248,7 @@ def _read_classes(
     missing = _missing(values)
     if missing.any():
         raise ValueError(
-            "Input y contains NaN or infinity: labels are missing "
+            "Input y contains NaN: labels are missing "
             f"({rows_listed(np.flatnonzero(missing).tolist())})."
         )
     labels = _sorted(values)
