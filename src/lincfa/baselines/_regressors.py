@@ -318,6 +318,8 @@ def _clusters(
 @_for_each_target
 def _elastic_nets(X: FloatArray, y: FloatArray, most: int) -> tuple[npt.ArrayLike, FloatArray]:
     shares = np.geomspace(1, _SMALLEST_SHARE, _PENALTIES)
+    unit = np.sqrt(np.mean(y**2)) or 1.0  # on which scikit-learn's stopping rule depends
+    y = y / unit
     largest = np.abs(X.T @ y).max() / len(y)  # times the ratio: above it no feature is left
     X = np.asfortranarray(X)
     options = {"max_iter": _STEPS, "tol": _TOLERANCE}
@@ -329,7 +331,7 @@ def _elastic_nets(X: FloatArray, y: FloatArray, most: int) -> tuple[npt.ArrayLik
                 for ratio in L1_RATIOS
             ]
         )
-    return np.count_nonzero(coefficients, axis=0), coefficients
+    return np.count_nonzero(coefficients, axis=0), coefficients * unit
 
 
 @_for_each_target
