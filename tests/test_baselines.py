@@ -28,6 +28,7 @@ from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.model_selection import (
     GridSearchCV,
+    KFold,
     RepeatedKFold,
     RepeatedStratifiedKFold,
     TimeSeriesSplit,
@@ -46,6 +47,7 @@ from lincfa.baselines import (
     agglomeration,
     elastic_net,
     logistic_regression,
+    minus_log_loss,
     n_features,
     pca_discriminant,
     pca_regression,
@@ -507,7 +509,7 @@ def kinds(seed=0, n_classes=3):
 
 def reduced(name, value):
     if name == "logistic":
-        return LogisticRegression(C=value, max_iter=300)
+        return LogisticRegression(C=value, max_iter=300, tol=1e-3)
     return make_pipeline(PCA(value, svd_solver="full"), LinearDiscriminantAnalysis())
 
 
@@ -553,6 +555,21 @@ def test_pls_of_indicators_by_a_loop_over_folds(n_classes):
     everything = np.arange(90)
     assert found.predict(X).tolist() == predicted(best, everything, everything).tolist()
     assert n_features(DummyClassifier().fit(X, y)) == 0
+
+
+def test_a_class_that_is_rare_leaves_a_choice():
+    """Some folds have none of it, to learn or to score, where scikit-learn's scorer fails."""
+    X, y = kinds(n_classes=2)
+    y[:2] = "c"
+    for found in (logistic_regression(KFold(5)), pca_discriminant(90, 12, KFold(5))):
+        found.fit(X, y)
+        assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+        assert found.score(X, y) > -0.7
+    model = LogisticRegression().fit(X[2:], y[2:])
+    known = -log_loss(y[2:], model.predict_proba(X[2:]))
+    assert minus_log_loss(model, X[2:], y[2:]) == pytest.approx(known)
+    unknown = np.log(np.finfo(float).eps)
+    assert minus_log_loss(model, X, y) == pytest.approx((88 * known + 2 * unknown) / 90)
 
 
 def test_pls_of_indicators_needs_two_classes():

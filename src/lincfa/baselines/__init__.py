@@ -4,6 +4,7 @@ from ._classifiers import (
     INVERSE_PENALTIES,
     PLSDA,
     logistic_regression,
+    minus_log_loss,
     pca_discriminant,
     pls_discriminant,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "agglomeration",
     "elastic_net",
     "logistic_regression",
+    "minus_log_loss",
     "n_features",
     "pca_discriminant",
     "pca_regression",
