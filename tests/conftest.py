@@ -59,7 +59,7 @@ def planned(monkeypatch):
     """The fits of a comparison that is not carried out."""
     seen = []
 
-    def record(name, X, y, fold, ordered, strategies, precision, signed):
+    def record(name, X, y, fold, ordered, strategies, precision, signed, classes):
         train, test = fold
         seen.append(
             SimpleNamespace(

@@ -12,24 +12,46 @@ from scipy.linalg import eigh
 from scipy.sparse import block_diag
 from sklearn.base import clone
 from sklearn.cluster import FeatureAgglomeration
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import ElasticNet, LinearRegression, Ridge, enet_path
+from sklearn.linear_model import (
+    ElasticNet,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    enet_path,
+)
+from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.model_selection import GridSearchCV, RepeatedKFold, TimeSeriesSplit
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    TimeSeriesSplit,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lincfa
 from lincfa.baselines import (
+    INVERSE_PENALTIES,
     L1_RATIOS,
+    PLSDA,
     RIDGES,
     ScreenedPCA,
     SupervisedPCA,
     agglomeration,
     elastic_net,
+    logistic_regression,
+    minus_log_loss,
     n_features,
+    pca_discriminant,
     pca_regression,
+    pls_discriminant,
     ridge,
     slope,
 )
@@ -387,8 +409,10 @@ def penalised(name, X, y):
             X, y, path_length=20, alpha_min_ratio=1e-3, tol_dev_change=0, tol_dev_ratio=1
         )
         return path.coefs[:, 0]
+    unit = y.std()
+    y = y / unit
     largest = np.abs(X.T @ y).max() / len(y)
-    return np.column_stack(
+    return unit * np.column_stack(
         [
             enet_path(X, y, l1_ratio=ratio, alphas=shares * largest / ratio, tol=1e-2)[1]
             for ratio in L1_RATIOS
@@ -415,6 +439,15 @@ def test_penalties_by_a_loop_over_folds(name, tuned):
     np.testing.assert_allclose(found.coef_, weights, rtol=1e-9)
     np.testing.assert_allclose(found.predict(X), y.mean() + X @ weights)
     assert n_features(found) == np.count_nonzero(weights)
+
+
+def test_an_elastic_net_does_not_depend_on_the_unit_of_the_target():
+    X, y = draw(90)
+    one = elastic_net(5).fit(X, y)
+    for unit in (1e-6, 1e6):
+        other = elastic_net(5).fit(X, y * unit)
+        assert one.best_index_ == other.best_index_
+        np.testing.assert_allclose(one.coef_ * unit, other.coef_, rtol=1e-9)
 
 
 def test_an_elastic_net_that_stops_early_predicts_as_well():
@@ -444,3 +477,102 @@ def test_slope_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sortedl1", None)
     with pytest.raises(ImportError, match="SLOPE needs sortedl1: pip install sortedl1"):
         slope(5)
+
+
+@pytest.mark.parametrize("tuned", [ridge, pca_regression, agglomeration, elastic_net, slope])
+def test_several_targets_are_chosen_each_for_itself(tuned):
+    if tuned is slope:
+        pytest.importorskip("sortedl1")
+    X, y = draw(90)
+    Y = np.column_stack([y, 1000 * X[:, 3] + y.std(), y - 5 * X[:, 7]])
+    cv = RepeatedKFold(n_repeats=2, random_state=0)
+    found, each = tuned(cv).fit(X, Y), [tuned(cv).fit(X, target) for target in Y.T]
+    assert found.best_index_.tolist() == [one.best_index_ for one in each]
+    for k, one in enumerate(each):
+        np.testing.assert_allclose(found.coef_[k], one.coef_, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found.predict(X)[:, k], one.predict(X), rtol=1e-9)
+    if tuned in (elastic_net, slope):
+        assert n_features(found) == np.any([one.coef_ for one in each], axis=0).sum()
+    else:
+        assert n_features(found) == max(one.n_features_ for one in each)
+
+
+# Tuned classifiers
+
+
+def kinds(seed=0, n_classes=3):
+    """Standardised features, and labels whose order is not that of the target."""
+    X, y = draw(90, seed=seed)
+    codes = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
+    return StandardScaler().fit_transform(X), np.array(["b", "a", "c"])[codes]
+
+
+def reduced(name, value):
+    if name == "logistic":
+        return LogisticRegression(C=value, max_iter=300, tol=1e-3)
+    return make_pipeline(PCA(value, svd_solver="full"), LinearDiscriminantAnalysis())
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ["logistic", "components"])
+def test_classifiers_by_a_loop_over_folds(name, n_classes):
+    X, y = kinds(n_classes=n_classes)
+    cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0)
+    choices = INVERSE_PENALTIES if name == "logistic" else range(1, 13)
+    losses = []
+    for train, test in cv.split(X, y):
+        models = [reduced(name, choice).fit(X[train], y[train]) for choice in choices]
+        losses.append([log_loss(y[test], model.predict_proba(X[test])) for model in models])
+    best = choices[np.mean(losses, axis=0).argmin()]
+    found = logistic_regression(cv) if name == "logistic" else pca_discriminant(90, 12, cv)
+    found.fit(X, y)
+    assert list(found.best_params_.values()) == [best]
+    expected = reduced(name, best).fit(X, y)
+    np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X))
+    assert n_features(found) == (12 if name == "logistic" else best)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_pls_of_indicators_by_a_loop_over_folds(n_classes):
+    X, y = kinds(n_classes=n_classes)
+    labels = np.unique(y)
+
+    def predicted(number, train, test):
+        indicators = (y[train, None] == labels).astype(float)
+        model = PLSRegression(number, scale=False).fit(X[train], indicators)
+        return labels[model.predict(X[test]).argmax(axis=1)]
+
+    cv = RepeatedStratifiedKFold(n_repeats=2, random_state=0)
+    shares = [
+        [np.mean(predicted(number, train, test) == y[test]) for number in range(1, 13)]
+        for train, test in cv.split(X, y)
+    ]
+    means = np.mean(shares, axis=0)
+    best = 1 + np.argmax(means > means.max() - 1e-9)  # the fewest of those equal up to rounding
+    found = pls_discriminant(90, 12, cv).fit(X, y)
+    assert n_features(found) == best
+    assert found.classes_.tolist() == labels.tolist()
+    everything = np.arange(90)
+    assert found.predict(X).tolist() == predicted(best, everything, everything).tolist()
+    assert n_features(DummyClassifier().fit(X, y)) == 0
+
+
+def test_a_class_that_is_rare_leaves_a_choice():
+    """Some folds have none of it, to learn or to score, where scikit-learn's scorer fails."""
+    X, y = kinds(n_classes=2)
+    y[:2] = "c"
+    for found in (logistic_regression(KFold(5)), pca_discriminant(90, 12, KFold(5))):
+        found.fit(X, y)
+        assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+        assert found.score(X, y) > -0.7
+    model = LogisticRegression().fit(X[2:], y[2:])
+    known = -log_loss(y[2:], model.predict_proba(X[2:]))
+    assert minus_log_loss(model, X[2:], y[2:]) == pytest.approx(known)
+    unknown = np.log(np.finfo(float).eps)
+    assert minus_log_loss(model, X, y) == pytest.approx((88 * known + 2 * unknown) / 90)
+
+
+def test_pls_of_indicators_needs_two_classes():
+    X, y = kinds()
+    assert_raises("at least two classes", PLSDA().fit, X, np.full_like(y, "a"))
+    assert_raises("Unknown label type", PLSDA().fit, X, X[:, 0])

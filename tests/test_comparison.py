@@ -2,28 +2,41 @@
 
 import json
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from sklearn.cross_decomposition import PLSRegression
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, RidgeCV
-from sklearn.metrics import r2_score
+from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
     RepeatedKFold,
+    RepeatedStratifiedKFold,
     ShuffleSplit,
     TimeSeriesSplit,
 )
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lincfa import Comparison, LinCFA, LinCFACV, baselines, compare
+from lincfa import (
+    ClassComparison,
+    Comparison,
+    LinCFA,
+    LinCFAClassifierCV,
+    LinCFACV,
+    baselines,
+    compare,
+)
 from lincfa._model._regression import RidgeRegression
-from lincfa._search._folds import default_folds
+from lincfa._search._folds import default_folds, stratified_folds
 from lincfa.diagnostics import _compare, _progress
-from lincfa.diagnostics._compare import METHODS, TrainingPart
+from lincfa.diagnostics._compare import CLASSIFIERS, METHODS, TrainingPart
 from reference import assert_raises, draw
 
 QUICK = ["LinCFA", "all features", "PCA"]
@@ -354,3 +367,229 @@ def test_what_was_left_out_is_said(monkeypatch, planned):
     assert "Left out above 5 features" in str(found)
     assert "Left out above 5 features" in found._repr_html_()
     assert len(compare(X, y, methods=QUICK).notes) == 0
+
+
+# Several targets
+
+SEVERAL = ["LinCFACV", "ridge", "PLS", "elastic net"]
+ONCE = {"cv": 3, "n_repeats": 1}
+
+
+def several(seed=0):
+    X, y = draw(seed, 120)
+    rng = np.random.default_rng(seed)
+    Y = np.column_stack([y, 1000 * X[:, 2] + rng.normal(size=len(y)), y - 3 * X[:, 5]])
+    return X[:, :12], pd.DataFrame(Y, columns=["heat", "rain", "wind"])
+
+
+def test_targets_for_which_a_method_has_no_common_choice_are_those_alone():
+    X, Y = several()
+    methods = ["all features", "ridge", "PCA", "FeatureAgglomeration", "elastic net"]
+    found = compare(X, Y, methods=methods, **ONCE)
+    for k, name in enumerate(Y):
+        alone = compare(X, Y[name], methods=methods, **ONCE)
+        np.testing.assert_allclose(found.fold_target_r2[:, :, k], alone.fold_r2, rtol=1e-8)
+        np.testing.assert_allclose(found.fold_target_rmse[:, :, k], alone.fold_rmse, rtol=1e-8)
+        np.testing.assert_allclose(found.target_r2_se[:, k], alone.r2_se, rtol=1e-6)
+        np.testing.assert_allclose(found.target_rmse_se[:, k], alone.rmse_se, rtol=1e-6)
+    np.testing.assert_allclose(found.fold_r2, found.fold_target_r2.mean(axis=2))
+    shares = found.fold_target_rmse / Y.to_numpy().std(axis=0)
+    np.testing.assert_allclose(found.fold_rmse, shares.mean(axis=2))
+
+
+@pytest.mark.parametrize("name", ["LinCFA", "LinCFACV", "PLS"])
+def test_methods_with_a_common_choice_by_a_loop(name):
+    X, Y = several()
+    found = compare(X, Y, methods=[name], random_state=5, **ONCE)
+    Y = Y.to_numpy()
+    folds = RepeatedKFold(n_splits=3, n_repeats=1, random_state=5).split(X)
+    for k, (train, test) in enumerate(folds):
+        n = len(train)
+        scaler, targets = StandardScaler().fit(X[train]), StandardScaler().fit(Y[train])
+        if name == "PLS":
+            options = {"cv": default_folds(n), "scoring": "neg_mean_squared_error"}
+            grid = {"n_components": range(1, 13)}
+            model = GridSearchCV(PLSRegression(scale=False), grid, **options)
+            model.fit(scaler.transform(X[train]), targets.transform(Y[train]))
+            predicted = targets.inverse_transform(model.predict(scaler.transform(X[test])))
+            number = model.best_params_["n_components"]
+        elif name == "LinCFACV":
+            model = LinCFACV().fit(X[train], Y[train])
+            predicted, number = model.predict(X[test]), model.n_groups_
+        else:
+            step = LinCFA().fit(X[train], Y[train])
+            model = LinearRegression().fit(step.transform(X[train]), Y[train])
+            predicted, number = model.predict(step.transform(X[test])), step.n_groups_
+        assert found.fold_n_features[0, k] == number
+        expected = r2_score(Y[test], predicted, multioutput="raw_values")
+        np.testing.assert_allclose(found.fold_target_r2[0, k], expected, rtol=1e-8)
+
+
+def test_units_of_targets_do_not_matter():
+    X, Y = several()
+    one = compare(X, Y, methods=SEVERAL, **ONCE)
+    other = compare(X, Y * [1e-6, 1.0, 1e6], methods=SEVERAL, **ONCE)
+    np.testing.assert_allclose(one.fold_target_r2, other.fold_target_r2, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(one.rmse, other.rmse, rtol=1e-6)
+
+
+def test_ways_to_read_several_targets():
+    X, Y = several()
+    found = compare(X, Y, methods=QUICK, **ONCE)
+    assert found.targets == ("heat", "rain", "wind")
+    frame = found.frame()
+    assert frame["method"].tolist() == QUICK
+    np.testing.assert_array_equal(frame["r2[rain]"], found.target_r2[:, 1])
+    np.testing.assert_array_equal(frame["rmse_se[wind]"], found.target_rmse_se[:, 2])
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert plain["targets"] == ["heat", "rain", "wind"]
+    assert plain["methods"][0]["r2[heat]"] == found.target_r2[0, 0]
+    first, second = str(found).split("\n\n")
+    assert first.startswith("120 samples, 12 features, 3 targets; means over 3 folds\n")
+    assert "means over the targets" in first
+    lines = second.splitlines()
+    assert lines[0] == "R² of each target"
+    assert lines[1].split() == ["method", "heat", "rain", "wind"]
+    assert lines[2].split()[1:] == [f"{value:.3f}" for value in found.target_r2[0]]
+    assert "R² of each target" in found._repr_html_()
+    assert compare(X, Y.to_numpy(), methods=["PCA"], **ONCE).targets == ("y0", "y1", "y2")
+    one = compare(X, Y[["heat"]], methods=["PCA"], **ONCE)
+    same = compare(X, Y["heat"], methods=["PCA"], **ONCE)
+    assert str(one).count("targets") == 0
+    np.testing.assert_array_equal(one.fold_r2, same.fold_r2)
+    assert same.fold_target_r2.shape == (1, 3, 1)
+    assert "targets" not in same.to_dict()
+
+
+def test_a_constant_target_is_named(planned):
+    X, Y = several()
+    assert_raises("The target 'rain' is constant", compare, X, Y.assign(rain=3.0))
+    rare = Y.assign(wind=np.arange(len(Y)) == 0)
+    assert_raises("The target 'wind' is constant in the (training|held-out)", compare, X, rare)
+    broken = Y.assign(rain=np.where(np.arange(len(Y)) == 4, np.nan, Y["rain"]))
+    assert_raises("NaN", compare, X, broken)
+    assert planned == []
+
+
+# Classes
+
+
+def kinds(seed=0, n_classes=3):
+    X, y = draw(seed, 200)
+    codes = np.searchsorted(np.quantile(y, np.arange(1, n_classes) / n_classes), y)
+    return X[:, :12] * SCALES, np.array(["wet", "dry", "mild"])[codes]
+
+
+def literal_classifier(name, X, y):
+    """Each classifier as its documentation reads, fitted; and its number of features."""
+    codes = np.unique(y, return_inverse=True)[1]
+    folds = stratified_folds(codes)
+    if name == "LinCFAClassifierCV":
+        model = LinCFAClassifierCV().fit(X, y)
+        return model, model.n_groups_
+    if name == "most frequent class":
+        return DummyClassifier(strategy="prior").fit(X, y), 0
+    step = LinCFA() if name == "LinCFA" else "passthrough"
+    n, D = X.shape
+    tuned = {
+        "PCA + LDA": lambda: baselines.pca_discriminant(n, D, folds),
+        "PLS-DA": lambda: baselines.pls_discriminant(n, D, folds),
+    }.get(name, lambda: baselines.logistic_regression(folds))()
+    model = make_pipeline(step, StandardScaler(), tuned).fit(X, y)
+    if name in ("PCA + LDA", "PLS-DA"):
+        (number,) = tuned.best_params_.values()
+        return model, number
+    return model, D if name != "LinCFA" else step.n_groups_
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_figures_of_classes_by_a_loop(name, n_classes):
+    X, y = kinds(n_classes=n_classes)
+    found = compare(X, y, methods=[name], cv=2, n_repeats=1, random_state=5)
+    assert isinstance(found, ClassComparison)
+    assert found.classes.tolist() == sorted(set(y))
+    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=1, random_state=5).split(X, y)
+    for k, (train, test) in enumerate(folds):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model, number = literal_classifier(name, X[train], y[train])
+        assert found.fold_n_features[0, k] == number
+        assert found.fold_accuracy[0, k] == pytest.approx(
+            np.mean(model.predict(X[test]) == y[test])
+        )
+        if name == "PLS-DA":
+            assert np.isnan(found.fold_log_loss[0, k])
+        else:
+            loss = log_loss(y[test], model.predict_proba(X[test]))
+            assert found.fold_log_loss[0, k] == pytest.approx(loss, rel=1e-6)
+    assert found.failures == ("",)
+    assert found.notes == ()
+
+
+FEW = ["PCA + LDA", "PLS-DA", "most frequent class"]
+
+
+def test_labels_of_any_kind():
+    X, y = kinds(n_classes=2)
+    second = y == "wet"
+    one = compare(X, y, methods=FEW, cv=2, n_repeats=1)
+    for labels, target in (
+        (second, None),
+        (pd.Series(y, dtype="category"), None),
+        (pd.DataFrame({"weather": y}), None),
+        (second.astype(int) * 3 + 4, "classes"),
+    ):
+        other = compare(X, labels, methods=FEW, cv=2, n_repeats=1, target=target)
+        np.testing.assert_allclose(one.fold_accuracy, other.fold_accuracy)
+        np.testing.assert_allclose(one.fold_log_loss, other.fold_log_loss)
+    numbers = compare(X, second.astype(int), methods=["LinCFA"], **ONCE)
+    assert isinstance(numbers, Comparison)
+
+
+def test_ways_to_read_classes():
+    X, y = kinds()
+    found = compare(X, y, methods=["LinCFA", "logistic regression", *FEW[1:]], cv=2, n_repeats=1)
+    table = str(found).splitlines()
+    assert table[0] == "200 samples, 12 features, 3 classes; means over 2 folds"
+    assert "accuracy" in table[1]
+    assert "log loss" in table[1]
+    assert f"{found.accuracy[1]:.3f}" in table[3]
+    assert table[-1] == "Without probabilities, no log loss: PLS-DA."
+    assert "log loss" in found._repr_html_()
+    frame = found.frame()
+    np.testing.assert_array_equal(frame["accuracy"], found.accuracy)
+    np.testing.assert_array_equal(frame["log_loss_se"], found.log_loss_se)
+    np.testing.assert_allclose(frame["difference"], found.accuracy - found.accuracy[1])
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert plain["classes"] == ["dry", "mild", "wet"]
+    assert plain["methods"][2]["log_loss"] is None
+    assert plain["methods"][0]["folds"]["accuracy"] == found.fold_accuracy[0].tolist()
+
+
+def test_time_order_and_classes_that_are_not_there_to_learn():
+    X, y = kinds(n_classes=2)
+    found = compare(X, y, methods=FEW, ordered=True, cv=4)
+    assert found.n_test.tolist() == [50] * 4
+    assert (found.accuracy[:2] > found.accuracy[2]).all()
+    late = np.where(np.arange(200) < 190, y, "mild")
+    fold = [(np.arange(150), np.arange(150, 200))]
+    found = compare(X, late, methods=[*FEW, "LinCFAClassifierCV"], cv=fold)
+    assert (found.fold_accuracy <= 0.8).all()
+    assert (found.log_loss[[0, 2, 3]] > 0.2 * 30).all()  # a probability of 0, up to rounding
+    assert found.failures == ("",) * 4
+
+
+def test_classes_that_cannot_be_compared(planned):
+    X, y = kinds()
+    assert_raises("All samples are of one class, 'wet'", compare, X, np.full(200, "wet"))
+    assert_raises(r"methods must be among \['LinCFA', 'LinCFAC", compare, X, y, methods=["ridge"])
+    assert_raises("target must be one of", compare, X, y, target="labels")
+    parts = [(np.flatnonzero(y == "dry"), np.flatnonzero(y != "dry"))]
+    assert_raises("training samples: All samples are of one class, 'dry'", compare, X, y, cv=parts)
+    assert_raises("NaN in column 2", compare, np.where(X[7, 2] == X, np.nan, X), y)
+    assert planned == []
+    names, notes = _compare.chosen_methods(None, 4000, 3000, classes=True)
+    assert set(CLASSIFIERS) - set(names) == {"logistic regression", "PCA + LDA"}
+    assert "logistic regression, PCA + LDA" in notes[0]
+    assert _compare.chosen_methods(None, 160, 20_000, classes=True) == (list(CLASSIFIERS), [])

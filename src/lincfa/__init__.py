@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from ._lincfa_cv import LinCFACV
     from ._load import load
     from ._model._summary import Summary
-    from .diagnostics._compare import Comparison, compare
+    from .diagnostics._compare import compare
+    from .diagnostics._comparison import ClassComparison, Comparison
     from .diagnostics._explain import PairExplanation, explain_pair
     from .diagnostics._stability import OrderSensitivity, Stability, order_sensitivity, stability
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ClassComparison",
     "Comparison",
     "LinCFA",
     "LinCFACV",
@@ -45,7 +47,8 @@ __all__ = [
 # command line's help should not.
 _LAZY = {
     "LinCFA": "_lincfa",
-    "Comparison": "diagnostics._compare",
+    "ClassComparison": "diagnostics._comparison",
+    "Comparison": "diagnostics._comparison",
     "LinCFACV": "_lincfa_cv",
     "LinCFAClassifierCV": "_lincfa_classifier_cv",
     "OrderSensitivity": "diagnostics._stability",

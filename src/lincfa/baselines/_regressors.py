@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.cluster import ward_tree
 from sklearn.cross_decomposition import PLSRegression
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import enet_path
 from sklearn.model_selection import GridSearchCV, check_cv
@@ -37,31 +38,44 @@ _STEPS, _TOLERANCE = 300, 1e-2
 Path: TypeAlias = Callable[[FloatArray, FloatArray, int], tuple[npt.ArrayLike, FloatArray]]
 
 
+def _for_each_target(path: Path) -> Path:
+    """Compute a path that takes one target for each of several."""
+
+    @wraps(path)
+    def paths(X: FloatArray, y: FloatArray, most: int) -> tuple[npt.ArrayLike, FloatArray]:
+        if y.ndim == 1:
+            return path(X, y, most)
+        sizes, coefficients = zip(*(path(X, target, most) for target in y.T), strict=True)
+        return np.stack(sizes, axis=-1), np.stack(coefficients, axis=-1)
+
+    return paths
+
+
 class PathCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Linear regression chosen from a path of regressions by cross-validation.
 
     The whole path is computed once per fold, so that each method costs one decomposition, tree or
     descent per fold. The regression with the smallest mean squared error on the held-out samples,
     averaged over the folds, is fitted again to all samples: what ``GridSearchCV`` does with
-    ``scoring="neg_mean_squared_error"``, faster.
+    ``scoring="neg_mean_squared_error"``, faster. Of several targets each has its own.
 
     Parameters
     ----------
     path : callable
         ``path(X, y, most)`` takes a centred X and y and the largest number of features that all
         folds allow. It returns, for each of always as many regressions, its number of features,
-        and its coefficients as a column.
+        and its coefficients as a column; for several targets, with these along one more axis.
     cv : int, splitter or iterable, default=5
         Folds, as in scikit-learn.
 
     Attributes
     ----------
-    best_index_ : int
+    best_index_ : int or ndarray of shape (n_targets,)
         Which regression of the path was chosen.
     n_features_ : int
-        How many features, components or clusters it has.
-    coef_ : ndarray of shape (n_features,)
-    intercept_ : float
+        How many features, components or clusters it has; those of several targets together.
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+    intercept_ : float or ndarray of shape (n_targets,)
     """
 
     def __init__(self, path: Path, cv: Any = 5) -> None:
@@ -74,28 +88,41 @@ class PathCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,) or (n_samples, n_targets)
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=True)
         y = y.astype(np.float64)
         folds = list(check_cv(self.cv).split(X, y))
         most = min(X.shape[1], *(len(train) - 1 for train, _ in folds))
         errors = []
         for train, test in folds:
             _, coefficients, intercepts = self._regressions(X[train], y[train], most)
-            missed = y[test, None] - X[test] @ coefficients - intercepts
+            missed = y[test, None] - np.tensordot(X[test], coefficients, 1) - intercepts
             errors.append((missed**2).mean(axis=0))
-        self.best_index_ = int(np.mean(errors, axis=0).argmin())
+        best = np.mean(errors, axis=0).argmin(axis=0)
         sizes, coefficients, intercepts = self._regressions(X, y, most)
-        self.n_features_ = int(sizes[self.best_index_])
-        self.coef_ = coefficients[:, self.best_index_].copy()
-        self.intercept_ = float(intercepts[self.best_index_])
+        if y.ndim == 1:
+            self.best_index_: Any = int(best)
+            self.n_features_ = int(sizes[best])
+            self.coef_ = coefficients[:, best].copy()
+            self.intercept_: Any = float(intercepts[best])
+            return self
+        targets = np.arange(y.shape[1])
+        chosen = np.broadcast_to(sizes.T, intercepts.T.shape)[targets, best]
+        self.best_index_ = best
+        self.coef_ = coefficients[:, best, targets].T.copy()
+        self.intercept_ = intercepts[best, targets]
+        # Components and clusters of one target are among those of another that has more of them,
+        # but not the features that a penalty leaves.
+        features = np.array_equal(chosen, np.count_nonzero(self.coef_, axis=1))
+        self.n_features_ = int(self.coef_.any(axis=0).sum() if features else chosen.max())
         return self
 
     def _regressions(self, X: FloatArray, y: FloatArray, most: int) -> tuple[Any, ...]:
-        center = X.mean(axis=0)
-        sizes, coefficients = self.path(X - center, y - y.mean(), most)
-        return np.asarray(sizes), coefficients, y.mean() - center @ coefficients
+        center, target_center = X.mean(axis=0), y.mean(axis=0)
+        sizes, coefficients = self.path(X - center, y - target_center, most)
+        intercepts = target_center - np.tensordot(center, coefficients, 1)
+        return np.asarray(sizes), coefficients, intercepts
 
     def predict(self, X: Any) -> FloatArray:
         """Predict the target.
@@ -106,7 +133,13 @@ class PathCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.asarray(X @ self.coef_ + self.intercept_)
+        return np.asarray(X @ self.coef_.T + self.intercept_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Declare that there may be several targets."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 def ridge(cv: Any) -> PathCV:
@@ -254,10 +287,10 @@ def _ridges(X: FloatArray, y: FloatArray, most: int) -> tuple[npt.ArrayLike, Flo
 
 def _components(X: FloatArray, y: FloatArray, most: int) -> tuple[npt.ArrayLike, FloatArray]:
     found = Decomposition.of(X, y)
-    terms = found.directions * (found.loadings / found.singular)
-    sums = np.cumsum(np.column_stack([np.zeros(X.shape[1]), terms]), axis=1)
+    weights = (found.loadings.T / found.singular).T
     numbers = np.minimum(_numbers(most, _COMPONENTS), found.singular.size)
-    return numbers, sums[:, numbers]
+    columns = [found.directions[:, :number] @ weights[:number] for number in numbers]
+    return numbers, np.stack(columns, axis=1)
 
 
 def _clusters(
@@ -278,12 +311,15 @@ def _clusters(
         labels = sparse.csgraph.connected_components(forest, directed=False)[1][:D]
         means = group_means(X, labels.astype(np.intp), int(number))
         weights = Decomposition.of(means, y).coefficients([0.0])[:, 0]
-        columns.append((weights / np.bincount(labels))[labels])
-    return numbers, np.column_stack(columns)
+        columns.append((weights.T / np.bincount(labels)).T[labels])
+    return numbers, np.stack(columns, axis=1)
 
 
+@_for_each_target
 def _elastic_nets(X: FloatArray, y: FloatArray, most: int) -> tuple[npt.ArrayLike, FloatArray]:
     shares = np.geomspace(1, _SMALLEST_SHARE, _PENALTIES)
+    unit = np.sqrt(np.mean(y**2)) or 1.0  # on which scikit-learn's stopping rule depends
+    y = y / unit
     largest = np.abs(X.T @ y).max() / len(y)  # times the ratio: above it no feature is left
     X = np.asfortranarray(X)
     options = {"max_iter": _STEPS, "tol": _TOLERANCE}
@@ -295,9 +331,10 @@ def _elastic_nets(X: FloatArray, y: FloatArray, most: int) -> tuple[npt.ArrayLik
                 for ratio in L1_RATIOS
             ]
         )
-    return np.count_nonzero(coefficients, axis=0), coefficients
+    return np.count_nonzero(coefficients, axis=0), coefficients * unit
 
 
+@_for_each_target
 def _slopes(X: FloatArray, y: FloatArray, most: int) -> tuple[npt.ArrayLike, FloatArray]:
     from sortedl1 import Slope
 
@@ -317,6 +354,8 @@ def _slopes(X: FloatArray, y: FloatArray, most: int) -> tuple[npt.ArrayLike, Flo
 
 def pls(n: int, D: int, cv: Any) -> GridSearchCV:
     """Partial least squares on standardised features, number of components by cross-validation.
+
+    Several targets have the same components; standardise them too.
 
     Parameters
     ----------
@@ -349,12 +388,13 @@ def pls(n: int, D: int, cv: Any) -> GridSearchCV:
 
 
 def n_features(model: Any) -> int:
-    """Number of features that a fitted regression uses.
+    """Number of features that a fitted model uses.
 
     Parameters
     ----------
-    model : fitted regressor
-        A linear model, a pipeline that ends with one, ``LinCFACV``, ``pls`` or ``PathCV``.
+    model : fitted regressor or classifier
+        A linear model, one of :mod:`lincfa.baselines`, a pipeline that ends with one, ``LinCFACV``,
+        ``LinCFAClassifierCV``, or scikit-learn's ``DummyClassifier``, which uses none.
 
     Examples
     --------
@@ -370,6 +410,9 @@ def n_features(model: Any) -> int:
     if hasattr(model, "n_groups_"):
         return int(model.n_groups_)
     last = model[-1] if hasattr(model, "steps") else model
-    if hasattr(last, "best_params_"):
-        return int(last.best_params_["n_components"])
+    if isinstance(last, DummyClassifier):
+        return 0
+    for name, value in getattr(last, "best_params_", {}).items():
+        if name.endswith("n_components"):
+            return int(value)
     return int(getattr(last, "n_features_", last.n_features_in_))
