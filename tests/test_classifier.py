@@ -9,7 +9,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss
-from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 
 import lincfa
@@ -205,3 +205,33 @@ def test_few_groups_predict_as_well_as_logistic_regression(load):
     rival = PenalizedLogistic(max((1e-5, 1e-4, 1e-3), key=score)).fit(X_train / scale, y_train)
     ours, theirs = model.predict(X_test) == y_test, rival.predict(X_test / scale) == y_test
     assert theirs.sum() - ours.sum() <= 1 + 2 * np.sqrt((ours != theirs).sum())
+
+
+def test_a_class_may_be_absent_from_a_fold_of_chunks():
+    da = pytest.importorskip("dask.array")
+    X, y = blobs(n=60)
+    y[:2] = "a"
+    model = LinCFAClassifierCV(**QUICK, strategies=["sequential"], cv=KFold(5))
+    in_memory = clone(model).fit(X, y)
+    lazy = clone(model).fit(da.from_array(X, chunks=(20, 12)), da.from_array(y, chunks=20))
+    np.testing.assert_array_equal(lazy.labels_, in_memory.labels_)
+    np.testing.assert_allclose(lazy.predict_proba(X), in_memory.predict_proba(X), atol=1e-6)
+
+
+def test_default_folds_are_of_samples_with_weight():
+    X, y = blobs(n_classes=2)
+    weights = np.ones(90)
+    weights[np.flatnonzero(y == "mid")[3:]] = 0
+    quick = QUICK | {"strategies": ["sequential"]}
+    weighted = LinCFAClassifierCV(**quick).fit(X, y, sample_weight=weights)
+    left = weights > 0
+    plain = LinCFAClassifierCV(**quick).fit(X[left], y[left])
+    np.testing.assert_array_equal(weighted.labels_, plain.labels_)
+    assert weighted.best_score_ == pytest.approx(plain.best_score_)
+
+
+def test_scores_read_labels_as_a_fit_does():
+    X, y = blobs()
+    model = LinCFAClassifierCV(**QUICK, strategies=["sequential"]).fit(X, y)
+    assert_raises("labels are missing", model.score, X, [None, *y[1:].tolist()])
+    assert_raises("must be one column, got 2", model.score, X, np.column_stack([y, y]))

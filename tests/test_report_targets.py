@@ -255,9 +255,9 @@ def test_targets_come_in_any_container(of_three, three, kind):
     [
         (lambda Y: Y.assign(temp=1.0), "y_test must have at least 2 distinct .* target 'temp'"),
         (lambda Y: Y.assign(temp=np.nan), "Input y_test contains NaN in the target 'temp'"),
-        (lambda Y: Y[["rain", "temp"]], "There are 2 targets, and there were 3"),
+        (lambda Y: Y[["rain", "temp"]], "y_test has 2 targets here and had 3 before"),
         (lambda Y: Y.rename(columns={"rain": "snow"}), "targets are .'snow'"),
-        (lambda Y: Y["rain"], "There are 1 targets"),
+        (lambda Y: Y["rain"], "y_test has 1 target here and had 3 before"),
         (lambda Y: Y[:-1], "inconsistent numbers of samples"),
         (lambda Y: Y["rain"].astype(str).add("!"), "The target y_test is not numeric"),
     ],

@@ -236,3 +236,47 @@ def test_shapes():
     assert_raises("target|y|dim", fit, X, Y[:, :, None])
     assert_raises("samples", fit, X, labels[:-1])
     assert_raises("'classes'", fit, X, labels, target="labels")
+
+
+def test_categories_are_classes_whatever_they_are():
+    X, _ = several_targets.three_targets()
+    codes = np.arange(len(X)) % 3
+    expected = LinCFA(target="classes").fit(X, codes)
+    for y in (
+        pd.Series(pd.Categorical(codes)),
+        pd.DataFrame({"kind": pd.Categorical(codes)}),
+        pd.Categorical(codes),
+        pd.Series(pd.Categorical(codes.astype(str))),
+        pl.Series(codes.astype(str)).cast(pl.Categorical),
+    ):
+        found = LinCFA().fit(X, y)
+        np.testing.assert_array_equal(found.labels_, expected.labels_)
+        assert list(map(int, found.classes_)) == [0, 1, 2]
+        with pytest.raises(ValueError, match="not numeric"):
+            LinCFACV().fit(X, y)
+
+
+def test_several_columns_of_which_one_holds_labels():
+    X, Y = several_targets.three_targets()
+    objects = Y.astype(object)
+    objects[2, 1] = "x"
+    frame = pd.DataFrame(Y, columns=list("abc")).assign(b=pd.Categorical(np.arange(len(Y)) % 2))
+    for y, name in ((objects, "1"), (frame, "'b'")):
+        with pytest.raises(ValueError, match=f"The target {name} is not numeric"):
+            LinCFA().fit(X, y)
+    # Booleans in several columns are 0 and 1, whatever holds them.
+    array, table = LinCFA().fit(X, Y > 0), LinCFA().fit(X, pd.DataFrame(Y > 0))
+    np.testing.assert_array_equal(array.labels_, table.labels_)
+    with pytest.raises(ValueError, match="Names of targets must be unique"):
+        LinCFA().fit(X, pd.DataFrame(Y, columns=[1, "1", "a"]))
+
+
+def test_scores_are_of_the_same_targets():
+    X, Y = several_targets.three_targets()
+    frame = pd.DataFrame(Y, columns=list("abc"))
+    model = LinCFACV(tolerances=[1.0], min_correlations=[None], cv=3).fit(X, frame)
+    assert model.score(X, Y) == model.score(X, frame)
+    with pytest.raises(ValueError, match=r"The targets are \['c', 'b', 'a'\]"):
+        model.score(X, frame[list("cba")])
+    with pytest.raises(ValueError, match="y has 2 targets here and had 3 before"):
+        model.score(X, Y[:, :2])

@@ -64,12 +64,19 @@ class _Stream:
         self.moments, self.obstacle = moments, ""
 
     @property
+    def _varying(self) -> str:
+        if self.targets.size == 1:
+            return "with a target and a feature that vary."
+        each = "target" if self.targets.classes is None else "class"
+        return f"in which every {each} occurs with other values, and a feature that varies."
+
+    @property
     def missing(self) -> str:
         """What is missing for a fit; empty if nothing is."""
         if not self.moments.sufficient:
             return (
                 f"has seen {self.moments.n_samples:g} rows, which is not enough: it needs at least "
-                "4 rows, with a target and a feature that vary. Continue with partial_fit."
+                f"4 rows, {self._varying} Continue with partial_fit."
             )
         return f"cannot be fitted to the rows seen so far: {self.obstacle}" if self.obstacle else ""
 

@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score, check_scoring
 
 from ._data._checks import computed
-from ._data._targets import Kind
+from ._data._targets import Kind, read_labels
 from ._data._training import match_samples
 from ._model._logistic import PenalizedLogistic
 from ._model._parameters import check_share
@@ -198,7 +198,7 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
             if not penalty > 0:
                 raise ValueError(f"each of penalties must be above 0 for classes, got {penalty!r}")
         scoring: Scoring = LogLoss(None)
-        if self.scoring is not None:
+        if self.scoring not in (None, "neg_log_loss"):
             scoring = Scoring(check_scoring(PenalizedLogistic(), self.scoring))
         return LogisticScorer(penalties, scoring)
 
@@ -287,6 +287,6 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
         """
         table = self._read_new(X)
         predicted = computed(self._of_reduced(table, "predict"))
-        y = np.ravel(computed(match_samples(table, X, y, "the target y")))
+        y = read_labels(computed(match_samples(table, X, y, "the target y")))
         sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))

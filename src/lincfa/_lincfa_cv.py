@@ -100,7 +100,7 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     ----------
     strategy_, tolerance_, min_correlation_, penalty_
         What was chosen; the penalty is None where there is an ``estimator``, and of several targets
-        each has its own.
+        each has its own, unless a ``scoring`` of yours chose one for all.
     coef_ : ndarray of shape (n_features_in_,) or (n_targets, n_features_in_)
         Weights of the original features, in their own units: the same for all standardised features
         of a group. Only where the regression is linear, as ``intercept_``.
@@ -273,5 +273,5 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         # One after the other: dask does not like arrays and dataframes in one graph.
         y = computed(match_samples(table, X, y, "the target y"))
         sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
-        values, _ = read_targets(y)
+        values, _ = read_targets(y, known=self._targets)
         return float(r2_score(values, predicted, sample_weight=sample_weight))

@@ -13,6 +13,7 @@ from ._checks import (
     bad_weight,
     check_named,
     check_numeric,
+    check_unique,
     check_weights,
     computed,
     float_type,
@@ -179,6 +180,7 @@ def _open_targets(y: Any, kind: Kind) -> tuple[Any, Targets]:
     from dask.array import Array
 
     names = names_of_targets(y) if is_field(y) or is_dask_frame(y) else None
+    check_unique([str(name) for name in names or ()], "Names of targets", "y")
     what, array = "The target y", y
     if is_field(y):
         array = _stacked(y) if is_dataset(y) else y.data

@@ -62,7 +62,7 @@ class Targets:
         if self.classes is None:
             what = self.describe(number)
             raise ValueError(
-                f"{what[0].upper()}{what[1:]} is constant (all values are {some[number]:g}): "
+                f"{what[0].upper()}{what[1:]} is constant (all values are {some[number] + 0.0:g}): "
                 "nothing supervises the reduction."
             )
         if self.size == 1 or some[number] > 0:
@@ -80,6 +80,15 @@ class Targets:
         """Return the number of the class of each sample, given the indicators."""
         found = y[:, 0] > 0.5 if self.size == 1 else y.argmax(axis=1)
         return np.asarray(found, dtype=np.intp)
+
+    def present(self, y: npt.NDArray[np.float64]) -> "tuple[Targets, npt.NDArray[np.bool_]]":
+        """Leave out classes that have no samples; return the targets, and which are left."""
+        if self.classes is None or self.size == 1:
+            return self, np.ones(self.size, dtype=np.bool_)
+        there = np.asarray(y.any(axis=0))
+        if there.sum() == 1:
+            raise one_class(self.classes[there][0])
+        return Targets(int(there.sum()), None, self.classes[there]), there
 
     def indicators(self, codes: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
         """Return the targets of samples of classes with these numbers."""
@@ -100,14 +109,22 @@ def read_targets(
 
     ``known`` are those of earlier chunks, ``classes`` all labels that there may be.
     """
-    values, names = _opened(y)
+    if (is_frame(y) or (is_field(y) and is_dataset(y))) and len(names_of_targets(y) or ()) == 1:
+        names = names_of_targets(y)
+        y = y[(names or ())[0]]
+        values, _ = _opened(y)
+    else:
+        values, names = _opened(y)
+    categories = _is_categorical(y)
+    if categories and kind == "numbers":
+        raise not_numeric()
     if kind is None:
-        kind = "classes" if _holds_labels(values) else "numbers"
+        kind = "classes" if categories or _holds_labels(values) else "numbers"
     if known is not None and (kind == "classes") != (known.classes is not None):
         before, now = ("numbers", "classes") if known.classes is None else ("classes", "numbers")
         raise ValueError(f"The target held {before} before and holds {now} now.")
     if kind == "classes":
-        return _read_classes(values, None if known is None else known.classes, classes)
+        return _read_classes(y, None if known is None else known.classes, classes)
     if classes is not None:
         raise ValueError("classes are for a target of labels, and this one holds numbers.")
     numbers = _read_numbers(values, names)
@@ -149,16 +166,29 @@ def names_of_targets(y: Any) -> Names | None:
     return list(y.data_vars)
 
 
-def not_numeric(name: Any) -> ValueError:
+def not_numeric(name: Any = None) -> ValueError:
+    """Return the error for a target that is not of numbers, by its name if there are several."""
+    if name is None:
+        return ValueError(
+            "The target y is not numeric. Labels of classes are for LinCFAClassifierCV, or LinCFA."
+        )
     return ValueError(
         f"The target {name!r} is not numeric. Labels can be given alone, as one column."
     )
+
+
+def _is_categorical(y: Any) -> bool:
+    """Whether the type of a column says that it holds categories, in pandas or polars."""
+    kind = type(getattr(y, "dtype", None)).__name__
+    return kind in ("CategoricalDtype", "Categorical", "Enum")
 
 
 def _of_extension(series: Any) -> npt.NDArray[Any]:
     """Values of a pandas series of one of its own types, NaN where they are missing."""
     import pandas
 
+    if _is_categorical(series):
+        return np.asarray(series)
     if pandas.api.types.is_bool_dtype(series.dtype) and not series.isna().any():
         return np.asarray(series.to_numpy(dtype=np.bool_))
     if pandas.api.types.is_integer_dtype(series.dtype) and not series.isna().any():
@@ -169,15 +199,19 @@ def _of_extension(series: Any) -> npt.NDArray[Any]:
 
 
 def _holds_labels(values: Any) -> bool:
-    """Whether these are text, categories or booleans; raise for numbers written as text."""
-    if is_frame(values):
-        return values.shape[1] == 1 and _holds_labels(_opened(values[values.columns[0]])[0])
+    """Whether these are text or booleans; raise for numbers written as text."""
+    if is_frame(values) or (values.ndim == 2 and values.shape[1] > 1):
+        return False  # or an error that names the column
     kind = values.dtype.kind
+    if kind == "O" and values.size and all(isinstance(v, bool | np.bool_) for v in values.flat):
+        return True
     if kind == "b" or kind not in "USO" or (kind == "O" and are_numbers(values.flat)):
         return bool(kind == "b")
     try:
         values.astype(np.float64)
     except (TypeError, ValueError):
+        return True
+    if not values.size:
         return True
     raise ValueError(
         "The target y is not numeric, but numbers written as text: convert them, as with "
@@ -189,19 +223,23 @@ def _holds_labels(values: Any) -> bool:
 
 
 def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
-    if is_frame(values):
-        check_unique(list(names or ()), "Names of targets", "y")
-        arrays = [_opened(values[name])[0] for name in names or ()]
+    check_unique([str(name) for name in names or ()], "Names of targets", "y")
+    if is_frame(values) or (values.ndim == 2 and values.dtype.kind == "O"):
+        frame = is_frame(values)
+        each = (values[name] for name in names or ()) if frame else values.T
+        arrays = [array if _is_categorical(array) else _opened(array)[0] for array in each]
         if not arrays:
             raise ValueError("The target y has no columns.")
-        for name, array in zip(names or (), arrays, strict=True):
-            kind = array.dtype.kind
-            if kind not in "fiub" and not (kind == "O" and are_numbers(array)):
-                raise not_numeric(name)
+        for place, array in enumerate(arrays):
+            numbers = not _is_categorical(array) and (
+                array.dtype.kind in "fiub" or (array.dtype.kind == "O" and are_numbers(array))
+            )
+            if not numbers:
+                raise not_numeric(place if names is None else names[place])
         values = np.column_stack([array.astype(np.float64) for array in arrays])
     kind = values.dtype.kind
     if kind not in "fiubcO" or (kind == "O" and not are_numbers(values.flat)):
-        raise ValueError("The target y is not numeric.")
+        raise not_numeric()
     if kind == "c":
         raise ValueError("Complex data not supported: the target y is complex.")
     if values.ndim not in (1, 2):
@@ -224,7 +262,8 @@ def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
 
 def _check_same(known: Targets, new: Targets) -> None:
     if known.size != new.size:
-        raise ValueError(f"There are {new.size} targets, and there were {known.size} before.")
+        targets = "target" if new.size == 1 else "targets"
+        raise ValueError(f"y has {new.size} {targets} here and had {known.size} before.")
     if known.names is not None and new.names is not None and list(known.names) != list(new.names):
         raise ValueError(f"The targets are {list(new.names)}, and were {list(known.names)} before.")
 
@@ -232,31 +271,44 @@ def _check_same(known: Targets, new: Targets) -> None:
 # Classes
 
 
-def _read_classes(
-    values: Any, known: npt.NDArray[Any] | None, given: Any
-) -> tuple[npt.NDArray[np.float64], Targets]:
+def read_labels(y: Any) -> npt.NDArray[Any]:
+    """Open labels of classes, in memory, as an array of shape (n,)."""
+    values, names = _opened(y)
     if is_frame(values) or values.ndim == 2:
         columns = values.shape[1]
         if columns != 1:
             raise ValueError(
                 f"Labels of classes must be one column, got {columns}. Fit one model for each."
             )
-        frame = is_frame(values)
-        values = _opened(values[values.columns[0]])[0] if frame else column_or_1d(values, warn=True)
+        if is_frame(values):
+            return read_labels(values[values.columns[0]])
+        values = values[:, 0] if names else column_or_1d(values, warn=True)
     if values.ndim != 1:
-        raise ValueError(f"Labels of classes must be one column, got an array of {values.ndim}D.")
+        raise ValueError(f"Labels of classes must be one column, got {type(y).__name__}.")
     missing = _missing(values)
     if missing.any():
         raise ValueError(
             "Input y contains NaN: labels are missing "
             f"({rows_listed(np.flatnonzero(missing).tolist())})."
         )
+    if values.dtype.kind == "O":
+        plain = np.array(values.tolist()) if values.size else values
+        values = plain if plain.dtype.kind in "iub" else values
+    return np.asarray(values)
+
+
+def _read_classes(
+    y: Any, known: npt.NDArray[Any] | None, given: Any
+) -> tuple[npt.NDArray[np.float64], Targets]:
+    values = read_labels(y)
     labels = _sorted(values)
     if not labels.size:
         return np.empty((0, 1)), Targets()  # too few samples, which is an error of its own
     check_classification_targets(values)
+    if given is not None:
+        given = _all_classes(given, known)
     if known is None:
-        known = labels if given is None else _sorted(np.asarray(given))
+        known = labels if given is None else given
     unknown = ~np.isin(labels, known)
     if unknown.any():
         raise ValueError(
@@ -270,13 +322,25 @@ def _read_classes(
     return targets.indicators(np.searchsorted(known, values)), targets
 
 
+def _all_classes(given: Any, known: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+    classes = np.asarray(given)
+    if classes.ndim != 1:
+        raise ValueError(f"classes must be a list of labels, got {given!r}.")
+    classes = _sorted(classes)
+    if known is not None and not np.array_equal(classes, known):
+        raise ValueError(
+            f"classes are {', '.join(map(_shown, classes))}, and were "
+            f"{', '.join(map(_shown, known))} with the first rows."
+        )
+    return classes
+
+
 def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if values.dtype.kind == "O":
         return np.array([_is_missing(value) for value in values.tolist()], dtype=np.bool_)
-    finite = (
-        np.isfinite(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=np.bool_)
-    )
-    return ~finite
+    if values.dtype.kind in "mM":
+        return np.asarray(np.isnat(values))
+    return ~np.isfinite(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
 
 
 def _is_missing(label: Any) -> bool:

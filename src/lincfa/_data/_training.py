@@ -27,7 +27,7 @@ from ._checks import (
     not_finite_feature,
 )
 from ._columns import Columns, check_columns
-from ._targets import Kind, Targets, one_class, read_targets
+from ._targets import Kind, Targets, read_targets
 
 if TYPE_CHECKING:  # a fit on a table in memory loads nothing of fields and of dask
     from ._dask import ChunkedTraining
@@ -100,13 +100,8 @@ class Training(FeatureTable):
 
     def with_present_classes(self) -> "Training":
         """Leave out the indicators of classes that have no samples here."""
-        classes, there = self.targets.classes, self.y.any(axis=0)
-        if classes is None or self.targets.size == 1 or there.all():
-            return self
-        if there.sum() == 1:
-            raise one_class(classes[there][0])
-        targets = Targets(int(there.sum()), None, classes[there])
-        return replace(self, y=self.y[:, there], targets=targets)
+        targets, there = self.targets.present(self.y)
+        return self if there.all() else replace(self, y=self.y[:, there], targets=targets)
 
     def counted(self) -> "Training":
         """Leave out the rows without weight, and check that enough are left for a fit."""

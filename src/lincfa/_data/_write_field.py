@@ -103,8 +103,11 @@ def along(field: Field, X: Any, values: Any, name: str, columns: tuple[str, list
     coords = _sample_coordinates(field, X)
     dims: tuple[Hashable, ...] = (field.sample_dim,)
     if values.ndim == 2:
-        dims = (*dims, columns[0])
-        coords = coords.assign_coords({columns[0]: columns[1]})
+        name_of_columns = columns[0]
+        while name_of_columns in coords.variables or name_of_columns in dims:
+            name_of_columns += "_"
+        dims = (*dims, name_of_columns)
+        coords = coords.assign_coords({name_of_columns: columns[1]})
     return xarray().DataArray(values, dims=dims, coords=coords.coords, name=name)
 
 

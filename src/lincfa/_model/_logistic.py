@@ -66,7 +66,8 @@ def logistic_path(
     # weight makes all of them about as curved, so that few steps are needed.
     fitted = Decomposition.of(X, indicators[:, 0], shares)
     # Of constant features only the rounding of their means varies.
-    rounding = 8 * np.finfo(np.float64).eps * np.linalg.norm(fitted.center)
+    largest_mean = np.abs(fitted.center).max(initial=0.0)
+    rounding = 8 * np.finfo(np.float64).eps * np.sqrt(X.shape[1]) * largest_mean
     varies = fitted.singular > rounding
     singular, directions = fitted.singular[varies], fitted.directions[:, varies]
     largest = singular.max(initial=0.0) or 1.0

@@ -1,5 +1,6 @@
 """The folds of a cross-validation: all combinations of a fold on the same statistics."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
@@ -160,7 +161,13 @@ class ChunkFold:
         # A row may be drawn several times.
         counts = 1.0 if self.train.weights is None else self.train.weights
         np.add.at(weights, self.train_rows, counts)
-        return statistics_of(self.chunks.weighted(weights), often=True)
+        chunks = self.chunks
+        targets, there = self.train.targets.present(self.train.y)
+        if not there.all():
+            y = np.zeros((weights.size, targets.size))
+            y[self.train_rows] = self.train.y[:, there]
+            chunks = chunks.with_targets(y, targets)
+        return statistics_of(chunks.weighted(weights), often=True)
 
     def reduced(
         self, groupings: Iterable[Grouping], mean: FloatArray | None, scale: FloatArray | None
@@ -417,7 +424,10 @@ def splits(
     if cv is None:
         if n < MIN_SAMPLES + 2:
             raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
-        cv = stratified_folds(targets.codes(outcomes.y)) if classes else default_folds(n)
+        if classes:
+            yield from _stratified(outcomes)
+            return
+        cv = default_folds(n)
     samples, y = np.arange(n), targets.as_given(outcomes.y)
     for split in check_cv(cv, y, classifier=classes).split(X, y, computed(groups)):
         train, test = (samples[part] for part in split)
@@ -439,9 +449,25 @@ def default_folds(n: int) -> RepeatedKFold:
     return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=_repeats(n), random_state=0)
 
 
+def _stratified(outcomes: Outcomes) -> Iterator[tuple[IndexArray, IndexArray]]:
+    """Default folds for classes, of the samples that have weight."""
+    codes = outcomes.targets.codes(outcomes.y)
+    samples = np.arange(codes.size)
+    if outcomes.weights is not None:
+        samples = samples[outcomes.weights > 0]
+    own = codes[samples]
+    with warnings.catch_warnings():
+        # A class with one sample is missing from the training part of a fold.
+        warnings.filterwarnings("ignore", message="The least populated class in y")
+        parts = list(stratified_folds(own).split(own, own))
+    for train, test in parts:
+        yield samples[train], samples[test]
+
+
 def stratified_folds(codes: IndexArray) -> RepeatedStratifiedKFold:
     """Five such folds with the same share of each class, or fewer if a class has fewer samples."""
-    n_splits = min(_SPLITS, max(2, int(np.bincount(codes).min())))
+    counts = np.bincount(codes)
+    n_splits = min(_SPLITS, max(2, int(counts[counts > 0].min())))
     return RepeatedStratifiedKFold(
         n_splits=n_splits, n_repeats=_repeats(codes.size), random_state=0
     )

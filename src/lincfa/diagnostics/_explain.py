@@ -25,6 +25,9 @@ from .._model._summary import RELATED
 from .._rule import Rule, with_gains
 from .._statistics import ArrayStatistics
 
+_MOST_TARGETS = 6
+"""Targets that are listed in words."""
+
 
 @dataclass(frozen=True)
 class PairExplanation:
@@ -178,10 +181,12 @@ class PairExplanation:
             for shares in (self.gain_share, self.variance_drop_share, self.bias_growth_share)
         )
         less, more = distinguishable(digits, drop, growth)
-        each = [
-            f"{target!r} {digits(100 * share)} %"
-            for target, share in zip(self.targets, self.bias_growth_share, strict=True)
-        ]
+        order = range(len(self.targets))
+        if len(self.targets) > _MOST_TARGETS:
+            order = np.argsort(-self.bias_growth_share)[:_MOST_TARGETS].tolist()
+        each = [f"{self.targets[k]!r} {digits(100 * self.bias_growth_share[k])} %" for k in order]
+        if len(order) < len(self.targets):
+            each.append(f"and less for each of {len(self.targets) - len(order)} others")
         return (
             f"{replacing} the mean squared errors by an estimated {digits(abs(gain))} % of the "
             f"targets' variances on average{allowed}: {less} % less because one {one} is estimated "

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..._data._checks import check_total_weight
 from ..._data._compute import compute
 from ..._data._dask import ChunkedTraining, cut_rows
+from ..._data._targets import Targets
 from ...theory._arrays import FloatArray
 from .. import (
     LARGEST_SQUARE,
@@ -86,6 +87,10 @@ class Chunks(ChunkedTraining):
     def weighted(self, weights: FloatArray | None) -> "Chunks":
         """Return the same rows with other weights, or without any."""
         return replace(self, weights=None if weights is None else cut_rows(weights, self.lengths))
+
+    def with_targets(self, y: FloatArray, targets: Targets) -> "Chunks":
+        """Return the same rows with other targets."""
+        return replace(self, y=cut_rows(y, self.lengths), targets=targets)
 
     def outcomes(self) -> tuple[FloatArray, FloatArray | None]:
         """Gather the targets, of shape (n, K), and the weights, as float64."""
