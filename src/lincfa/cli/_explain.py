@@ -95,5 +95,7 @@ def run(options: argparse.Namespace) -> int:
         )
     terminal.print(f"{explanation} This is from {rows.size} rows.", prose=True)
     figures = plain(asdict(explanation))
+    if not targets.are_classes:
+        figures["targets"] = names
     terminal.print_json(figures | {"words": str(explanation), "notes": terminal.notes})
     return 0

@@ -148,18 +148,14 @@ def read_targets(
     if not (data.holds_labels(name) or data.schema[name].is_numeric()):
         data.require_numeric([name])  # such as dates
     labels = data.labels(name)
-    if not classes and looks_numeric(labels):
+    found = labels.drop_nulls().unique().sort()
+    many = len(found) > max(_MOST_CLASSES, _SHARE_OF_CLASSES * data.n_rows)
+    if not classes and (many or looks_numeric(labels)):
         try:
             data.require_numeric([name])
         except ValueError as error:
-            raise ValueError(f"{error}; --classes takes all its values as labels") from None
-    found = labels.drop_nulls().unique().sort()
-    many = max(_MOST_CLASSES, _SHARE_OF_CLASSES * data.n_rows)
-    if not classes and len(found) > many:
-        raise ValueError(
-            f"{data.source}: the target {name!r} is not numeric, and {len(found)} different labels "
-            f"in {_rows(data.n_rows)} are hardly classes; --classes takes them as such"
-        )
+            why = f" and has {len(found)} different values" if many else ""
+            raise ValueError(f"{error}{why}; --classes takes them as labels of classes") from None
     if terminal is not None and len(found):
         counts = [f"{label!r} ({(labels == label).sum()})" for label in found[:_NAMED]]
         more = "" if len(found) <= len(counts) else f" and {len(found) - len(counts)} more"

@@ -168,7 +168,9 @@ class FileColumns:
 
         column = pl.concat(self._each_without_codes(_as_labels, [name])).to_series()
         words = pl.Series(self._missing_words, dtype=pl.String)
-        return column.set(column.is_in(words), None) if column.dtype == pl.String else column
+        if column.dtype == pl.String:
+            column = column.set(column.is_in(words), None)
+        return column
 
     _missing_words: ClassVar[Sequence[str]] = [""]
 
