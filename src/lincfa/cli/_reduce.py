@@ -36,6 +36,7 @@ _EXAMPLES = """\
 
 _FEWEST_FOR_CHOICE = 10  # rows to learn from; fewer say next to nothing about a choice
 _LONGEST = 60.0  # seconds
+_LONGER_FOR_CLASSES = 8  # times as long as for numbers
 _TARGETS_SHOWN = 20
 _ANYWAY = "--tolerance cv chooses anyway"
 
@@ -148,7 +149,8 @@ def run(options: argparse.Namespace) -> int:
             with naming(data.source):
                 common = _parameters(options, data, features)
             X = data.features(features, split.train)
-            choice = _choice(options, data.in_chunks, split.train.size, len(features))
+            shape = (split.train.size, len(features))
+            choice = _choice(options, data.in_chunks, *shape, targets.are_classes)
         merging = step(f"merging {len(features)} features")
         with naming(data.source), merging, terminal.warnings_as_notes(ManyGroupsWarning):
             model, choice = _fit(options, common, choice, X, targets, split)
@@ -267,7 +269,9 @@ class _Choice:
         return f"by {the}{self.by}, {self.reason}"
 
 
-def _choice(options: argparse.Namespace, in_chunks: bool, n_rows: int, width: int) -> _Choice:
+def _choice(
+    options: argparse.Namespace, in_chunks: bool, n_rows: int, width: int, classes: bool
+) -> _Choice:
     """Decide how to merge: as the options say, or else as is safest in about a minute."""
     from .._search._duration import estimated_seconds
     from .._search._folds import default_folds, ordered_folds
@@ -282,6 +286,7 @@ def _choice(options: argparse.Namespace, in_chunks: bool, n_rows: int, width: in
         return _Choice("paper's rule", f"because {n_rows} rows are too few for cross-validation")
     folds = ordered_folds(n_rows) if options.split == "time" else default_folds(n_rows)
     seconds = estimated_seconds(n_rows, width, folds.get_n_splits())
+    seconds *= _LONGER_FOR_CLASSES if classes else 1
     if seconds > _LONGEST:
         minutes = f"{max(2, round(seconds / 60))} minutes"
         return _Choice(
@@ -529,9 +534,15 @@ class _Outcome:
             terminal.print(f"{what}: {'standard output' if path == '-' else path}")
         groups = zip(summary.names, summary.members, summary.target_correlation, strict=True)
         classes = getattr(self.reducer, "classes_", None)
+        told = plain(scores)
+        for name in ("predictions", "roc"):  # which are to be drawn
+            (told or {}).pop(name, None)
         terminal.print_json(
             {
                 "worse_than_mean": getattr(scores, "worse_than_mean", None),
+                "no_better_than_most_frequent": getattr(
+                    scores, "no_better_than_most_frequent", None
+                ),
                 "warnings": warnings,
                 "headline": summary.headline,
                 "choice": {"by": self.choice.by, "reason": self.choice.reason},
@@ -541,7 +552,7 @@ class _Outcome:
                 "n_features": summary.n_features,
                 "n_groups": summary.n_groups,
                 "n_connected_components": self.reducer.n_connected_components_,
-                "scores": plain(scores),
+                "scores": told,
                 "settings": settings_of(self.model),
                 "data": self.data,
                 "versions": versions(),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from functools import cached_property
 from re import fullmatch
 from typing import Any
@@ -61,7 +62,8 @@ def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = Tr
 def _hint(names: Sequence[str], wanted: str) -> str:
     if len(names) == 1:
         return f"; it has one column, {names[0]!r}: is the separator another one?"
-    close = [name for name in names if name.strip().lower() == wanted.strip().lower()]
+    lower = wanted.strip().lower()
+    close = [n for n in names if n.strip().lower() == lower or fnmatchcase(n.lower(), lower)][:3]
     if not close and len(names) <= _MOST_TO_GUESS:
         close = get_close_matches(wanted, names, n=3)
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
@@ -138,16 +140,18 @@ def read_targets(
         return Targets(names, pl.DataFrame({name: data.target(name) for name in names}), False)
     name = labelled[0]
     if len(names) > 1:
-        why = (
-            "--classes" if classes else f"{name!r} holds labels ({str(data.schema[name]).lower()})"
-        )
+        why = f"{name!r} holds labels of classes ({str(data.schema[name]).lower()}), which are"
         raise ValueError(
-            f"{data.source}: {why}, and classes must be the only target, but --target names "
-            f"{describe_columns(names, range(len(names)))}; make one reduction for each"
+            f"{data.source}: {'--classes is for' if classes else why} one target alone; --target "
+            f"names {describe_columns(names, range(len(names)))}"
         )
     if not (data.holds_labels(name) or data.schema[name].is_numeric()):
         data.require_numeric([name])  # such as dates
     labels = data.labels(name)
+    if labels.dtype.is_float() and (labels % 1 != 0).any():
+        raise ValueError(
+            f"{data.source}: {name!r} has numbers with fractions, which are no classes"
+        )
     found = labels.drop_nulls().unique().sort()
     many = len(found) > max(_MOST_CLASSES, _SHARE_OF_CLASSES * data.n_rows)
     if not classes and (many or looks_numeric(labels)):
@@ -205,8 +209,8 @@ def assign_roles(
         comma = any(fullmatch(r"\s*-?\d+,\d+\s*", v) for v in values if isinstance(v, str))
         raise ValueError(
             f"{data.source} has no numeric column besides the "
-            + ("target " if len(targets) == 1 else "targets ")
-            + ", ".join(map(repr, targets))
+            + (f"target {targets[0]!r}" if len(targets) == 1 else "targets, ")
+            + ("" if len(targets) == 1 else describe_columns(targets, range(len(targets))))
             + ("; numbers must have a decimal point, not a comma" if comma else "")
         )
     gone = {*dropped, *features}
@@ -422,7 +426,8 @@ def split_rows(
         shares = [min(round(share * size), size - 1) for size in sizes]
         count = sum(shares)
     if share and not count:
-        raise ValueError(f"{data.source}: --test {share:g} of {rows.size} rows is no row")
+        each = " of each class" if by_class else ""
+        raise ValueError(f"{data.source}: --test {share:g} of {rows.size} rows{each} is no row")
     if rows.size - count < _FEWEST:
         raise ValueError(
             f"{data.source}: {rows.size - count} rows to learn from are too few; at least "
