@@ -166,7 +166,7 @@ class FileColumns:
         """Return a column as labels of classes, without blanks around text."""
         import polars as pl
 
-        column = pl.concat(self._each_without_codes(_as_labels, [name])).to_series()
+        column: pl.Series = pl.concat(self._each_without_codes(_as_labels, [name])).to_series()
         words = pl.Series(self._missing_words, dtype=pl.String)
         if column.dtype == pl.String:
             column = column.set(column.is_in(words), None)
@@ -291,7 +291,7 @@ class TableFile(FileColumns):
         text = [n for n in names if self._is_number(n) and n not in as_numbers]
         if self.csv is not None and text:
             frame = frame.with_columns(self.csv.read_text(text, self.n_rows).get_columns())
-        return frame if rows.size == frame.height else frame[rows]
+        return frame if not names or rows.size == frame.height else frame[rows]
 
 
 def _read_columnar(path: str, format: Format) -> pl.DataFrame:
@@ -564,7 +564,7 @@ class ParquetChunks(FileColumns):
         import polars as pl
 
         frame: pl.DataFrame = pl.concat(self._each(lambda frame: frame, names))
-        return frame[rows]
+        return frame[rows] if names else frame
 
     def _split(self, rows: Indices) -> list[npt.NDArray[np.bool_]]:
         """Return which rows of each chunk are among some rows."""
