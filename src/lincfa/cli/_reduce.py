@@ -534,9 +534,6 @@ class _Outcome:
             terminal.print(f"{what}: {'standard output' if path == '-' else path}")
         groups = zip(summary.names, summary.members, summary.target_correlation, strict=True)
         classes = getattr(self.reducer, "classes_", None)
-        told = plain(scores)
-        for name in ("predictions", "roc"):  # which are to be drawn
-            (told or {}).pop(name, None)
         terminal.print_json(
             {
                 "worse_than_mean": getattr(scores, "worse_than_mean", None),
@@ -552,7 +549,7 @@ class _Outcome:
                 "n_features": summary.n_features,
                 "n_groups": summary.n_groups,
                 "n_connected_components": self.reducer.n_connected_components_,
-                "scores": told,
+                "scores": plain(scores),
                 "settings": settings_of(self.model),
                 "data": self.data,
                 "versions": versions(),

@@ -127,10 +127,8 @@ class Targets:
         return None
 
 
-def read_targets(
-    data: DataFile, names: list[str], classes: bool, terminal: Terminal | None = None
-) -> Targets:
-    """Read the targets; text, categories and booleans are labels of classes, as all can be."""
+def read_targets(data: DataFile, names: list[str], classes: bool, terminal: Terminal) -> Targets:
+    """Read the targets; text, categories and booleans are labels of classes, and noted."""
     labelled = [name for name in names if classes or data.holds_labels(name)]
     if not labelled:
         if len(names) == 1:
@@ -154,13 +152,14 @@ def read_targets(
         )
     found = labels.drop_nulls().unique().sort()
     many = len(found) > max(_MOST_CLASSES, _SHARE_OF_CLASSES * data.n_rows)
-    if not classes and (many or looks_numeric(labels)):
+    numbers = looks_numeric(labels)
+    if not classes and (many or numbers):
         try:
             data.require_numeric([name])
         except ValueError as error:
-            why = f" and has {len(found)} different values" if many else ""
+            why = "" if numbers else f" and has {len(found)} different values"
             raise ValueError(f"{error}{why}; --classes takes them as labels of classes") from None
-    if terminal is not None and len(found):
+    if len(found):
         counts = [f"{label!r} ({(labels == label).sum()})" for label in found[:_NAMED]]
         more = "" if len(found) <= len(counts) else f" and {len(found) - len(counts)} more"
         terminal.note(
