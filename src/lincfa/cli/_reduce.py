@@ -25,7 +25,7 @@ _EXAMPLES = """\
   lincfa reduce data.csv --target y
   lincfa reduce data.csv --target y --tolerance 1
   lincfa reduce data.csv --target y1 --target y2
-  lincfa reduce data.csv --target species --classes
+  lincfa reduce data.csv --target code --classes
   lincfa reduce field.nc --target rain --strategy agglomerative --n-groups 12 --units original
   lincfa reduce field.nc --target rain --connectivity grid --split time
   lincfa reduce prices.parquet --target return --split time --keep date
