@@ -239,7 +239,7 @@ def test_names_with_wildcards(tmp_path):
     saved(tmp_path, "a\n2\n", "t1.csv")
     data = open_data(saved(tmp_path, "a\n1\n", "in.csv"))
     for name in ("t[1].csv", "t[1].parquet", "t[1].feather"):
-        again = open_data(rewritten(tmp_path, data, ["a"], name)[0], target="a")
+        again = open_data(rewritten(tmp_path, data, ["a"], name)[0], targets=["a"])
         assert again.target("a") == [1]
 
 

@@ -87,7 +87,7 @@ def data(request, tmp_path, monkeypatch):
         monkeypatch.setattr(_fields, "CHUNK_BYTES", 80)
         monkeypatch.setattr(_fields, "_LONGEST", 0)
     path = stored(weather(), tmp_path / ("in.zarr" if in_chunks else request.param))
-    opened = open_data(path, target="y", in_chunks=in_chunks)
+    opened = open_data(path, targets=["y"], in_chunks=in_chunks)
     assert opened.in_chunks == in_chunks
     if in_chunks:
         assert opened.data["t2m"].chunksizes["time"] == (2, 2, 1)
@@ -120,7 +120,7 @@ def test_missing_and_infinite_values(tmp_path):
     bad["y"].values[4] = np.nan
     for in_chunks in (False, True):
         name = f"bad{in_chunks}.zarr"
-        data = open_data(stored(bad, tmp_path / name), target="y", in_chunks=in_chunks)
+        data = open_data(stored(bad, tmp_path / name), targets=["y"], in_chunks=in_chunks)
         counts = data.count_values([*CELLS[:5], "y"])
         assert counts.missing == {**dict.fromkeys(CELLS[:5], 0), CELLS[1]: 1, "y": 1}
         assert counts.infinite == {CELLS[3]: 2}
@@ -129,7 +129,7 @@ def test_missing_and_infinite_values(tmp_path):
         assert data.with_values([CELLS[1], "y"], np.array([3])) == ["y"]
         assert data.with_values([CELLS[1], "y"], np.array([4])) == [CELLS[1]]
         code = float(bad["t2m"].values[0, 2, 0])
-        options = {"target": "y", "in_chunks": in_chunks, "codes": (code,)}
+        options = {"targets": ["y"], "in_chunks": in_chunks, "codes": (code,)}
         coded = open_data(data.source, **options)
         assert coded.complete_rows([CELLS[0]]).tolist() == [True, True, False, True, True]
         kept = coded.kept_dataset([CELLS[0]], np.arange(5), coded.format)["t2m"]
@@ -228,11 +228,11 @@ def test_table_to_field(tmp_path, suffix, in_chunks):
 
 def test_samples_are_along_the_target(tmp_path):
     path = stored(weather().rename(time="day").drop_vars("day"), tmp_path / "t.zarr")
-    assert open_data(path, target="y").sample_dim == "day"
+    assert open_data(path, targets=["y"]).sample_dim == "day"
     with pytest.raises(ValueError, match=r"no dimension 'time'; its dimensions are: .*day \(5\)"):
-        open_data(path, target="y", samples="time")
+        open_data(path, targets=["y"], samples="time")
     series = weather().assign(z=("lat", [1.0, 2.0]))
-    data = open_data(stored(series, tmp_path / "v.nc"), target="z")
+    data = open_data(stored(series, tmp_path / "v.nc"), targets=["z"])
     assert data.names[:3] == ["lat", "z", "t2m[time=2020-01-01, lon=7.5]"]
     assert "lat" not in data.numeric
 
@@ -242,7 +242,7 @@ def test_coordinates_that_do_not_tell_cells_apart(tmp_path):
         {"a": (("time", "x"), np.ones((2, 2))), "a[x=0]": ("time", np.ones(2))},
         coords={"x": [3.0, 3.0]},
     )
-    opened = open_data(stored(data, tmp_path / "t.nc"), target="a[x=0]")
+    opened = open_data(stored(data, tmp_path / "t.nc"), targets=["a[x=0]"])
     assert opened.names == ["a[x=0]", "a[x=0]'", "a[x=1]"]
 
 
@@ -255,12 +255,12 @@ def test_calendars_and_byte_order_of_old_files(tmp_path):
     )
     path = tmp_path / "t.nc"
     data.to_netcdf(path, engine="netcdf4", format="NETCDF3_CLASSIC")
-    opened = open_data(str(path), target="y")
+    opened = open_data(str(path), targets=["y"])
     dates = ["2001-02-29T00:00:00", "2001-02-30T00:00:00"]
     assert opened.kept_frame(["time"], np.arange(2))["time"].to_list() == dates
     frame = opened.flat_features(["a[x=1]", "y"], np.arange(2))
     np.testing.assert_array_equal(frame.to_numpy(), [[1, 1], [3, 2]])
-    again = open_data(written(tmp_path, opened, ["y"], "o.nc")[0], target="y")
+    again = open_data(written(tmp_path, opened, ["y"], "o.nc")[0], targets=["y"])
     assert again.kept_frame(["time"], np.arange(2))["time"].to_list() == dates
 
 
@@ -268,7 +268,7 @@ def test_calendars_and_byte_order_of_old_files(tmp_path):
 def test_damaged_data_sets(tmp_path, name):
     path = tmp_path / name
     with pytest.raises(FileNotFoundError):
-        open_data(str(path), target="y")
+        open_data(str(path), targets=["y"])
     contents = [b"", b"x" * 100]
     if name == "t.nc":
         whole = Path(stored(weather(), tmp_path / "w.nc")).read_bytes()
@@ -276,7 +276,7 @@ def test_damaged_data_sets(tmp_path, name):
     for content in contents:
         path.write_bytes(content)
         with pytest.raises(ValueError, match=rf"{name} is not a .*, or it is damaged\.$"):
-            open_data(str(path), target="y")
+            open_data(str(path), targets=["y"])
 
 
 def test_chunks_are_those_of_the_store(tmp_path, monkeypatch):
@@ -287,6 +287,6 @@ def test_chunks_are_those_of_the_store(tmp_path, monkeypatch):
     data.to_zarr(path, zarr_format=2, consolidated=True, encoding=encoding)
     for size, lengths in ((24, (2, 2, 1)), (24 * 3, (2, 2, 1)), (24 * 4, (4, 1)), (24 * 9, (5,))):
         monkeypatch.setattr(_fields, "CHUNK_BYTES", size)
-        opened = open_data(path, target="y", in_chunks=True)
+        opened = open_data(path, targets=["y"], in_chunks=True)
         assert opened.data["t2m"].chunksizes["time"] == lengths
     assert format_of(path).is_grid

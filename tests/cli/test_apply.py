@@ -61,6 +61,16 @@ def test_columns_in_another_order_and_without_target(done, save, columns, model)
     assert list(written)[:3] == ["day", "word", "id"]
 
 
+def test_nothing_but_features(done, model):
+    fitted, frame = model
+    frame.write_csv("new.csv")
+    done("apply", "groups.json", "new.csv")
+    assert [*check("new-reduced.csv", model)] == [*fitted.get_feature_names_out()]
+    frame.with_columns(a1=pl.when(pl.int_range(60) > 0).then("a1")).write_csv("new.csv")
+    done("apply", "groups.json", "new.csv", "--missing", "drop", "--force")
+    check("new-reduced.csv", model, slice(1, None))
+
+
 def test_other_columns_may_have_no_value(done, save, columns, model):
     data = save(columns | {"y": [""] * 60, "new": ["1.10", ""] * 30}, "new.csv")
     done("apply", "groups.json", data)

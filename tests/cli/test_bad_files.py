@@ -92,7 +92,10 @@ def test_a_target_of_mixed_types(fails, save, columns):
     data = save(columns | {"y": [*columns["y"][:8], "high", *columns["y"][9:]]})
     for command in (["reduce"], ["compare"], ["explain", "a1", "a2"]):
         message = fails(command[0], data, "--target", "y", *command[1:])
-        assert message == "data.csv: column 'y' is not numeric (row 9: 'high')"
+        told = (
+            "column 'y' is not numeric (row 9: 'high'); --classes takes them as labels of classes"
+        )
+        assert message == f"data.csv: {told}"
 
 
 def test_a_target_of_dates(fails, folder):

@@ -177,12 +177,11 @@ def test_a_column_called_like_a_reduced_feature_stays(done, folder, columns):
     [
         ("--target yy", "data.csv has no column 'yy'"),
         ("--target b", "data.csv has no column 'b'; did you mean 'b"),
-        ("--target a*", "data.csv has no column 'a*'"),
+        ("--target c*", "data.csv has no column 'c*'"),
         ("--target y --drop x*", "data.csv has no column 'x*'"),
         ("--target y --keep wrd", "data.csv has no column 'wrd'; did you mean 'word'?"),
         ("--target y --drop y", "column 'y' is the target and cannot be dropped"),
         ("--target y --drop i* --keep id", "column 'id' is to be kept and cannot be dropped"),
-        ("--target word", "data.csv: column 'word' is not numeric (row 1: 'é'"),
         ("--target day", "data.csv: column 'day' is not numeric (row 1: '2020-01-01'; 59 more)"),
         ("--target y --drop [ab]? --drop id", "data.csv has no numeric column besides the target"),
         ("--target y --keep *", "data.csv has no numeric column besides the target 'y'"),

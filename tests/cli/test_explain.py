@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, cross_val_score
 import lincfa
 from lincfa import compare, explain_pair
 from lincfa.cli import _compare
-from lincfa.diagnostics._compare import METHODS
+from lincfa.diagnostics._compare import CLASSIFIERS, METHODS
 
 pl = pytest.importorskip("polars")
 
@@ -88,6 +88,7 @@ def test_explain_for_programs(done, data, frame, samples, options, parameters):
     assert told.pop("names") == expected.pop("names") == ["b1", "a2"]
     assert told.pop("noise") == expected.pop("noise")
     assert told.pop("weights") == expected.pop("weights") == [1, 1]
+    assert told.pop("targets") == expected.pop("targets") == ["y"]
     correlations = expected.pop("target_correlations")
     assert told.pop("target_correlations") == pytest.approx(correlations)
     assert told == pytest.approx(expected)
@@ -235,3 +236,4 @@ def test_compare_with_more_folds_than_rows(fails, save, columns):
 
 def test_methods_named_in_the_help_are_those_of_the_library():
     assert tuple(METHODS) == _compare.METHODS
+    assert tuple(CLASSIFIERS) == _compare.CLASSIFIERS

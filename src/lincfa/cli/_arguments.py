@@ -62,7 +62,20 @@ def add_data(
         ".zst), .parquet, .feather, .nc or .zarr; - reads CSV from standard input",
     )
     if target:
-        parser.add_argument("--target", required=True, metavar="COLUMN", help="what to predict")
+        parser.add_argument(
+            "--target",
+            action="append",
+            required=True,
+            metavar="COLUMN",
+            help="what to predict: numbers, or labels of classes (text, categories or booleans); "
+            "also a pattern such as 'y*', and the option may be repeated, for several targets with "
+            "one set of groups",
+        )
+        parser.add_argument(
+            "--classes",
+            action="store_true",
+            help="the target holds labels of classes even if they are numbers",
+        )
     parser.add_argument(
         "--drop",
         action="append",
@@ -151,9 +164,7 @@ def scheduler_of(options: argparse.Namespace) -> str | None:
     return "threads" if where is None and format_of(options.data).is_folder else where
 
 
-def open_options(
-    options: argparse.Namespace, *, target: str | None = None, model: Any = None
-) -> "DataFile":
+def open_options(options: argparse.Namespace, *, model: Any = None) -> "DataFile":
     from ._files import open_data
 
     where = scheduler_of(options)
@@ -161,7 +172,8 @@ def open_options(
         options.data,
         separator=options.separator,
         samples=options.samples,
-        target=target,
+        targets=getattr(options, "target", ()),
+        classes=getattr(options, "classes", False),
         model=model,
         in_chunks=where is not None,
         scheduler="://" in (where or ""),

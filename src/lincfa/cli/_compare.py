@@ -7,6 +7,14 @@ from . import _arguments as arguments
 from ._terminal import Terminal
 
 # Named here so that the help does not import what the methods need; a test compares.
+CLASSIFIERS = (
+    "LinCFA",
+    "LinCFAClassifierCV",
+    "logistic regression",
+    "PCA + LDA",
+    "PLS-DA",
+    "most frequent class",
+)
 METHODS = (
     "LinCFA",
     "LinCFA centroid",
@@ -32,6 +40,7 @@ def add(commands: Any) -> None:
         description="Scores LinCFA's variants and other methods, tuned by the same inner folds,\n"
         "by repeated cross-validation on the rows of a table.",
         examples="  lincfa compare data.csv --target y\n"
+        "  lincfa compare data.csv --target y1 --target y2\n"
         "  lincfa compare series.parquet --target y --split time --folds 10",
     )
     arguments.add_data(
@@ -43,8 +52,9 @@ def add(commands: Any) -> None:
         "--method",
         action="append",
         metavar="NAME",
-        help=f"compare this one only, of {', '.join(METHODS)}; may be repeated (default: all that "
-        "the size of the table allows; SLOPE only where sortedl1 is installed)",
+        help=f"compare this one only, of {', '.join(METHODS)}, or for classes of "
+        f"{', '.join(CLASSIFIERS)}; may be repeated (default: all that the size of the table "
+        "allows; SLOPE only where sortedl1 is installed)",
     )
     arguments.add_signed(parser)
     parser.add_argument(
@@ -81,7 +91,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ._select import assign_roles, naming, require_variation, usable_rows
+    from . import _select as select
 
     if options.missing == "pairwise":
         options.refuse(
@@ -91,32 +101,44 @@ def run(options: argparse.Namespace) -> int:
     if options.folds < 2:
         options.refuse("--folds must be at least 2")
     for name in options.method or ():
-        if name not in METHODS:
-            options.refuse(f"--method {name!r} is not one of: {', '.join(METHODS)}")
+        if name not in METHODS + CLASSIFIERS:
+            known = ", ".join(dict.fromkeys(METHODS + CLASSIFIERS))
+            options.refuse(f"--method {name!r} is not one of: {known}")
     arguments.check_options(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.json)
-    target = options.target
     with terminal.busy(f"reading {options.data}"):
-        data = arguments.open_options(options, target=target)
-    features, _ = assign_roles(data, target, options.drop, [], terminal, fate="left out")
-    rows = usable_rows(data, features, options.missing, terminal, target=target, fewest=1).known
-    y = data.target(target)[rows]
+        data = arguments.open_options(options)
+    names = select.select_targets(data, options.target)
+    features, _ = select.assign_roles(data, names, options.drop, [], terminal, fate="left out")
+    targets = select.read_targets(data, names, options.classes, terminal)
+    for name in options.method or ():
+        if name not in (CLASSIFIERS if targets.are_classes else METHODS):
+            kind = "numbers" if targets.are_classes else "classes"
+            raise ValueError(f"--method {name!r} is for {kind}, unlike the target")
+    rows = select.usable_rows(
+        data, features, options.missing, terminal, targets=targets, fewest=1
+    ).known
     if rows.size > 1:
-        require_variation(data, target, y)
+        select.require_variation(data, targets, rows)
     X = data.flat_features(features, rows)
     source = data.source
     del data  # its memory is needed for the methods
     from .. import compare
 
-    with naming(source), terminal.warnings_as_notes(), terminal.counting("comparing") as progress:
+    with (
+        select.naming(source),
+        terminal.warnings_as_notes(),
+        terminal.counting("comparing") as progress,
+    ):
         comparison = compare(
             X,
-            y,
+            targets.of(rows),
             methods=options.method,
             cv=options.folds,
             n_repeats=options.repeats,
             ordered=options.split == "time",
             signed=options.signed,
+            target="classes" if targets.are_classes else None,
             random_state=options.seed,
             n_jobs=options.workers,
             verbose=False,

@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import asdict
-from math import isfinite
 from typing import Any
 
 from . import _arguments as arguments
@@ -20,6 +19,7 @@ def add(commands: Any) -> None:
         "learns from, if --test, --split, --seed, --drop and --missing are the same, and\n"
         "in which both features are present.",
         examples="  lincfa explain data.csv --target y A B\n"
+        "  lincfa explain data.csv --target y1 --target y2 A B\n"
         "  lincfa explain data.parquet --target y A B --tolerance unbiased --json\n"
         "  lincfa explain data.csv --target y A B --signed --min-correlation 0.3\n"
         "  lincfa explain stations.csv --target y A B --missing-code -9999",
@@ -44,19 +44,23 @@ def run(options: argparse.Namespace) -> int:
     arguments.check_options(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.json)
     pair = [options.a, options.b]
-    if len({*pair, options.target}) < 3:
+    if options.a == options.b or {*pair} & {*options.target}:
         options.refuse("the two features and the target must be three different columns")
     with terminal.busy(f"reading {options.data}"):
-        data = arguments.open_options(options, target=options.target)
-    select.select_columns(data, [options.target, *pair], patterns=False)
+        data = arguments.open_options(options)
+    names = select.select_targets(data, options.target)
+    for name in select.select_columns(data, pair, patterns=False):
+        if name in names:
+            raise ValueError(f"column {name!r} is a target, and so no feature to explain")
     data.require_numeric(pair)
     for name in sorted({*select.select_columns(data, options.drop)} & {*pair}):
         raise ValueError(f"column {name!r} is to be explained and cannot be dropped")
     # The noise "full" depends on all features; so do the rows that are left with "drop".
     is_full = options.noise == "full"
     features, _ = select.assign_roles(
-        data, options.target, options.drop, [], terminal if is_full else None, fate="left out"
+        data, names, options.drop, [], terminal if is_full else None, fate="left out"
     )
+    targets = select.read_targets(data, names, options.classes, terminal)
     needs_all = is_full or options.missing == "drop"
     chosen = set(features)
     gridded = [each for each in data.variables if not chosen.isdisjoint(each.columns)]
@@ -69,29 +73,29 @@ def run(options: argparse.Namespace) -> int:
     advice = [] if is_full else [pairwise]
     advice += [select.DROP_COLUMN] if needs_all else []
     complete = select.usable_rows(
-        data, used, missing, terminal, target=options.target, advice=advice
+        data, used, missing, terminal, targets=targets, advice=advice
     ).known
-    rows = select.split_rows(data, complete, options, terminal).train
+    rows = select.split_rows(data, complete, targets, options, terminal).train
     if missing == "pairwise":
         rows = select.rows_of_pair(data, pair, rows, terminal)
-    y = data.target(options.target)[rows]
-    select.require_variation(data, options.target, y)
+    select.require_variation(data, targets, rows)
     from .. import explain_pair
+    from ..report._findings import plain
 
     with select.naming(data.source):
         explanation = explain_pair(
             data.flat_features(features if is_full else pair, rows),
-            y,
+            targets.of(rows),
             *pair,
             tolerance=options.tolerance,
             noise=options.noise,
             min_correlation=options.min_correlation,
             signed=options.signed,
+            target="classes" if targets.are_classes else None,
         )
-    terminal.print(f"{explanation} This is from {len(y)} rows.", prose=True)
-    figures = {
-        name: value if not isinstance(value, float) or isfinite(value) else None
-        for name, value in asdict(explanation).items()
-    }
+    terminal.print(f"{explanation} This is from {rows.size} rows.", prose=True)
+    figures = plain(asdict(explanation))
+    if not targets.are_classes:
+        figures["targets"] = names
     terminal.print_json(figures | {"words": str(explanation), "notes": terminal.notes})
     return 0

@@ -3,7 +3,7 @@
 import argparse
 import hashlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..report._findings import Findings
-    from ..report._scores import HeldOutScores
     from ._files import DataFile
-    from ._select import RowSplit, UsableRows
+    from ._select import RowSplit, Targets, UsableRows
 
 _EXAMPLES = """\
   lincfa reduce data.csv --target y
   lincfa reduce data.csv --target y --tolerance 1
+  lincfa reduce data.csv --target y1 --target y2
+  lincfa reduce data.csv --target code --classes
   lincfa reduce field.nc --target rain --strategy agglomerative --n-groups 12 --units original
   lincfa reduce field.nc --target rain --connectivity grid --split time
   lincfa reduce prices.parquet --target return --split time --keep date
@@ -35,6 +36,8 @@ _EXAMPLES = """\
 
 _FEWEST_FOR_CHOICE = 10  # rows to learn from; fewer say next to nothing about a choice
 _LONGEST = 60.0  # seconds
+_LONGER_FOR_CLASSES = 8  # times as long as for numbers
+_TARGETS_SHOWN = 20
 _ANYWAY = "--tolerance cv chooses anyway"
 
 
@@ -46,7 +49,7 @@ def add(commands: Any) -> None:
         help="reduce a table or field: reduced data, model and report",
         description="Learns groups of features and writes the data with the mean of each group in\n"
         "place of its features, the model (for lincfa apply) and a report. Columns that\n"
-        "are not numeric, and the target, are kept unchanged.",
+        "are not numeric, and the targets, are kept unchanged.",
         examples=_EXAMPLES,
     )
     arguments.add_data(
@@ -116,7 +119,6 @@ def run(options: argparse.Namespace) -> int:
     from ._write import naming_file, output_paths, replacing, write_reduced
 
     terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
-    target = options.target
     others = {"--groups": options.groups}
     if not options.no_report:
         others["--report"] = options.report
@@ -125,31 +127,33 @@ def run(options: argparse.Namespace) -> int:
     # The workers stop before what they may have written in part is removed.
     with replacing(list(paths.values())) as parts, computing(where, terminal) as step:
         with step(f"reading {options.data}"):
-            data = arguments.open_options(options, target=target)
+            data = arguments.open_options(options)
             if data.sample_dim == "time" and options.split == "random":
                 terminal.note("rows are held out at random; --split time holds out the last ones")
-            features, kept = select.assign_roles(data, target, options.drop, options.keep, terminal)
+            names = select.select_targets(data, options.target)
+            features, kept = select.assign_roles(data, names, options.drop, options.keep, terminal)
+            targets = select.read_targets(data, names, options.classes, terminal)
             rows = select.usable_rows(
                 data,
                 features,
                 options.missing,
                 terminal,
-                target=target,
+                targets=targets,
                 reduces=True,
                 advice=(select.PAIRWISE, select.DROP_COLUMN),
             )
-            split = select.split_rows(data, rows.known, options, terminal)
-            y = data.target(target)
-            select.require_variation(data, target, y[split.train], "every row to learn from")
+            split = select.split_rows(data, rows.known, targets, options, terminal)
+            select.require_variation(data, targets, split.train, "every row to learn from")
             features, without = select.with_values(data, features, split.train, terminal)
             kept += without
             with naming(data.source):
                 common = _parameters(options, data, features)
             X = data.features(features, split.train)
-            choice = _choice(options, data.in_chunks, split.train.size, len(features))
+            shape = (split.train.size, len(features))
+            choice = _choice(options, data.in_chunks, *shape, targets.are_classes)
         merging = step(f"merging {len(features)} features")
         with naming(data.source), merging, terminal.warnings_as_notes(ManyGroupsWarning):
-            model, choice = _fit(options, common, choice, X, y[split.train])
+            model, choice = _fit(options, common, choice, X, targets, split)
         if choice.is_fallback:
             terminal.note(f"merged {choice.words}")
         outcome = _Outcome(
@@ -160,14 +164,14 @@ def run(options: argparse.Namespace) -> int:
             features,
             rows,
             split,
-            y,
+            targets,
             options,
             terminal,
         )
         outcome.note_many_groups()
         unreduced = {*kept, *outcome.constant}
         keep = [name for name in data.names if name in unreduced]
-        scored = _can_be_scored(y[split.test], target, terminal)
+        scored = _can_be_scored(targets, split, terminal)
         with step("scoring"):
             if data.in_chunks:
                 reduced = data.transform(outcome.reducer, features, rows.reduced)
@@ -191,7 +195,7 @@ def run(options: argparse.Namespace) -> int:
                     part.write_text(text, encoding="utf-8", newline="\n")
             output = paths["--output"]
             arrays = (data, keep, rows.reduced, reduced, outcome.reducer)
-            numbers = {target, *outcome.constant}
+            numbers = {*names, *outcome.constant}
             write_reduced(parts.get(output), output, *arrays, terminal, as_numbers=numbers)
     written = {option.removeprefix("--"): path for option, path in paths.items()}
     outcome.print(scores, findings, written)
@@ -265,7 +269,9 @@ class _Choice:
         return f"by {the}{self.by}, {self.reason}"
 
 
-def _choice(options: argparse.Namespace, in_chunks: bool, n_rows: int, width: int) -> _Choice:
+def _choice(
+    options: argparse.Namespace, in_chunks: bool, n_rows: int, width: int, classes: bool
+) -> _Choice:
     """Decide how to merge: as the options say, or else as is safest in about a minute."""
     from .._search._duration import estimated_seconds
     from .._search._folds import default_folds, ordered_folds
@@ -280,6 +286,7 @@ def _choice(options: argparse.Namespace, in_chunks: bool, n_rows: int, width: in
         return _Choice("paper's rule", f"because {n_rows} rows are too few for cross-validation")
     folds = ordered_folds(n_rows) if options.split == "time" else default_folds(n_rows)
     seconds = estimated_seconds(n_rows, width, folds.get_n_splits())
+    seconds *= _LONGER_FOR_CLASSES if classes else 1
     if seconds > _LONGEST:
         minutes = f"{max(2, round(seconds / 60))} minutes"
         return _Choice(
@@ -292,11 +299,17 @@ def _choice(options: argparse.Namespace, in_chunks: bool, n_rows: int, width: in
 
 
 def _fit(
-    options: argparse.Namespace, common: Mapping[str, Any], choice: _Choice, X: Any, y: Any
+    options: argparse.Namespace,
+    common: Mapping[str, Any],
+    choice: _Choice,
+    X: Any,
+    targets: "Targets",
+    split: "RowSplit",
 ) -> tuple[Any, _Choice]:
     """Fit the model that was decided on; the paper's rule if the data do not allow the choice."""
-    from .. import LinCFA, LinCFACV
+    from .. import LinCFA, LinCFAClassifierCV, LinCFACV
 
+    y = targets.of(split.train)
     if choice.by == "cross-validation":
         from .._search._folds import ordered_folds
 
@@ -306,8 +319,9 @@ def _fit(
         if options.min_correlation is not None:
             own["min_correlations"] = (options.min_correlation,)
         folds = ordered_folds(len(y)) if options.split == "time" else None
+        search: Any = LinCFAClassifierCV if targets.are_classes else LinCFACV
         try:
-            return LinCFACV(cv=folds, **own, **common).fit(X, y), choice
+            return search(cv=folds, **own, **common).fit(X, y), choice
         except ValueError as error:
             if options.tolerance == "cv":
                 raise
@@ -321,16 +335,25 @@ def _fit(
         tolerance=tolerance,
         n_groups=options.n_groups,
         min_correlation=options.min_correlation,
+        target="classes" if targets.are_classes else None,
         **common,
     )
     return model.fit(X, y), choice
 
 
-def _can_be_scored(y: "npt.NDArray[np.float64]", target: str, terminal: Terminal) -> bool:
-    """Whether there are rows held out whose target varies."""
-    if y.size and y.min() == y.max():
-        terminal.note(f"no scores: the target {target!r} is {y[0]:g} in all {y.size} rows held out")
-    return bool(y.size and y.min() < y.max())
+def _can_be_scored(targets: "Targets", split: "RowSplit", terminal: Terminal) -> bool:
+    """Whether there are rows held out whose targets vary, and of no class that was not learned."""
+    problem, constant = "", targets.constant(split.test)
+    if constant is not None:
+        name, value = constant
+        problem = f"the target {name!r} is {value} in all {split.test.size} rows held out"
+    elif targets.are_classes:
+        new = sorted({*targets.of(split.test).tolist()} - {*targets.of(split.train).tolist()})
+        if new:
+            problem = f"the class {new[0]!r} is only in the rows held out"
+    if problem:
+        terminal.note(f"no scores: {problem}")
+    return bool(split.test.size) and not problem
 
 
 def _in_order(reducer: Any, parts: "Sequence[tuple[npt.NDArray[np.intp], Any]]") -> Any:
@@ -362,7 +385,7 @@ class _Outcome:
     features: list[str]
     rows: "UsableRows"
     split: "RowSplit"
-    y: "npt.NDArray[np.float64]"
+    targets: "Targets"
     options: argparse.Namespace
     terminal: Terminal
 
@@ -381,7 +404,7 @@ class _Outcome:
         return {
             "file": self.source,
             **_fingerprint(self.options.data),
-            "target": self.options.target,
+            self.targets.noun: self.targets.listed,
             "training samples": self.split.train.size,
             "rows": self.rows.reduced.size,
             "rows without target": self.rows.unknown.size,
@@ -393,20 +416,21 @@ class _Outcome:
     def about(self) -> dict[str, Any]:
         """Return what a report says besides its findings."""
         return {
-            "title": f"{Path(self.source).name}, target {self.options.target}",
+            "title": f"{Path(self.source).name}, {self.targets.noun} {self.targets.listed}",
             "data": self.data,
             "recipe": shlex.join(["lincfa", *self.options.arguments]),
             "notes": self.terminal.notes,
         }
 
-    def score(self, X: Any, X_test: Any) -> "tuple[HeldOutScores | None, Findings | None]":
+    def score(self, X: Any, X_test: Any) -> "tuple[Any, Findings | None]":
         """Score the model on rows held out, if there are any; gather the findings of a report."""
         from ..report._findings import collect_findings
         from ..report._scores import score_model
 
-        given = {"X": X, "y": self.y[self.split.train], "ordered": self.options.split == "time"}
+        y, y_test = self.targets.of(self.split.train), self.targets.of(self.split.test)
+        given = {"X": X, "y": y, "ordered": self.options.split == "time"}
         if X_test is not None:
-            given |= {"X_test": X_test, "y_test": self.y[self.split.test]}
+            given |= {"X_test": X_test, "y_test": y_test}
         if self.options.no_report:
             return (None if X_test is None else score_model(self.model, **given)), None
         findings = collect_findings(self.model, **given, **self.about())
@@ -414,7 +438,7 @@ class _Outcome:
 
     def score_reduced(
         self, reduced: Any, rows: "npt.NDArray[np.intp]", scored: bool
-    ) -> "tuple[HeldOutScores | None, Findings | None]":
+    ) -> "tuple[Any, Findings | None]":
         """Do the same with the reduced features alone, where the data are read in chunks."""
         import numpy as np
 
@@ -425,11 +449,12 @@ class _Outcome:
         if not scored and self.options.no_report:
             return None, None
         values = np.asarray(self.reducer._without_gaps(compute(reduced)))
-        train, test = (rows.searchsorted(part) for part in (self.split.train, self.split.test))
-        fitted = fit_on_reduced(self.model, values[train], self.y[self.split.train])
+        parts = (self.split.train, self.split.test)
+        train, test = (rows.searchsorted(part) for part in parts)
+        y, y_test = (np.asarray(self.targets.of(part)) for part in parts)
+        fitted = fit_on_reduced(self.model, values[train], y)
         scores, ordered = None, self.options.split == "time"
         if scored:
-            y_test = self.y[self.split.test]
             scores = score_on_reduced(self.model, fitted, values[test], y_test, ordered=ordered)
         if self.options.no_report:
             return scores, None
@@ -462,16 +487,22 @@ class _Outcome:
         at_least = f" (at least {fewest} groups)" if fewest > 1 else ""
         return f"only {adjacent}{'cells' if variables else 'columns'}{same} merge{at_least}"
 
+    def _by_target(self, values: Any) -> Any:
+        """Return the number of a group, or for several targets or classes one for each."""
+        if values.ndim == 0:
+            return float(values)
+        return dict(zip(self.reducer.target_names_, values.tolist(), strict=True))
+
     def _chosen(self) -> str:
         """Return what cross-validation chose, in words."""
         names = ("tolerance", "min_correlation", "penalty")
         chosen = {name: getattr(self.model, f"{name}_") for name in names}
-        figures = [f"{name} {value:g}" for name, value in chosen.items() if value is not None]
+        figures = [f"{name} {_range(value)}" for name, value in chosen.items() if value is not None]
         return f"chosen {', '.join([self.model.strategy_, *figures])}"
 
     def print(
         self,
-        scores: "HeldOutScores | None",
+        scores: Any,
         findings: "Findings | None",
         written: Mapping[str, str],
     ) -> None:
@@ -496,23 +527,24 @@ class _Outcome:
             terminal.print("in standard deviations, single features too (see --units)")
         terminal.print()
         if scores is not None:
-            for row in scores.rows:
-                r2 = row.r2
-                interval = "" if isnan(r2.low) else f" ({r2.low:.3f} to {r2.high:.3f})"
-                terminal.print(
-                    f"R² {r2.value:.3f}{interval} on {scores.n_test} held-out rows, regression on "
-                    f"{row.features} ({row.n_features})"
-                )
+            for line in _score_lines(scores):
+                terminal.print(line)
             terminal.print()
         for what, path in written.items():
             terminal.print(f"{what}: {'standard output' if path == '-' else path}")
         groups = zip(summary.names, summary.members, summary.target_correlation, strict=True)
+        classes = getattr(self.reducer, "classes_", None)
         terminal.print_json(
             {
-                "worse_than_mean": None if scores is None else scores.worse_than_mean,
+                "worse_than_mean": getattr(scores, "worse_than_mean", None),
+                "no_better_than_most_frequent": getattr(
+                    scores, "no_better_than_most_frequent", None
+                ),
                 "warnings": warnings,
                 "headline": summary.headline,
                 "choice": {"by": self.choice.by, "reason": self.choice.reason},
+                "targets": self.targets.names,
+                "classes": None if classes is None else classes.tolist(),
                 "n_samples": self.split.train.size,
                 "n_features": summary.n_features,
                 "n_groups": summary.n_groups,
@@ -523,13 +555,52 @@ class _Outcome:
                 "versions": versions(),
                 "notes": terminal.notes,
                 "groups": [
-                    {"name": name, "features": list(features), "target_correlation": float(r)}
+                    {
+                        "name": name,
+                        "features": list(features),
+                        "target_correlation": self._by_target(r),
+                    }
                     for name, features, r in groups
                 ],
                 "constant": self.constant,
                 "written": dict(written),
             }
         )
+
+
+def _range(value: Any) -> str:
+    """Return a number, or the range of those of several targets, in words."""
+    import numpy as np
+
+    low, high = (f"{end:g}" for end in (np.min(value), np.max(value)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _score_lines(scores: Any) -> Iterator[str]:
+    """State how well all features and the reduced ones predict: all targets, then each."""
+    rows = f"on {scores.n_test} held-out rows"
+    several = getattr(scores, "targets", ())
+    mean = f", the mean of {len(several)} targets," if several else ""
+    for row in scores.rows:
+        regression = f"regression on {row.features} ({row.n_features})"
+        if hasattr(row, "r2"):
+            yield f"R² {_with_interval(row.r2)}{mean} {rows}, {regression}"
+        elif not row.n_features:
+            yield f"accuracy {row.accuracy.value:.3f} {rows}, the {row.features} alone"
+        else:
+            loss = f"log loss {row.log_loss.value:.3f}"
+            yield f"accuracy {_with_interval(row.accuracy)}, {loss} {rows}, logistic {regression}"
+    for each in several[:_TARGETS_SHOWN]:
+        *full, reduced = each.rows
+        against = f", on all features {full[0].r2.value:.3f}" if full else ""
+        yield f"  {each.target}: R² {_with_interval(reduced.r2)} on reduced features{against}"
+    if len(several) > _TARGETS_SHOWN:
+        yield f"  … and {len(several) - _TARGETS_SHOWN} more targets (--json has all)"
+
+
+def _with_interval(figure: Any) -> str:
+    interval = "" if isnan(figure.low) else f" ({figure.low:.3f} to {figure.high:.3f})"
+    return f"{figure.value:.3f}{interval}"
 
 
 def _fingerprint(path: str) -> dict[str, str | int]:

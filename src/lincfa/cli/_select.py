@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import cached_property
 from re import fullmatch
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,7 @@ import numpy.typing as npt
 from .._data._names import describe_columns
 from ._codes import note_codes, number_text
 from ._files import DataFile
-from ._files._tables import Indices
+from ._files._tables import Indices, looks_numeric, matching
 from ._terminal import Terminal
 
 _COMMENTS = 5
@@ -23,6 +25,8 @@ _INDEX = r"|Unnamed: \d+|__index_level_\d+__"  # names under which pandas writes
 _USUAL_SHARE = 0.3
 _FEWEST_TO_SHARE = 20
 _FEWEST = 4
+_MOST_CLASSES, _SHARE_OF_CLASSES = 10, 0.25  # of the rows; text with more labels is a mistake
+_NAMED = 5  # labels, or targets
 PAIRWISE = "--missing pairwise uses the values there are"
 DROP_COLUMN = "--drop COLUMN leaves out a column"
 
@@ -45,7 +49,7 @@ def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = Tr
     for each in wanted:
         matches = [each] if each in known else []
         if not matches and patterns:
-            matches = cells.get(each) or [n for n in data.names if fnmatchcase(n, each)]
+            matches = cells.get(each) or matching(data.names, each)
         if not matches:
             hint = _hint(data.names, each)
             if each in cells:
@@ -58,33 +62,133 @@ def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = Tr
 def _hint(names: Sequence[str], wanted: str) -> str:
     if len(names) == 1:
         return f"; it has one column, {names[0]!r}: is the separator another one?"
-    close = [name for name in names if name.strip().lower() == wanted.strip().lower()]
+    lower = wanted.strip().lower()
+    close = [n for n in names if n.strip().lower() == lower or fnmatchcase(n.lower(), lower)][:3]
     if not close and len(names) <= _MOST_TO_GUESS:
         close = get_close_matches(wanted, names, n=3)
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
+def select_targets(data: DataFile, wanted: Sequence[str]) -> list[str]:
+    """Return the columns that are targets, by their names or by patterns; none is named twice."""
+    found: dict[str, str] = {}
+    cells = {name for variable in data.variables for name in variable.columns}
+    possible = [n for n in data.names if n not in data.coordinates and n not in cells]
+    for each in wanted:
+        matches = matching(possible, each)
+        if not matches:
+            matches = select_columns(data, [each], patterns=False)
+        for name in matches:
+            if name in found:
+                by = "" if each == found[name] == name else f", by {found[name]!r} and {each!r}"
+                raise ValueError(f"--target names column {name!r} twice{by}")
+            found[name] = each
+    return list(found)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is to be predicted: one column of numbers, several, or one of labels of classes."""
+
+    names: list[str]
+    values: Any  # an array of numbers, a frame of several columns, or a series of labels
+    are_classes: bool
+
+    @property
+    def noun(self) -> str:
+        return "target" if len(self.names) == 1 else "targets"
+
+    @property
+    def listed(self) -> str:
+        """Their names, or the first of many."""
+        more = len(self.names) - _NAMED
+        return ", ".join(self.names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+    @cached_property
+    def known(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """Which rows have a value of each target."""
+        if self.are_classes:
+            return {self.names[0]: self.values.is_not_null().to_numpy()}
+        columns = np.asarray(self.values).reshape(len(self.values), -1).T
+        return {name: ~np.isnan(values) for name, values in zip(self.names, columns, strict=True)}
+
+    def of(self, rows: Indices) -> Any:
+        """Return the targets of some rows, as the library takes them."""
+        return self.values[rows].to_numpy() if self.are_classes else self.values[rows]
+
+    def constant(self, rows: Indices) -> tuple[str, str] | None:
+        """Return a target that is the same in all of some rows, and its value in words."""
+        columns = [self.values] if len(self.names) == 1 else self.values.iter_columns()
+        for name, column in zip(self.names, columns, strict=True):
+            values = column[rows]
+            if len(values) and (values == values[0]).all():
+                value = values[0]
+                return name, repr(value) if self.are_classes else f"{value:g}"
+        return None
+
+
+def read_targets(data: DataFile, names: list[str], classes: bool, terminal: Terminal) -> Targets:
+    """Read the targets; text, categories and booleans are labels of classes, and noted."""
+    labelled = [name for name in names if classes or data.holds_labels(name)]
+    if not labelled:
+        if len(names) == 1:
+            return Targets(names, data.target(names[0]), False)
+        import polars as pl
+
+        return Targets(names, pl.DataFrame({name: data.target(name) for name in names}), False)
+    name = labelled[0]
+    if len(names) > 1:
+        why = f"{name!r} holds labels of classes ({str(data.schema[name]).lower()}), which are"
+        raise ValueError(
+            f"{data.source}: {'--classes is for' if classes else why} one target alone; --target "
+            f"names {describe_columns(names, range(len(names)))}"
+        )
+    if not (data.holds_labels(name) or data.schema[name].is_numeric()):
+        data.require_numeric([name])  # such as dates
+    labels = data.labels(name)
+    if labels.dtype.is_float() and (labels % 1 != 0).any():
+        raise ValueError(
+            f"{data.source}: {name!r} has numbers with fractions, which are no classes"
+        )
+    found = labels.drop_nulls().unique().sort()
+    many = len(found) > max(_MOST_CLASSES, _SHARE_OF_CLASSES * data.n_rows)
+    numbers = looks_numeric(labels)
+    if not classes and (many or numbers):
+        try:
+            data.require_numeric([name])
+        except ValueError as error:
+            why = "" if numbers else f" and has {len(found)} different values"
+            raise ValueError(f"{error}{why}; --classes takes them as labels of classes") from None
+    if len(found):
+        counts = [f"{label!r} ({(labels == label).sum()})" for label in found[:_NAMED]]
+        more = "" if len(found) <= len(counts) else f" and {len(found) - len(counts)} more"
+        terminal.note(
+            f"the target {name!r} is {len(found)} "
+            f"{'class' if len(found) == 1 else 'classes'}: {', '.join(counts)}{more}"
+        )
+    return Targets(names, labels, True)
+
+
 def assign_roles(
     data: DataFile,
-    target: str,
+    targets: Sequence[str],
     drop: Sequence[str],
     keep: Sequence[str],
     terminal: Terminal | None,
     *,
     fate: str = "kept unchanged",
 ) -> tuple[list[str], list[str]]:
-    """Return the columns to reduce, and those to keep; the target is kept."""
+    """Return the columns to reduce, and those to keep; the targets are kept."""
     # Notes which are not features though no option says so, and with ``fate`` what happens to them;
     # nothing without a terminal.
     names = data.names
-    select_columns(data, [target], patterns=False)
     dropped, kept = set(select_columns(data, drop)), set(select_columns(data, keep))
-    for name in sorted(dropped & {target, *kept}):
-        role = "the target" if name == target else "to be kept"
+    for name in sorted(dropped & {*targets, *kept}):
+        a = "the" if len(targets) == 1 else "a"
+        role = f"{a} target" if name in targets else "to be kept"
         raise ValueError(f"column {name!r} is {role} and cannot be dropped")
-    data.require_numeric([target])
     numeric, empty = set(data.numeric), set(data.empty)
-    taken = {target, *dropped, *kept}
+    taken = {*targets, *dropped, *kept}
     labels = [name for name in names if name not in taken and fullmatch(_INDEX, name)]
     others = [name for name in names if name not in taken.union(labels)]
     features = [name for name in others if name in numeric]
@@ -103,7 +207,9 @@ def assign_roles(
         values = data.kept_frame(text[:_COMMENTS], first).row(0) if text else ()
         comma = any(fullmatch(r"\s*-?\d+,\d+\s*", v) for v in values if isinstance(v, str))
         raise ValueError(
-            f"{data.source} has no numeric column besides the target {target!r}"
+            f"{data.source} has no numeric column besides the "
+            + (f"target {targets[0]!r}" if len(targets) == 1 else "targets, ")
+            + ("" if len(targets) == 1 else describe_columns(targets, range(len(targets))))
             + ("; numbers must have a decimal point, not a comma" if comma else "")
         )
     gone = {*dropped, *features}
@@ -163,7 +269,7 @@ def usable_rows(
     missing: str,
     terminal: Terminal,
     *,
-    target: str | None = None,
+    targets: Targets | None = None,
     reduces: bool = False,
     fewest: int = _FEWEST,
     advice: Sequence[str] = (DROP_COLUMN,),
@@ -172,16 +278,19 @@ def usable_rows(
     # Raises if there are infinite values; if a row with a target lacks a feature, unless such rows
     # are to be dropped; and if fewer than ``fewest`` stay. Rows without a target are noted, and so
     # are values that look like codes for missing ones.
-    columns = [*([] if target is None else [target]), *features]
+    numbers = [] if targets is None or targets.are_classes else targets.names
+    columns = [*numbers, *features]
     note_codes(data, columns, terminal)
     counts = data.count_values(columns)
     for name, row in counts.infinite.items():
         raise ValueError(f"{data.source}: column {name!r} contains infinity (row {row + 1})")
     known = complete = np.ones(data.n_rows, dtype=np.bool_)
-    if target is not None and counts.missing[target]:
-        known = ~np.isnan(data.target(target))
-        if not known.any():
-            raise ValueError(f"{data.source}: the target {target!r} has no value in any row")
+    for name, present in {} if targets is None else targets.known.items():
+        if not present.any():
+            raise ValueError(f"{data.source}: the target {name!r} has no value in any row")
+        known = known & present
+    if targets is not None and not known.any():
+        raise ValueError(f"{data.source}: no row has a value of all targets")
     lacking = [name for name in features if counts.missing[name]]
     if lacking and missing != "pairwise":
         complete = data.complete_rows(lacking)
@@ -205,7 +314,8 @@ def usable_rows(
             )
         left_out = f"{rows} left out because of {what} in {where}"
     if not known.all():
-        _note_unknown(known, complete, terminal, reduces=reduces)
+        gaps = {} if targets is None else {n: int((~p).sum()) for n, p in targets.known.items()}
+        _note_unknown(known, complete, gaps, terminal, reduces=reduces)
     if left_out:
         terminal.note(left_out)
     return UsableRows(np.flatnonzero(complete), np.flatnonzero(known & complete))
@@ -214,20 +324,27 @@ def usable_rows(
 def _note_unknown(
     known: npt.NDArray[np.bool_],
     complete: npt.NDArray[np.bool_],
+    gaps: Mapping[str, int],
     terminal: Terminal,
     *,
     reduces: bool,
 ) -> None:
-    """Note how many rows have no target, and what happens to them."""
+    """Note how many rows have no target, or lack one of several, and what happens to them."""
     count, n_reduced = int((~known).sum()), int((~known & complete).sum())
     one = count == 1
     note = f"{count} of {_rows(known.size)} {'has' if one else 'have'} no target"
+    if len(gaps) > 1:
+        lacking = [name for name in gaps if gaps[name]]
+        where = _columns_by_count(lacking, gaps)
+        note = f"{count} of {_rows(known.size)} {'lacks' if one else 'lack'} a target, {where},"
     if not reduces or not n_reduced:
         note += f" and {'is' if one else 'are'} left out"
     elif n_reduced < count:
         are = "is" if n_reduced == 1 else "are"
+        note = note.removesuffix(",")
         note += f": nothing is learned from them, and {n_reduced} with all features {are} reduced"
     else:
+        note = note.removesuffix(",")
         note += f": {'it is' if one else 'they are'} reduced, but not learned from"
     terminal.note(note)
 
@@ -287,8 +404,13 @@ class RowSplit:
 
 
 def split_rows(
-    data: DataFile, rows: Indices, options: argparse.Namespace, terminal: Terminal
+    data: DataFile,
+    rows: Indices,
+    targets: Targets,
+    options: argparse.Namespace,
+    terminal: Terminal,
 ) -> RowSplit:
+    """Hold out rows; at random, of each class its share, but never all."""
     share = options.test
     if share is None:
         share = _USUAL_SHARE if rows.size >= _FEWEST_TO_SHARE else 0.0
@@ -296,8 +418,15 @@ def split_rows(
             few = f"{rows.size} rows are too few to hold some out for scores"
             terminal.note(f"{few}; --test SHARE does so anyway")
     count = round(share * rows.size)
+    by_class = targets.are_classes and options.split != "time"
+    if by_class:
+        labels = targets.of(rows)
+        sizes = np.unique(labels, return_counts=True)[1].tolist()
+        shares = [min(round(share * size), size - 1) for size in sizes]
+        count = sum(shares)
     if share and not count:
-        raise ValueError(f"{data.source}: --test {share:g} of {rows.size} rows is no row")
+        each = " of each class" if by_class else ""
+        raise ValueError(f"{data.source}: --test {share:g} of {rows.size} rows{each} is no row")
     if rows.size - count < _FEWEST:
         raise ValueError(
             f"{data.source}: {rows.size - count} rows to learn from are too few; at least "
@@ -308,12 +437,22 @@ def split_rows(
     if options.split != "time":
         order = np.random.default_rng(options.seed).permutation(rows)
         how = f"at random, seed {options.seed}"
+    if by_class:
+        codes = np.unique(targets.of(order), return_inverse=True)[1]
+        parts = [order[codes == k] for k in range(len(shares))]
+        pairs = list(zip(parts, shares, strict=True))
+        order = np.concatenate(
+            [p[: p.size - n] for p, n in pairs] + [p[p.size - n :] for p, n in pairs]
+        )
+        how = f"at random within each class, seed {options.seed}"
     train, test = (np.sort(part) for part in np.split(order, [rows.size - count]))
     return RowSplit(train, test, f"{count} of {rows.size} rows, {how}" if count else "none")
 
 
 def require_variation(
-    data: DataFile, target: str, y: npt.NDArray[np.float64], where: str = "every row"
+    data: DataFile, targets: Targets, rows: Indices, where: str = "every row"
 ) -> None:
-    if y.size and (y == y[0]).all():
-        raise ValueError(f"{data.source}: the target {target!r} is {y[0]:g} in {where}")
+    constant = targets.constant(rows)
+    if constant is not None:
+        name, value = constant
+        raise ValueError(f"{data.source}: the target {name!r} is {value} in {where}")

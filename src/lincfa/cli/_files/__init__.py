@@ -17,16 +17,18 @@ def open_data(
     *,
     separator: str | None = None,
     samples: str | None = None,
-    target: str | None = None,
+    targets: Sequence[str] = (),
+    classes: bool = False,
     model: Any = None,
     in_chunks: bool = False,
     scheduler: bool = False,
     codes: Sequence[float] = (),
 ) -> DataFile:
     """Read a file, or CSV from standard input (``-``), or open it to be read in chunks, by dask."""
-    # For NetCDF and Zarr the samples are along the dimension named, or that of the target, or of
-    # the variables of a fitted model. A scheduler elsewhere takes another package. Codes are
-    # numbers that mean missing.
+    # For NetCDF and Zarr the samples are along the dimension named, or that of the targets, or of
+    # the variables of a fitted model. Targets are names or patterns; classes stay as they are, also
+    # numbers that are text. A scheduler elsewhere takes another package. Codes are numbers that
+    # mean missing.
     format = format_of(path)
     require_packages(format, dask=in_chunks, scheduler=scheduler)
     if format.is_folder and not in_chunks:
@@ -41,14 +43,15 @@ def open_data(
             format,
             in_chunks=in_chunks,
             samples=samples,
-            target=target,
+            targets=targets,
             model=model,
             codes=tuple(codes),
         )
     elif in_chunks:
         data = ParquetChunks.open(path, format, tuple(codes))
     else:
-        data = TableFile.read(path, format, separator, target, tuple(codes))
+        numbers = () if classes else targets
+        data = TableFile.read(path, format, separator, numbers, tuple(codes))
     if not data.names:
         raise ValueError(f"{data.source} has no columns.")
     if not data.n_rows:

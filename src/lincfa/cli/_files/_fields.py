@@ -21,6 +21,7 @@ from ._tables import (
     TableFile,
     ValueCounts,
     beside,
+    matching,
 )
 
 if TYPE_CHECKING:
@@ -350,11 +351,11 @@ def open_field(
     *,
     in_chunks: bool,
     samples: str | None,
-    target: str | None = None,
+    targets: Sequence[str] = (),
     model: Any = None,
     codes: tuple[float, ...] = (),
 ) -> FieldFile:
-    """Open a data set along the dimension of its target, or of the variables of a fitted model."""
+    """Open a data set along the dimension of its targets, or of the variables of a fitted model."""
     import xarray as xr
 
     if not os.path.exists(path):
@@ -369,8 +370,17 @@ def open_field(
     if engine == "zarr":  # a folder has no order of its own
         data = data[sorted(data.data_vars, key=str)]
     with data:
-        if target is not None:
-            dim = _dimension_of_target(data, path, samples, target)
+        if targets:
+            known = list(map(str, data.data_vars))
+            names = [name for each in targets for name in matching(known, each) or [each]]
+            dims = {name: _dimension_of_target(data, path, samples, name) for name in names}
+            dim = dims[names[0]]
+            for name in names:
+                if dims[name] != dim:
+                    raise ValueError(
+                        f"{path}: the target {names[0]!r} runs along {dim} and {name!r} along "
+                        f"{dims[name]}; several targets must have the same samples"
+                    )
         else:
             data, dim = _as_fitted(data, path, samples, model)
         if in_chunks:
@@ -399,7 +409,8 @@ def _dimension_of_target(data: xr.Dataset, path: str, samples: str | None, targe
     possible = [
         str(name)
         for name, variable in data.data_vars.items()
-        if _is_numeric(variable) and variable.ndim == 1 and samples in (None, *variable.dims)
+        if variable.ndim == 1 and samples in (None, *variable.dims)
+        if variable.dtype.kind in _NUMBERS + _TEXT + "b"
     ]
     listed = ", ".join(map(repr, possible[:_LISTED])) + (", …" if len(possible) > _LISTED else "")
     along = "" if samples is None else f" ({samples})"

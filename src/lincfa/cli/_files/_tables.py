@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
@@ -41,6 +42,11 @@ class OtherValues(NamedTuple):
     at_high: int
     low: float  # NaN, as the next, if there are no others
     high: float
+
+
+def matching(names: Sequence[str], wanted: str) -> list[str]:
+    """Return the column of this name, or else those that match it as a pattern."""
+    return [wanted] if wanted in names else [name for name in names if fnmatchcase(name, wanted)]
 
 
 class FileColumns:
@@ -149,6 +155,25 @@ class FileColumns:
         values = self._each_without_codes(_to_array, [name])
         return np.concatenate(values)[:, 0].astype(np.float64)
 
+    def holds_labels(self, name: str) -> bool:
+        """Whether a column is text, categories or booleans, and has a value."""
+        import polars as pl
+
+        kinds = (pl.String, pl.Categorical, pl.Enum, pl.Boolean)
+        return isinstance(self.schema[name], kinds) and not self._is_empty(name)
+
+    def labels(self, name: str) -> pl.Series:
+        """Return a column as labels of classes, without blanks around text."""
+        import polars as pl
+
+        column: pl.Series = pl.concat(self._each_without_codes(_as_labels, [name])).to_series()
+        words = pl.Series(self._missing_words, dtype=pl.String)
+        if column.dtype == pl.String:
+            column = column.set(column.is_in(words), None)
+        return column
+
+    _missing_words: ClassVar[Sequence[str]] = [""]
+
     def features(self, names: Sequence[str], rows: Indices) -> Any:
         raise NotImplementedError
 
@@ -201,15 +226,16 @@ class TableFile(FileColumns):
         path: str,
         format: Format,
         separator: str | None,
-        target: str | None = None,
+        targets: Sequence[str] = (),
         codes: tuple[float, ...] = (),
     ) -> TableFile:
         """Read a CSV, Parquet or Feather file, or CSV from standard input (``-``)."""
-        # Text that holds only numbers is converted; outside of CSV only if it is the target.
+        # Text that holds only numbers is converted; outside of CSV only if it is a target.
         if format.kind != "csv":
             frame = _read_columnar(path, format)
-            text = [frame.get_column(target)] if target in frame.columns else []
-            return cls(path, format, frame.with_columns(_numbers_of(text)[0]), codes=codes)
+            names = dict.fromkeys(n for each in targets for n in matching(frame.columns, each))
+            numbers, _ = _numbers_of(map(frame.get_column, names))
+            return cls(path, format, frame.with_columns(numbers), codes=codes)
         csv = CsvFile.open(path, format, separator)
         frame = csv.read()
         numbers, comments = _numbers_of(frame.iter_columns())
@@ -224,6 +250,10 @@ class TableFile(FileColumns):
     @property
     def n_rows(self) -> int:  # type: ignore[override]
         return self.frame.height
+
+    @property
+    def _missing_words(self) -> Sequence[str]:  # type: ignore[override]
+        return [""] if self.csv is None else MISSING
 
     def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
         return [function(self.frame.select(names))]
@@ -261,7 +291,7 @@ class TableFile(FileColumns):
         text = [n for n in names if self._is_number(n) and n not in as_numbers]
         if self.csv is not None and text:
             frame = frame.with_columns(self.csv.read_text(text, self.n_rows).get_columns())
-        return frame if rows.size == frame.height else frame[rows]
+        return frame if not names or rows.size == frame.height else frame[rows]
 
 
 def _read_columnar(path: str, format: Format) -> pl.DataFrame:
@@ -311,6 +341,27 @@ def _first_of(text: pl.Series, rows: Indices) -> str:
     value = text[int(rows[0])]
     quoted = repr(value if len(value) <= 40 else f"{value[:39]}…")
     return f"row {rows[0] + 1}: {quoted}" + (f"; {len(rows) - 1} more" if len(rows) > 1 else "")
+
+
+def _as_labels(frame: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    column = frame.to_series()
+    if isinstance(column.dtype, pl.Categorical | pl.Enum | pl.String):
+        column = column.cast(pl.String).str.strip_chars()
+    elif column.dtype.is_float():
+        column = column.fill_nan(None)
+    return column.to_frame()
+
+
+def looks_numeric(column: pl.Series) -> bool:
+    """Whether labels are text of which some is a number, also with a decimal comma."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return False
+    numbers = column.cast(pl.Float64, strict=False).is_not_null()
+    return bool((numbers | column.str.contains(r"^[-+]?\d+,\d+$")).any())
 
 
 def _has_value(column: pl.Series) -> bool:
@@ -513,7 +564,7 @@ class ParquetChunks(FileColumns):
         import polars as pl
 
         frame: pl.DataFrame = pl.concat(self._each(lambda frame: frame, names))
-        return frame[rows]
+        return frame[rows] if names else frame
 
     def _split(self, rows: Indices) -> list[npt.NDArray[np.bool_]]:
         """Return which rows of each chunk are among some rows."""
