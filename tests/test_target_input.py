@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from lincfa import LinCFA
+from lincfa import LinCFA, LinCFACV
 from reference import assert_raises, stream, table
 from several_targets import classes_of, several
 from signs_gaps_weights import assert_same_groups, every_strategy, factors
@@ -239,7 +239,7 @@ def test_shapes():
 
 
 def test_categories_are_classes_whatever_they_are():
-    X, _ = several_targets.three_targets()
+    X, _, _ = data()
     codes = np.arange(len(X)) % 3
     expected = LinCFA(target="classes").fit(X, codes)
     for y in (
@@ -257,7 +257,7 @@ def test_categories_are_classes_whatever_they_are():
 
 
 def test_several_columns_of_which_one_holds_labels():
-    X, Y = several_targets.three_targets()
+    X, Y, _ = data()
     objects = Y.astype(object)
     objects[2, 1] = "x"
     frame = pd.DataFrame(Y, columns=list("abc")).assign(b=pd.Categorical(np.arange(len(Y)) % 2))
@@ -272,7 +272,7 @@ def test_several_columns_of_which_one_holds_labels():
 
 
 def test_scores_are_of_the_same_targets():
-    X, Y = several_targets.three_targets()
+    X, Y, _ = data()
     frame = pd.DataFrame(Y, columns=list("abc"))
     model = LinCFACV(tolerances=[1.0], min_correlations=[None], cv=3).fit(X, frame)
     assert model.score(X, Y) == model.score(X, frame)
