@@ -237,8 +237,8 @@ def compare(
       probabilities.
 
     All choose by the same folds of the training part, which are stratified and else as those above,
-    or contiguous if ``ordered``; and by the log loss, PLS-DA, which has no probabilities, by the
-    accuracy.
+    or contiguous if ``ordered``; those with a logistic regression by the log loss, and the others
+    by the accuracy.
 
     A method that fails on a fold is listed with the reason, without figures.
 
