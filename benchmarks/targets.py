@@ -26,7 +26,7 @@ from lincfa import ClassComparison, LinCFACV, compare, datasets
 from lincfa._model._regression import RidgeRegression
 
 from .bars import new_console, save
-from .sources import Data, _anomalies, _ozone, _table
+from .sources import Data, _ozone, _table
 
 # Several targets
 
@@ -45,20 +45,24 @@ def _paper(load: Callable[[], Any], more: Sequence[str], n_train: int) -> Data:
 
 
 def _areas() -> Data:
-    """Return monthly ozone on a grid, to predict five areas one month later."""
-    data = _ozone()
-    field = data.X.reshape(-1, 24, 24)
+    """Return monthly ozone on a coarse grid, to predict five areas one month later."""
+    field = _ozone().X.reshape(-1, 24, 24)
     places = [(3, 3), (3, 17), (10, 10), (18, 4), (18, 17)]
     areas = [field[1:, i : i + 3, j : j + 4].mean(axis=(1, 2)) for i, j in places]
-    return Data(data.X[:-1], np.column_stack(areas), 47)
+    coarse = field[:-1, ::2, ::2].reshape(len(field) - 1, -1)
+    return Data(coarse, np.column_stack(areas), 47)
 
 
 def _linnerud() -> Data:
     return Data(*load_linnerud(return_X_y=True), 13)
 
 
+def _tissue() -> Data:
+    frame = _table("dslabs", "tissue_gene_expression")
+    return _columns(frame, [frame.columns[gene] for gene in range(0, 500, 100)], 126)
+
+
 BODY = ("wgt", "hgt", "wai_gi")
-GENES = tuple(range(0, 500, 100))
 
 TARGETS: dict[str, Callable[[], Data]] = {
     "physiology": _linnerud,
@@ -69,18 +73,13 @@ TARGETS: dict[str, Callable[[], Data]] = {
         _table("modeldata", "meats"), ("water", "fat", "protein"), 60
     ),
     "alzheimer": lambda: _columns(_table("modeldata", "ad_data"), ("tau", "p_tau", "Ab_42"), 220),
-    "tissue": lambda: _tissue(),
+    "tissue": _tissue,
     "life": lambda: _paper(
         datasets.load_life_expectancy, ("Adult Mortality", "Schooling", " BMI "), 120
     ),
     "financial": lambda: _paper(datasets.load_financial, ("Current Ratio", "Quick Ratio"), 870),
     "ozone": _areas,
 }
-
-
-def _tissue() -> Data:
-    frame = _table("dslabs", "tissue_gene_expression")
-    return _columns(frame, [frame.columns[gene] for gene in GENES], 126)
 
 
 Figures = dict[str, tuple[float, float, float]]  # R², groups, seconds
@@ -129,18 +128,10 @@ def _labelled(package: str, item: str, column: str) -> tuple[Any, Any]:
     return _table(package, item).to_numpy(float), labels
 
 
-def _above(data: Data, *quantiles: float) -> tuple[Any, Any]:
-    """Cut a target into classes."""
-    cuts = np.quantile(data.y, quantiles)
-    return data.X, np.searchsorted(cuts, data.y)
-
-
-def _cancer_lines() -> tuple[Any, Any]:
-    """Return 1708 genes of cancer cells, of the kinds with at least six samples."""
-    X, y = _labelled("ISLR", "NCI60", "labs")
-    kinds, counts = np.unique(y, return_counts=True)
-    kept = np.isin(y, kinds[counts >= 6])
-    return X[kept, ::4], y[kept]
+def _spectra() -> tuple[Any, Any]:
+    """Return generated spectra, and whether there is more of a substance than in most."""
+    X, y = datasets.make_spectra(n_samples=120, random_state=0)
+    return X, y > np.median(y)
 
 
 CLASSES: dict[str, tuple[Callable[[], tuple[Any, Any]], int]] = {
@@ -151,12 +142,7 @@ CLASSES: dict[str, tuple[Callable[[], tuple[Any, Any]], int]] = {
     "liver injury": (lambda: _labelled("modeldata", "hepatic_injury_qsar", "class"), 188),
     "speech": (lambda: _labelled("modeldata", "pd_speech", "class"), 168),
     "tissue": (lambda: _labelled("dslabs", "tissue_gene_expression", "y"), 60),
-    "cancer lines": (_cancer_lines, 38),
-    "spectra, generated": (
-        lambda: _above(Data(*datasets.make_spectra(n_samples=120, random_state=0)), 0.5),
-        60,
-    ),
-    "anomalies, generated": (lambda: _above(_anomalies(0, 60, 0.7), 1 / 3, 2 / 3), 80),
+    "spectra, generated": (_spectra, 60),
 }
 
 
