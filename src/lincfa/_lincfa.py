@@ -65,10 +65,10 @@ class _Stream:
 
     @property
     def _varying(self) -> str:
-        if self.targets.size == 1:
-            return "with a target and a feature that vary."
-        each = "target" if self.targets.classes is None else "class"
-        return f"in which every {each} occurs with other values, and a feature that varies."
+        if self.targets.classes is not None and self.targets.size > 1:
+            return "with samples of every class and a feature that varies."
+        target = "a target" if self.targets.size == 1 else "targets"
+        return f"with {target} and a feature that vary."
 
     @property
     def missing(self) -> str:
@@ -341,12 +341,11 @@ class LinCFA(GroupModel):
         After the last chunk the groups are those of :meth:`fit` on all rows (features that differ
         by less than 1e-13 of their variance count as equal). The estimator keeps no rows, only the
         comoments of the features: 8·D² bytes, also when it is pickled, and from the first missing
-        value on seven times as many, and three times more for each further target. Each call
+        value on seven times as many, plus three times as many for each further target. Each call
         groups again, so chunks of a few hundred rows or more are best. It counts as not fitted
-        while there are fewer than 4 rows, while the target or all
-        features are constant, or while there are too few rows for the parameters
-        (``noise="full"``, ``n_groups``). There is no warning of many groups, as more rows may
-        follow.
+        while there are fewer than 4 rows, while a target or all features are constant, or while
+        there are too few rows for the parameters (``noise="full"``, ``n_groups``). There is no
+        warning of many groups, as more rows may follow.
 
         A chunk that raises an error changes nothing. :meth:`fit` discards the chunks, and after it
         partial_fit starts over.

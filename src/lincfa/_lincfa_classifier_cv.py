@@ -13,7 +13,7 @@ from ._data._training import match_samples
 from ._model._logistic import PenalizedLogistic
 from ._model._parameters import check_share
 from ._search._estimator import GroupSearch
-from ._search._folds import LogisticScorer, LogLoss, Outcomes, Scorer, Scoring
+from ._search._folds import LogisticScorer, LogLoss, Scorer, Scoring
 from .theory._arrays import FloatArray
 
 _MOST_JOINT = 2000
@@ -37,7 +37,7 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
     strategies : sequence of str, default=None
         Strategies to try; see :class:`LinCFA`. None for ``"sequential"`` and, where there are at
         most 2000 features, no missing values and no ``connectivity`` or ``blocks``, also
-        ``"joint"``, without a smallest correlation.
+        ``"joint"``, by default without a smallest correlation.
     tolerances : sequence of float or "unbiased", default=None
         Tolerances to try. None for 0.1, 1, 10 and 100.
     min_correlations : sequence of float or None, default=None
@@ -179,25 +179,22 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
 
     def _ways(self, strategies: list[str], correlations: list[Any]) -> list[tuple[str, Any]]:
         ways = super()._ways(strategies, correlations)
-        if self.strategies is not None or self.min_correlations is not None:
+        if self.strategies is not None:
             return ways
         free = self.connectivity is None and self.blocks is None and self.missing == "error"
         joint = free and self._columns.size <= _MOST_JOINT
         return [
             (strategy, correlation)
             for strategy, correlation in ways
-            if strategy != "joint" or (joint and correlation is None)
+            if strategy != "joint"
+            or (joint and (correlation is None or self.min_correlations is not None))
         ]
 
-    @property
-    def _most_groups(self) -> float | None:
-        return self.max_share
-
-    def _scorer(self, penalties: list[float], outcomes: Outcomes, scale: FloatArray) -> Scorer:
+    def _scorer(self, penalties: list[float], scale: FloatArray) -> Scorer:
         for penalty in penalties:
             if not penalty > 0:
                 raise ValueError(f"each of penalties must be above 0 for classes, got {penalty!r}")
-        scoring: Scoring = LogLoss(None)
+        scoring: Scoring = LogLoss()
         if self.scoring not in (None, "neg_log_loss"):
             scoring = Scoring(check_scoring(PenalizedLogistic(), self.scoring))
         return LogisticScorer(penalties, scoring)
@@ -209,7 +206,7 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
         coef, intercept = super()._linear_map()
         return np.atleast_2d(coef), np.atleast_1d(intercept)
 
-    def _names_of_columns(self, method: str) -> tuple[str, list[Any]]:
+    def _names_of_columns(self) -> tuple[str, list[Any]]:
         return "class", self.classes_.tolist()
 
     def __sklearn_tags__(self) -> Any:

@@ -16,7 +16,6 @@ from ._search._estimator import GroupSearch
 from ._search._folds import (
     R2,
     EstimatorScorer,
-    Outcomes,
     RidgeScorer,
     Scorer,
     Scoring,
@@ -225,12 +224,12 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         check_share("max_groups", self.max_groups, "samples")
         return self._search(X, y, groups, sample_weight)
 
-    def _scorer(self, penalties: list[float], outcomes: Outcomes, scale: FloatArray) -> Scorer:
+    def _scorer(self, penalties: list[float], scale: FloatArray) -> Scorer:
         model = RidgeRegression() if self.estimator is None else self.estimator
         named = None if self.scoring is None else check_scoring(model, self.scoring)
         scoring: Scoring
         if named is None:
-            scoring = TruncatedR2(None, scale)
+            scoring = TruncatedR2(target_scale=scale)
         else:
             scoring = R2(named) if self.scoring == "r2" else Scoring(named)
         if self.estimator is None:

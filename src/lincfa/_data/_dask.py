@@ -192,9 +192,11 @@ def _open_targets(y: Any, kind: Kind) -> tuple[Any, Targets]:
 
 
 def _may_be_labels(y: Any) -> bool:
-    """Whether a vector holds something else than numbers."""
+    """Whether one column holds something else than numbers."""
     from dask.array import Array
 
+    if is_dask_frame(y) and len(y.columns) == 1:
+        y = y[y.columns[0]]
     array = y.data if is_field(y) and not is_dataset(y) else y
     if not (_is_series(array) or isinstance(array, Array)):
         return False

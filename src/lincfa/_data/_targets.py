@@ -39,7 +39,10 @@ class Targets:
 
     @property
     def labels(self) -> list[str]:
-        """Names to display: those given, or ``y0``, ``y1``, … where there are none."""
+        """Names to display.
+
+        Labels of classes (of two, the second), the names given, or ``y``, or ``y0``, ``y1``, ….
+        """
         if self.classes is not None:
             return [str(label) for label in self.classes[-self.size :].tolist()]
         if self.names is not None:
@@ -55,7 +58,7 @@ class Targets:
         return f"target {number}" if self.names is None else f"the target {self.names[number]!r}"
 
     def check_varying(self, varies: npt.NDArray[np.bool_], some: npt.NDArray[np.float64]) -> None:
-        """Raise if a target is constant, given which vary and the targets of some sample."""
+        """Raise if a target is constant, given which vary and the targets of a sample, or means."""
         if varies.all():
             return
         number = int(np.flatnonzero(~varies)[0])
@@ -109,9 +112,9 @@ def read_targets(
 
     ``known`` are those of earlier chunks, ``classes`` all labels that there may be.
     """
-    if (is_frame(y) or (is_field(y) and is_dataset(y))) and len(names_of_targets(y) or ()) == 1:
-        names = names_of_targets(y)
-        y = y[(names or ())[0]]
+    names = names_of_targets(y) if is_frame(y) or (is_field(y) and is_dataset(y)) else None
+    if names is not None and len(names) == 1:
+        y = y[names[0]]
         values, _ = _opened(y)
     else:
         values, names = _opened(y)
@@ -150,7 +153,7 @@ def _opened(y: Any) -> tuple[Any, Names | None]:
         return _of_extension(y), None
     values = np.asarray(y)
     if values.dtype.kind in "US" and isinstance(y, list | tuple):
-        values = np.asarray(y, dtype=object)  # of which NumPy would make text of what is missing
+        values = np.asarray(y, dtype=object)  # or NumPy would turn missing values into text
     return values, None
 
 
@@ -167,7 +170,7 @@ def names_of_targets(y: Any) -> Names | None:
 
 
 def not_numeric(name: Any = None) -> ValueError:
-    """Return the error for a target that is not of numbers, by its name if there are several."""
+    """Return the error for a target that does not hold numbers; named if there are several."""
     if name is None:
         return ValueError(
             "The target y is not numeric. Labels of classes are for LinCFAClassifierCV, or LinCFA."
@@ -205,8 +208,10 @@ def _holds_labels(values: Any) -> bool:
     kind = values.dtype.kind
     if kind == "O" and values.size and all(isinstance(v, bool | np.bool_) for v in values.flat):
         return True
-    if kind == "b" or kind not in "USO" or (kind == "O" and are_numbers(values.flat)):
-        return bool(kind == "b")
+    if kind == "b":
+        return True
+    if kind not in "USO" or (kind == "O" and are_numbers(values.flat)):
+        return False
     try:
         values.astype(np.float64)
     except (TypeError, ValueError):
@@ -264,8 +269,8 @@ def _check_same(known: Targets, new: Targets) -> None:
     if known.size != new.size:
         targets = "target" if new.size == 1 else "targets"
         raise ValueError(f"y has {new.size} {targets} here and had {known.size} before.")
-    if known.names is not None and new.names is not None and list(known.names) != list(new.names):
-        raise ValueError(f"The targets are {list(new.names)}, and were {list(known.names)} before.")
+    if known.names is not None and new.names is not None and known.labels != new.labels:
+        raise ValueError(f"The targets are {new.labels}, and were {known.labels} before.")
 
 
 # Classes

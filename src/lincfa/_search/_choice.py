@@ -42,12 +42,13 @@ def tabulate(
     limit = np.inf if max_groups is None else max_groups * np.mean([f.n_train for f in folds])
     eligible = (sizes <= limit) | np.array([bool(penalty) for penalty in penalties])
     eligible &= np.isfinite(sizes)  # of what was left out
+    ranked = np.where(np.isfinite(mean), mean, -np.inf)  # what was not tried comes last
     results: dict[str, npt.NDArray[Any]] = columns | {
         "mean_n_groups": sizes,
         "eligible": eligible,
         "mean_test_score": mean,
         "std_test_score": scores.std(axis=0),
-        "rank_test_score": 1 + (mean[:, None] < mean).sum(axis=1),
+        "rank_test_score": 1 + (ranked[:, None] < ranked).sum(axis=1),
     }
     return results | {f"split{k}_test_score": row for k, row in enumerate(scores)}
 

@@ -34,7 +34,7 @@ from .._rule import tolerance_value
 from .._statistics import standardize_targets
 from ..theory._arrays import FloatArray
 from ._choice import choose, penalties_of_targets, tabulate
-from ._folds import Candidates, Outcomes, Scorer, fit_weighted, samples_of, score_folds, splits
+from ._folds import Candidates, Scorer, fit_weighted, samples_of, score_folds, splits
 
 _FEWEST_GROUPS = 2
 """Groups that no limit forbids: of two features, half is too little."""
@@ -52,6 +52,11 @@ class GroupSearch(GroupModel):
     _min_correlations: ClassVar[Sequence[float | None]] = (None, 0.7, 0.9, 0.98)
     _tolerances: ClassVar[Sequence[float]] = (0.1, 1.0, 10.0, 100.0)
     _penalties: ClassVar[Sequence[float]]
+
+    # Limits on the number of groups, where an estimator has such a parameter: as a share of the
+    # samples, where there is no penalty, and of the features.
+    max_groups: float | None = None
+    max_share: float | None = None
 
     def __init__(
         self,
@@ -93,7 +98,7 @@ class GroupSearch(GroupModel):
         self.verbose = verbose
 
     @abstractmethod
-    def _scorer(self, penalties: list[float], outcomes: Outcomes, scale: FloatArray) -> Scorer:
+    def _scorer(self, penalties: list[float], scale: FloatArray) -> Scorer:
         """Return what scores the models on the reduced features of a fold, one per penalty."""
 
     @abstractmethod
@@ -103,11 +108,6 @@ class GroupSearch(GroupModel):
     def _ways(self, strategies: list[str], correlations: list[Any]) -> list[tuple[str, Any]]:
         """Strategies and smallest correlations to try together."""
         return list(product(strategies, correlations))
-
-    @property
-    def _most_groups(self) -> float | None:
-        """Largest number of groups of all samples, as a share of the features."""
-        return None
 
     def _search(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Self:
         """Choose how to merge and how much to shrink, then fit the groups and the model."""
@@ -128,7 +128,7 @@ class GroupSearch(GroupModel):
         check_total_weight(outcomes.n_samples)
         # Raises if a target is constant, before a fold does.
         _, scale = standardize_targets(outcomes.y, outcomes.weights, outcomes.targets)
-        scorer = self._scorer(penalties, outcomes, scale)
+        scorer = self._scorer(penalties, scale)
         if outcomes.weights is not None and not has_fit_parameter(scorer.model, "sample_weight"):
             raise ValueError(f"The estimator {scorer.model!r} does not take sample_weight.")
         ways = self._ways(strategies, correlations)
@@ -142,9 +142,9 @@ class GroupSearch(GroupModel):
             self.units,
         )
         limit = None
-        if self._most_groups is not None:
+        if self.max_share is not None:
             whole = samples.statistics()
-            limit = max(_FEWEST_GROUPS, int(self._most_groups * whole.varying.size))
+            limit = max(_FEWEST_GROUPS, int(self.max_share * whole.varying.size))
             candidates = candidates.limited(whole, limit)
         # Few splitters look at X, and none at chunks.
         in_memory = isinstance(training, Training) and not is_field(X)
@@ -161,7 +161,7 @@ class GroupSearch(GroupModel):
             for (strategy, correlation), tolerance in product(ways, tolerances)
             for penalty in scorer.penalties
         ]
-        self.cv_results_ = tabulate(tried, folds, getattr(self, "max_groups", None))
+        self.cv_results_ = tabulate(tried, folds, self.max_groups)
         self.best_index_ = choose(self.cv_results_, folds, self.rule, scorer.scoring.near)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         strategy, tolerance, correlation, penalty = tried[self.best_index_]
@@ -213,8 +213,8 @@ class GroupSearch(GroupModel):
         if weights is None:
             which = "is not fitted yet" if fitted is None else f"has the estimator {fitted!r}"
             raise AttributeError(
-                f"This {type(self).__name__} {which}, and so no linear weights of the reduced "
-                "features."
+                f"This {type(self).__name__} {which}, and so has no linear weights of the "
+                "reduced features."
             )
         return weights
 
@@ -250,9 +250,9 @@ class GroupSearch(GroupModel):
             return values
         from .._data._write_field import along
 
-        return along(self.field_, X, values, "prediction", self._names_of_columns(method))
+        return along(self.field_, X, values, "prediction", self._names_of_columns())
 
-    def _names_of_columns(self, method: str) -> tuple[str, list[Any]]:
+    def _names_of_columns(self) -> tuple[str, list[Any]]:
         """What the columns of a prediction are, and their names."""
         return "target", self.target_names_
 

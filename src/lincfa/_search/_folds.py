@@ -30,7 +30,6 @@ from .._statistics import (
     IndexArray,
     Statistics,
     cached,
-    mean_over_targets,
     statistics_of,
 )
 from .._statistics._means import centers_of_means, group_means
@@ -250,7 +249,7 @@ _NEAR_LOG_LOSS, _NEAR_LOG_LOSS_SHARE = 0.01, 0.1
 class Scoring:
     """A score of scikit-learn, averaged over the held-out samples; larger is better."""
 
-    scorer: Any
+    scorer: Any = None
 
     def near(self, score: float) -> float:
         """Return by how much another score may be below this one to count as near it."""
@@ -282,7 +281,7 @@ class R2(Scoring):
 class TruncatedR2(R2):
     """R² of each target, where no error counts for more than some standard deviations."""
 
-    target_scale: FloatArray
+    target_scale: FloatArray = field(kw_only=True)
 
     def of_errors(self, errors: FloatArray, weights: FloatArray | None) -> FloatArray:
         """R² of errors; the last axis is that of the targets, the first that of the samples."""
@@ -300,6 +299,11 @@ class LogLoss(Scoring):
 
     def near(self, score: float) -> float:
         return min(_NEAR_LOG_LOSS, _NEAR_LOG_LOSS_SHARE * abs(score))
+
+    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> FloatArray:
+        own = test.targets.codes(test.y)[:, None]
+        logs = np.take_along_axis(fitted.predict_log_proba(X), own, axis=1)[:, 0]
+        return np.array([np.average(np.maximum(logs, _LEAST_LOG), weights=test.weights)])
 
 
 class Scorer(Protocol):
@@ -384,21 +388,7 @@ class LogisticScorer:
             PenalizedLogistic.of(penalty, classes, coef, intercept)
             for penalty, coef, intercept in zip(self.penalties, *fitted, strict=True)
         ]
-        if not isinstance(self.scoring, LogLoss):
-            return np.array([self.scoring.of_model(model, X_test, test) for model in models])
-        own = test.targets.codes(test.y)[:, None]
-        return np.array(
-            [
-                [log_likelihood(model.predict_log_proba(X_test), own, test.weights)]
-                for model in models
-            ]
-        )
-
-
-def log_likelihood(logs: FloatArray, codes: IndexArray, weights: FloatArray | None) -> float:
-    """Mean logarithm of the probabilities of the classes that samples have."""
-    likelihood = np.take_along_axis(logs, codes, axis=1)[:, 0]
-    return float(np.average(np.maximum(likelihood, _LEAST_LOG), weights=weights))
+        return np.array([self.scoring.of_model(model, X_test, test) for model in models])
 
 
 @dataclass(frozen=True)
@@ -413,7 +403,7 @@ class FoldScores:
     @property
     def mean_scores(self) -> FloatArray:
         """Scores of all combinations, penalties running fastest: means over the targets."""
-        return mean_over_targets(np.moveaxis(self.scores, -1, 0)).ravel()
+        return np.asarray(self.scores.mean(axis=-1).ravel())
 
 
 def splits(

@@ -218,11 +218,11 @@ class PairExplanation:
             ("net reduction of the mean squared error", self.gain, self.gain_share),
         ):
             figures = zip(targets, np.ravel(value).tolist(), np.ravel(share).tolist(), strict=True)
+            whose = "the target's" if one else "its"
             for target, number, part in figures:
                 of_target = "" if one else f", {target}"
-                shares = f"{digits(100 * part)} % of {target if one else 'its'}"
-                shares = f"{shares}{chr(39)}s variance" if one else f"{shares} variance"
-                rows.append([f"{label}{of_target}", f"{digits(number)} ({shares})"])
+                written = f"{digits(100 * part)} % of {whose} variance"
+                rows.append([f"{label}{of_target}", f"{digits(number)} ({written})"])
         table = Table(f"{first} and {second} {decision}", ("figure", "value"), rows)
         return f"<p>{escape(str(self))}</p>{table.html()}"
 

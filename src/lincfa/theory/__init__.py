@@ -814,10 +814,19 @@ def f_several_targets(n: ArrayLike, rho: ArrayLike, r1: ArrayLike, r2: ArrayLike
 
 
 def tolerance_of_loss(loss: ArrayLike, n: ArrayLike, r2: ArrayLike) -> FloatArray:
-    """Tolerance at which a pair merges just if its mean explains less by at most this share.
+    """Tolerance at which a pair merges exactly if its mean explains at most this share less.
 
     ``c = ε(n−3)/(1−R²)``, with R² that of the regression on both: F ≤ c is then ΔR² ≤ ε, the
     in-sample rule of NonLinCFA.
+
+    Parameters
+    ----------
+    loss : array
+        ε, as a share of the target's variance.
+    n : array
+        Number of samples.
+    r2 : array
+        R² of the regression on both features.
 
     Examples
     --------
