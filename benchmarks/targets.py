@@ -3,7 +3,7 @@
 Prints the tables of docs/targets-results.md in Markdown. All are over random splits, stratified for
 classes: everything is learned and chosen on the training part alone, and scored on the rest.
 
-For several targets, one LinCFACV for all of them, with a penalty for each or one penalty for all,
+For several targets, one LinCFACV for all of them,
 against a LinCFACV for each: mean test R², over the targets too, and mean numbers of groups and of
 seconds. For classes, LinCFAClassifierCV against tuned rivals: mean accuracy, log loss and number of
 features.
@@ -23,7 +23,6 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from lincfa import ClassComparison, LinCFACV, compare, datasets
-from lincfa._model._regression import RidgeRegression
 
 from .bars import new_console, save
 from .sources import Data, _ozone, _table
@@ -86,7 +85,7 @@ Figures = dict[str, tuple[float, float, float]]  # R², groups, seconds
 
 
 def score_split(data: Data, train: Any, test: Any) -> Figures:
-    """Score one model of all targets, with a penalty for each or one for all, and models apart."""
+    """Score one model of all targets, and models apart."""
     X, Y = data.X[train], data.y[train]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # constant features, many groups
@@ -95,11 +94,8 @@ def score_split(data: Data, train: Any, test: Any) -> Figures:
         once = time.perf_counter() - start
         each = [LinCFACV().fit(X, target) for target in Y.T]
         apart = time.perf_counter() - start - once
-    chosen = model.cv_results_["penalty"][model.best_index_]
-    shared = RidgeRegression(chosen).fit(model.transform(X), Y)
     found = {
         "one model": (model.predict(data.X[test]), model.n_groups_, once),
-        "one penalty": (shared.predict(model.transform(data.X[test])), model.n_groups_, once),
         "models apart": (
             np.column_stack([one.predict(data.X[test]) for one in each]),
             sum(one.n_groups_ for one in each),
@@ -195,13 +191,13 @@ def tables_of_targets(console: Console, wanted: Sequence[str], splits: int) -> N
     rows = []
     for name, data in loaded(TARGETS, console, wanted):
         found = score_targets(data, splits)
-        one, penalty, apart = (found[key] for key in ("one model", "one penalty", "models apart"))
+        one, apart = (found[key] for key in ("one model", "models apart"))
         size = f"{data.n_train} × {data.X.shape[1]}"
-        scores = [f"{figures[0]:.3f}" for figures in (one, penalty, apart)]
+        scores = [f"{figures[0]:.3f}" for figures in (one, apart)]
         groups = [f"{figures[1]:.1f}" for figures in (one, apart)]
         seconds = [f"{figures[2]:.2g}" for figures in (one, apart)]
         rows.append([name, size, str(data.y.shape[1]), *scores, *groups, *seconds])
-    titles = ["data", "training", "targets", "R²: one model", "one penalty", "models apart"]
+    titles = ["data", "training", "targets", "R²: one model", "models apart"]
     titles += ["groups: one model", "models apart", "seconds: one model", "models apart"]
     show(console, f"Several targets, means of {splits} splits", titles, rows)
 

@@ -131,11 +131,11 @@ def test_the_mean_of_the_targets_varies_less(of_three):
     assert low < mean.low < mean.value < mean.high < high
 
 
-def test_a_search_has_penalties_of_targets(three, tmp_path):
+def test_a_search_for_several_targets(three, tmp_path):
     model = LinCFACV(cv=3, strategies=["sequential"]).fit(three["X"], three["y"])
     model.report(tmp_path / "report.json", **three)
     told = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
-    assert told["settings"]["chosen penalty"] == model.penalty_.tolist()
+    assert told["settings"]["chosen penalty"] == model.penalty_
     expected = r2_score(three["y_test"], model.predict(three["X_test"]))
     assert told["scores"]["rows"][1]["r2"]["value"] == pytest.approx(expected)
     assert told["targets"] == NAMES

@@ -33,8 +33,8 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     left is plain: the mean of each group, with one weight.
 
     It is a regressor: ``predict`` reduces X and applies the regression. It is also a transformer,
-    for use before your own regressor in a pipeline. Several targets have the same groups, and each
-    its own weights and its own penalty; the scores that choose are means over the targets. For
+    for use before your own regressor in a pipeline. Several targets have the same groups and the
+    same penalty, and each its own weights; the scores that choose are means over the targets. For
     classes there is :class:`LinCFAClassifierCV`.
 
     Parameters
@@ -98,8 +98,7 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     Attributes
     ----------
     strategy_, tolerance_, min_correlation_, penalty_
-        What was chosen; the penalty is None where there is an ``estimator``, and of several targets
-        each has its own, unless a ``scoring`` of yours chose one for all.
+        What was chosen; the penalty is None where there is an ``estimator``.
     coef_ : ndarray of shape (n_features_in_,) or (n_targets, n_features_in_)
         Weights of the original features, in their own units: the same for all standardised features
         of a group. Only where the regression is linear, as ``intercept_``.

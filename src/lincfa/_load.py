@@ -62,7 +62,7 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV | LinCFAClassifierC
     return loaded if output is None else loaded.set_output(transform=output)
 
 
-def _predicting(reducer: LinCFA, coef: Any, intercept: Any, penalty: Any) -> Any:
+def _predicting(reducer: LinCFA, coef: Any, intercept: Any, penalty: float | None) -> Any:
     """Return a model that has chosen these groups and weights."""
     from ._lincfa_classifier_cv import LinCFAClassifierCV
     from ._lincfa_cv import LinCFACV
@@ -76,16 +76,16 @@ def _predicting(reducer: LinCFA, coef: Any, intercept: Any, penalty: Any) -> Any
         strategies=[reducer.strategy],
         tolerances=[reducer.tolerance],
         min_correlations=[reducer.min_correlation],
-        penalties=None if penalty is None else np.unique(penalty).tolist(),
+        penalties=None if penalty is None else [penalty],
         **{name: own[name] for name in kind._get_param_names() if name in own},
     )
     model._keep_columns(reducer._columns)
     model._adopt(reducer)
     model.penalty_ = penalty
     if classes is None:
-        model.estimator_ = RidgeRegression.of(0.0 if penalty is None else penalty, coef, intercept)
+        model.estimator_ = RidgeRegression.of(penalty or 0.0, coef, intercept)
         return model
     if coef.ndim == 1:  # of the second of two classes, relative to the first
         coef, intercept = np.stack([0 * coef, coef]), np.array([0.0, intercept])
-    model.estimator_ = PenalizedLogistic.of(penalty, classes, coef.T, intercept)
+    model.estimator_ = PenalizedLogistic.of(penalty or 0.0, classes, coef.T, intercept)
     return model

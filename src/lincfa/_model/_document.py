@@ -175,7 +175,7 @@ def _table(
 _REGRESSION = {
     "coef": _each(_column("coef", FINITE)),
     "intercept": _each(_number("intercept", FINITE)),
-    "penalty": _each(_number("penalty", SHARE))._replace(optional=True),
+    "penalty": _number("penalty", SHARE)._replace(optional=True),
 }
 
 
@@ -665,7 +665,6 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     if regression is not None:
         shapes = {key: np.shape(value) for key, value in regression.items()}
         fits = fits and shapes["coef"][:-1] == shapes["intercept"] == several
-        fits = fits and shapes["penalty"] in ((), several)
     _require(fits, f"some entries are not of {targets.size} target{'s' if several else ''}.")
     kind = "numbers" if targets.classes is None else "classes"
     fits = values["target"] in (None, kind)

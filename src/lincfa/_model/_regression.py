@@ -98,9 +98,9 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    penalty : float or array of shape (n_targets,), default=0.0
+    penalty : float, default=0.0
         What is added to the variance in each direction, as a share of the total variance of the
-        features. 0 for least squares. Several targets may have one each.
+        features. 0 for least squares.
     precision : float, default=None
         Relative precision of the features. None for that of their type.
 
@@ -110,12 +110,12 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     intercept_ : float or ndarray of shape (n_targets,)
     """
 
-    def __init__(self, penalty: Any = 0.0, precision: float | None = None) -> None:
+    def __init__(self, penalty: float = 0.0, precision: float | None = None) -> None:
         self.penalty = penalty
         self.precision = precision
 
     @classmethod
-    def of(cls, penalty: Any, coef: FloatArray, intercept: Any) -> "RidgeRegression":
+    def of(cls, penalty: float, coef: FloatArray, intercept: Any) -> "RidgeRegression":
         """Return a regression whose weights are known."""
         model = cls(penalty)
         model.coef_, model.intercept_, model.n_features_in_ = coef, intercept, coef.shape[-1]
@@ -130,21 +130,16 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), default=None
         """
-        for penalty in np.ravel(self.penalty).tolist():
-            check_penalty(penalty)
+        check_penalty(self.penalty)
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], y_numeric=True, multi_output=True
         )
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         fitted = Decomposition.of(X, y.astype(np.float64), sample_weight, self.precision)
-        if y.ndim == 1:
-            self.coef_ = fitted.coefficients([float(self.penalty)])[:, 0]
-            self.intercept_: Any = float(fitted.target_center - fitted.center @ self.coef_)
-            return self
-        penalties = np.broadcast_to(np.asarray(self.penalty, dtype=np.float64), y.shape[1])
-        self.coef_ = np.einsum("jkk->kj", fitted.coefficients(penalties.tolist()))
-        self.intercept_ = fitted.target_center - self.coef_ @ fitted.center
+        self.coef_ = fitted.coefficients([float(self.penalty)])[:, 0].T
+        intercept = fitted.target_center - self.coef_ @ fitted.center
+        self.intercept_ = float(intercept) if y.ndim == 1 else intercept
         return self
 
     def predict(self, X: Any) -> FloatArray:

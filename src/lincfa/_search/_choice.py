@@ -25,7 +25,7 @@ def tabulate(
     combinations: Sequence[Combination], folds: Sequence[FoldScores], max_groups: float | None
 ) -> dict[str, npt.NDArray[Any]]:
     """Put the scores of all combinations into one table, penalties running fastest."""
-    scores = np.array([fold.mean_scores for fold in folds])
+    scores = np.array([fold.scores.ravel() for fold in folds])
     # Each held-out sample counts the same, in whichever fold it is.
     mean = np.average(scores, axis=0, weights=[fold.n_test for fold in folds])
     n_penalties = folds[0].scores.shape[1]
@@ -95,7 +95,7 @@ def _not_worse(
     mean, sizes = results["mean_test_score"][rows], results["mean_n_groups"][rows]
     least = np.flatnonzero(sizes == sizes.max())
     reference = least[mean[least].argmax()]
-    scores = np.array([fold.mean_scores[rows] for fold in folds])
+    scores = np.array([fold.scores.ravel()[rows] for fold in folds])
     weights = np.array([fold.n_test for fold in folds])
     difference = scores - scores[:, [reference]]
     above = np.average(difference, axis=0, weights=weights)
@@ -104,23 +104,6 @@ def _not_worse(
     independent = len(folds) * (folds[0].n_train + folds[0].n_test) / weights.sum()
     error = np.sqrt(variance / max(independent - 1, 1))
     return np.asarray(above - _SPARE * error >= -near(float(mean[reference])))
-
-
-def penalties_of_targets(
-    results: dict[str, npt.NDArray[Any]],
-    folds: Sequence[FoldScores],
-    penalties: Sequence[float],
-    chosen: int,
-) -> FloatArray:
-    """Return the best penalty of each target for the way of merging of a row."""
-    way = chosen // len(penalties)
-    scores = np.average(
-        [fold.scores[way] for fold in folds], axis=0, weights=[fold.n_test for fold in folds]
-    )
-    rows = slice(way * len(penalties), (way + 1) * len(penalties))
-    eligible = results["eligible"][rows] | ~results["eligible"][rows].any()
-    best = np.where(eligible[:, None], scores, -np.inf).argmax(axis=0)
-    return np.asarray(np.asarray(penalties, dtype=np.float64)[best])
 
 
 def standard_errors(results: dict[str, npt.NDArray[Any]]) -> FloatArray:

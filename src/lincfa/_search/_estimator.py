@@ -33,7 +33,7 @@ from .._model._regression import linear_coefficients
 from .._rule import tolerance_value
 from .._statistics import standardize_targets
 from ..theory._arrays import FloatArray
-from ._choice import choose, penalties_of_targets, tabulate
+from ._choice import choose, tabulate
 from ._folds import Candidates, Scorer, fit_weighted, samples_of, score_folds, splits
 
 _FEWEST_GROUPS = 2
@@ -164,12 +164,7 @@ class GroupSearch(GroupModel):
         self.cv_results_ = tabulate(tried, folds, self.max_groups)
         self.best_index_ = choose(self.cv_results_, folds, self.rule, scorer.scoring.near)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        strategy, tolerance, correlation, penalty = tried[self.best_index_]
-        self.penalty_: Any = penalty
-        if folds[0].scores.shape[-1] > 1 and self.penalty_ is not None:
-            self.penalty_ = penalties_of_targets(
-                self.cv_results_, folds, penalties, self.best_index_
-            )
+        strategy, tolerance, correlation, self.penalty_ = tried[self.best_index_]
         own = self.get_params(deep=False)
         chosen = {name: own[name] for name in LinCFA._get_param_names() if name in own}
         chosen |= {"strategy": strategy, "tolerance": tolerance, "min_correlation": correlation}

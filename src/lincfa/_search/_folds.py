@@ -255,14 +255,12 @@ class Scoring:
         """Return by how much another score may be below this one to count as near it."""
         return _NEAR_OTHERS * abs(score)
 
-    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> FloatArray:
-        """Score a model: of each target, or where a scorer does not tell them apart, of all."""
+    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> float:
         y = test.targets.as_given(test.y)
         if test.weights is None:
-            return np.array([self.scorer(fitted, X, y)], dtype=np.float64)
+            return float(self.scorer(fitted, X, y))
         try:
-            score = self.scorer(fitted, X, y, sample_weight=test.weights)
-            return np.array([score], dtype=np.float64)
+            return float(self.scorer(fitted, X, y, sample_weight=test.weights))
         except TypeError as error:
             if "sample_weight" not in str(error):
                 raise
@@ -279,18 +277,19 @@ class R2(Scoring):
 
 @dataclass(frozen=True)
 class TruncatedR2(R2):
-    """R² of each target, where no error counts for more than some standard deviations."""
+    """Mean R² of the targets, where no error counts for more than some standard deviations."""
 
     target_scale: FloatArray = field(kw_only=True)
 
     def of_errors(self, errors: FloatArray, weights: FloatArray | None) -> FloatArray:
         """R² of errors; the last axis is that of the targets, the first that of the samples."""
         errors = np.clip(errors / self.target_scale, -_LARGEST_ERROR, _LARGEST_ERROR)
-        return np.asarray(1 - np.average(errors**2, axis=0, weights=weights))
+        squares = np.average(errors**2, axis=0, weights=weights)
+        return np.asarray(1 - squares.mean(axis=-1))
 
-    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> FloatArray:
+    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> float:
         errors = np.reshape(fitted.predict(X), test.y.shape) - test.y
-        return self.of_errors(errors, test.weights)
+        return float(self.of_errors(errors, test.weights))
 
 
 @dataclass(frozen=True)
@@ -300,10 +299,10 @@ class LogLoss(Scoring):
     def near(self, score: float) -> float:
         return min(_NEAR_LOG_LOSS, _NEAR_LOG_LOSS_SHARE * abs(score))
 
-    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> FloatArray:
+    def of_model(self, fitted: Any, X: npt.NDArray[Any], test: Scored) -> float:
         own = test.targets.codes(test.y)[:, None]
         logs = np.take_along_axis(fitted.predict_log_proba(X), own, axis=1)[:, 0]
-        return np.array([np.average(np.maximum(logs, _LEAST_LOG), weights=test.weights)])
+        return float(np.average(np.maximum(logs, _LEAST_LOG), weights=test.weights))
 
 
 class Scorer(Protocol):
@@ -324,7 +323,7 @@ class Scorer(Protocol):
     def __call__(
         self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
     ) -> FloatArray:
-        """Fit to some samples and score others, of shape (penalties, targets or 1 for all)."""
+        """Fit to some samples and score others: one score per penalty."""
 
 
 @dataclass(frozen=True)
@@ -395,15 +394,10 @@ class LogisticScorer:
 class FoldScores:
     """What one fold says of all combinations."""
 
-    scores: FloatArray  # of shape (ways of merging, penalties, targets or 1 for all of them)
+    scores: FloatArray  # of shape (ways of merging, penalties)
     n_groups: FloatArray  # NaN of what was left out
     n_train: float
     n_test: float
-
-    @property
-    def mean_scores(self) -> FloatArray:
-        """Scores of all combinations, penalties running fastest: means over the targets."""
-        return np.asarray(self.scores.mean(axis=-1).ravel())
 
 
 def splits(

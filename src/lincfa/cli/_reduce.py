@@ -497,7 +497,7 @@ class _Outcome:
         """Return what cross-validation chose, in words."""
         names = ("tolerance", "min_correlation", "penalty")
         chosen = {name: getattr(self.model, f"{name}_") for name in names}
-        figures = [f"{name} {_range(value)}" for name, value in chosen.items() if value is not None]
+        figures = [f"{name} {value:g}" for name, value in chosen.items() if value is not None]
         return f"chosen {', '.join([self.model.strategy_, *figures])}"
 
     def print(
@@ -566,14 +566,6 @@ class _Outcome:
                 "written": dict(written),
             }
         )
-
-
-def _range(value: Any) -> str:
-    """Return a number, or the range of those of several targets, in words."""
-    import numpy as np
-
-    low, high = (f"{end:g}" for end in (np.min(value), np.max(value)))
-    return low if low == high else f"{low} to {high}"
 
 
 def _score_lines(scores: Any) -> Iterator[str]:

@@ -460,6 +460,7 @@ def _score(
         # in the score. Weak penalties on many features take long to converge, and are stopped.
         for category in (ConstantFeaturesWarning, ManyGroupsWarning, ConvergenceWarning):
             warnings.simplefilter("ignore", category)
+        warnings.filterwarnings("ignore", message="The least populated class")
         try:
             # In float64 for all methods, but values that were float32 have no more digits by that.
             X_train, X_test = (X[part].astype(np.float64, copy=False) for part in fold)
