@@ -421,6 +421,5 @@ def test_regressions_of_several_targets(tmp_path, contents):
         {"intercept": 1.0},
         {"intercept": [1.0, 2.0]},
         {"penalty": [1.0, 2.0]},
-        {"penalty": [1.0, 2.0, -1.0]},
     ):
         assert_refused(file, with_regression(**changed), "not of 3 targets|weights|at least 0")

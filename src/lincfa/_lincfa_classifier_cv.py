@@ -200,6 +200,7 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
         return LogisticScorer(penalties, scoring)
 
     def _final(self) -> Any:
+        assert self.penalty_ is not None
         return PenalizedLogistic(self.penalty_)
 
     def _linear_map(self) -> tuple[FloatArray, Any]:

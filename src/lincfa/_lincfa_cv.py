@@ -236,7 +236,7 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         return EstimatorScorer(self.estimator, scoring)
 
     def _final(self) -> Any:
-        return RidgeRegression(self.penalty_) if self.estimator is None else self.estimator
+        return self.estimator if self.penalty_ is None else RidgeRegression(self.penalty_)
 
     def predict(self, X: Any) -> Any:
         """Reduce X and apply the fitted estimator.

@@ -409,8 +409,8 @@ def _captions_of_classes(scores: ClassScores) -> dict[str, str]:
     text = (
         "Share of a class that is found against the share of the others that are taken for it, as "
         "the probability required for the class falls. The area under a curve is the "
-        "probability that a sample of the class is rated higher for it than a sample of another; 0.5 "
-        "is chance."
+        "probability that a sample of the class is rated higher for it than one of another; 0.5 is "
+        "chance."
     )
     more = scores.roc.n_curves - len(scores.roc.curves)
     if more:
