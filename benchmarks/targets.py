@@ -1,12 +1,11 @@
 """Several targets, and classes: ``python -m benchmarks.targets``.
 
-Prints the tables of docs/targets-results.md in Markdown. All are over random splits, stratified for
+Prints the tables of docs/targets.md in Markdown. All are over random splits, stratified for
 classes: everything is learned and chosen on the training part alone, and scored on the rest.
 
-For several targets, one LinCFACV for all of them,
-against a LinCFACV for each: mean test R², over the targets too, and mean numbers of groups and of
-seconds. For classes, LinCFAClassifierCV against tuned rivals: mean accuracy, log loss and number of
-features.
+For several targets, one LinCFACV for all of them against a LinCFACV for each: mean test R², over
+the targets too, and mean numbers of groups and of seconds. For classes, LinCFAClassifierCV against
+tuned rivals: mean accuracy, log loss and number of features.
 """
 
 import argparse

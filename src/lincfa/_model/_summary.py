@@ -13,8 +13,6 @@ from ._display import Table, decimals, digits
 
 _TITLES = ("reduced feature", "size", "mean r", "min r", "r with target", "weight")
 
-_TITLES_OF_SEVERAL = (*_TITLES[:4], "largest r with a target", "largest weight")
-
 LARGEST_WEIGHT = 3.0
 """Weight, in standard deviations of the target per standard deviation of the mean, beyond which it
 says nothing by itself. A prediction varies no more than the target, so that other weights must
@@ -272,7 +270,13 @@ class Summary:
                 f"± weights whose sign is opposite to that of r with target ({part}): effects "
                 "given all other groups"
             )
-        titles: tuple[str, ...] = _TITLES if len(self.targets) == 1 else _TITLES_OF_SEVERAL
+        several = len(self.targets) > 1
+        noun = "class" if self.classes else "target"
+        titles: tuple[str, ...] = _TITLES
+        if several:
+            titles = (*_TITLES[:4], f"largest r with a {noun}", "largest weight")
+            every = "classes" if self.classes else "targets"
+            notes.append(f"summary().frame() has the figures of all {every}")
         titles = titles[: None if self.weight is not None else -1]
         return Table(self.headline, titles, rows, "\n".join(notes))
 

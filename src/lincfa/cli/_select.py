@@ -54,7 +54,9 @@ def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = Tr
             hint = _hint(data.names, each)
             if each in cells:
                 hint = f"; it is gridded: name a cell, such as {cells[each][0]!r}"
-            raise ValueError(f"{data.source} has no column {each!r}{hint}")
+            pattern = any(sign in each for sign in "*?[")
+            what = "no column that matches" if pattern else "no column"
+            raise ValueError(f"{data.source} has {what} {each!r}{hint}")
         found.update(dict.fromkeys(matches))
     return list(found)
 
@@ -132,7 +134,9 @@ def read_targets(data: DataFile, names: list[str], classes: bool, terminal: Term
     labelled = [name for name in names if classes or data.holds_labels(name)]
     if not labelled:
         if len(names) == 1:
-            return Targets(names, data.target(names[0]), False)
+            values = data.target(names[0])
+            _note_few_values(names[0], values, terminal)
+            return Targets(names, values, False)
         import polars as pl
 
         return Targets(names, pl.DataFrame({name: data.target(name) for name in names}), False)
@@ -167,6 +171,16 @@ def read_targets(data: DataFile, names: list[str], classes: bool, terminal: Term
             f"{'class' if len(found) == 1 else 'classes'}: {', '.join(counts)}{more}"
         )
     return Targets(names, labels, True)
+
+
+def _note_few_values(name: str, values: npt.NDArray[Any], terminal: Terminal) -> None:
+    """Say how to take whole numbers as labels, where they may be some."""
+    found = np.unique(values[np.isfinite(values)])
+    if 2 < found.size <= _MOST_CLASSES and found.size < values.size / 10 and (found % 1 == 0).all():
+        terminal.note(
+            f"the target {name!r} has {found.size} different whole numbers; if they are labels of "
+            "classes, use --classes"
+        )
 
 
 def assign_roles(

@@ -190,7 +190,7 @@ class PairExplanation:
         return (
             f"{replacing} the mean squared errors by an estimated {digits(abs(gain))} % of the "
             f"targets' variances on average{allowed}: {less} % less because one {one} is estimated "
-            f"instead of two, {more} % more because {same} {rule}. The latter, by target: "
+            f"instead of two, {more} % more because {same} {rule}. The added bias, by target: "
             f"{', '.join(each)}."
         )
 

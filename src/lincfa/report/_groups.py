@@ -113,6 +113,8 @@ def describe_groups(
     r = summary.target_correlation.reshape(reducer.n_groups_, -1)
     weights = np.full(r.shape, np.nan) if weights is None else weights.reshape(r.shape)
     cancels = np.abs(weights) > largest_weight
+    # Targets in different units are compared in standard deviations; log odds have no unit.
+    units = np.ones(r.shape[1]) if targets.classes is not None else reducer.target_scale_
     evidence = {int(row["feature"]): row for row in reducer.evidence_}
     in_full, named, left = FEATURES_SHOWN, NAMED, TEXT_SHOWN
     groups: list[Group] = []
@@ -137,6 +139,7 @@ def describe_groups(
         in_full -= len(members)
         left -= sum(_bytes(member.name) + _bytes(member.words) for member in members)
         left -= _bytes(summary.names[number][:LONGEST_NAME]) + _LINE
+        by_r = np.argsort(-np.abs(r[number]), kind="stable").tolist()
         effects = [
             Effect(
                 shown(summary.targets[k], LONGEST_NAME),
@@ -145,9 +148,9 @@ def describe_groups(
                 bool(cancels[number, k]),
                 (opposing or {}).get((number, k)),
             )
-            for k in np.argsort(-np.abs(r[number]), kind="stable").tolist()
+            for k in by_r
         ]
-        heaviest = max(effects, key=lambda effect: abs(effect.weight))
+        heaviest = effects[by_r.index(int(np.abs(weights[number] / units).argmax()))]
         several = effects[:TARGETS_SHOWN] if len(effects) > 1 else []
         left -= sum(_bytes(effect.target) + _TARGET_LINE for effect in several)
         rest = features[first : first + max(named, 0)]
