@@ -141,9 +141,9 @@ def test_no_row_with_all_targets(fails, folder, table):
     [
         ("--target y1 --target y1", "--target names column 'y1' twice"),
         ("--target y1 --target y*", "--target names column 'y1' twice, by 'y1' and 'y*'"),
-        ("--target y1 --target z*", "data.csv has no column 'z*'"),
+        ("--target y1 --target z*", "data.csv has no column that matches 'z*'"),
         ("--target y1 --target Y2", "data.csv has no column 'Y2'; did you mean 'y2'?"),
-        ("--target Y*", "data.csv has no column 'Y*'; did you mean 'y1' or 'y2'?"),
+        ("--target Y*", "data.csv has no column that matches 'Y*'; did you mean 'y1' or 'y2'?"),
         ("--target *", "data.csv has no numeric column besides the targets, columns 'a1', "),
         ("--target y* --drop y2", "column 'y2' is a target and cannot be dropped"),
         ("--target y* --classes", "data.csv: --classes is for one target alone; --target names "),

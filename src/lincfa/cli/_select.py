@@ -54,11 +54,14 @@ def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = Tr
             hint = _hint(data.names, each)
             if each in cells:
                 hint = f"; it is gridded: name a cell, such as {cells[each][0]!r}"
-            pattern = any(sign in each for sign in "*?[")
-            what = "no column that matches" if pattern else "no column"
+            what = "no column that matches" if patterns and _is_pattern(each) else "no column"
             raise ValueError(f"{data.source} has {what} {each!r}{hint}")
         found.update(dict.fromkeys(matches))
     return list(found)
+
+
+def _is_pattern(wanted: str) -> bool:
+    return any(sign in wanted for sign in "*?[")
 
 
 def _hint(names: Sequence[str], wanted: str) -> str:
@@ -79,7 +82,7 @@ def select_targets(data: DataFile, wanted: Sequence[str]) -> list[str]:
     for each in wanted:
         matches = matching(possible, each)
         if not matches:
-            matches = select_columns(data, [each], patterns=False)
+            matches = select_columns(data, [each], patterns=_is_pattern(each))
         for name in matches:
             if name in found:
                 by = "" if each == found[name] == name else f", by {found[name]!r} and {each!r}"
