@@ -541,3 +541,14 @@ def test_groups_alone_predict_no_classes(draw, colors, of_colors):
         draw(model, colors["X"], colors["y"])
     with pytest.raises(ValueError, match="needs samples X and their labels y"):
         draw(of_colors[0], None, None)
+
+
+def test_a_path_followed_to_few_groups_is_described(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 10)), np.repeat(["a", "b", "c"], 20)
+    X[:, :3] += np.eye(3)[np.repeat(range(3), 20)]
+    options = {"strategies": ["joint"], "tolerances": [1e-9], "penalties": [0.01]}
+    model = LinCFAClassifierCV(**options).fit(X, y)
+    model.report(tmp_path / "report.html")
+    page = " ".join((tmp_path / "report.html").read_text(encoding="utf-8").split())
+    assert f"until {model.n_groups_} groups are left" in page

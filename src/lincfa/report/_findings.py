@@ -202,6 +202,8 @@ def settings_of(model: Any) -> dict[str, Any]:
     if hasattr(model, "strategy_"):
         for name in ("strategy", "tolerance", "min_correlation", "penalty"):
             settings[f"chosen {name}"] = _brief(name, getattr(model, f"{name}_"))
+        if model.reducer_.n_groups is not None:  # where a path was followed to so many
+            settings["chosen n_groups"] = model.reducer_.n_groups
     for name, value in model.get_params(deep=False).items():
         if name not in _WITHOUT_INFLUENCE:
             settings[name] = _brief(name, value)

@@ -215,10 +215,11 @@ def _describe_rule(findings: Findings) -> str:
     elif len(findings.targets) > 1:
         what = "the targets, summed over these,"
     rule = f"Features merge if sharing one coefficient in a linear regression of {what}"
-    if settings.get("n_groups") is not None:
+    n_groups = settings.get("n_groups", settings.get("chosen n_groups"))
+    if n_groups is not None:
         text = (
             "Merges that add the least bias for the variance they save come first, until "
-            f"{count(settings['n_groups'], 'group')} {_are(settings['n_groups'])} left."
+            f"{count(n_groups, 'group')} {_are(n_groups)} left."
         )
     elif pairs.tolerance == 1:
         text = f"{rule} saves at least as much variance as it adds squared bias."
