@@ -422,4 +422,4 @@ def test_regressions_of_several_targets(tmp_path, contents):
         {"intercept": [1.0, 2.0]},
         {"penalty": [1.0, 2.0]},
     ):
-        assert_refused(file, with_regression(**changed), "not of 3 targets|weights|at least 0")
+        assert_refused(file, with_regression(**changed), "(not of 3 targets|weights|not a number)")
