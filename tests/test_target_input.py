@@ -265,7 +265,7 @@ def test_several_columns_of_which_one_holds_labels():
         with pytest.raises(ValueError, match=f"The target {name} is not numeric"):
             LinCFA().fit(X, y)
     # Booleans in several columns are 0 and 1, whatever holds them.
-    high = Y > np.median(Y, axis=0)
+    high = np.median(Y, axis=0) < Y
     array, table = LinCFA().fit(X, high), LinCFA().fit(X, pd.DataFrame(high))
     np.testing.assert_array_equal(array.labels_, table.labels_)
     with pytest.raises(ValueError, match="Names of targets must be unique"):
