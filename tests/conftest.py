@@ -1,5 +1,6 @@
 """Data that several test files share."""
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,14 @@ from reference import QUICK
 def pytest_itemcollected(item):
     """Most tests are of the groups, on few samples; the documentation has no such warning."""
     item.add_marker(pytest.mark.filterwarnings("ignore:LinCFA left .* groups"))
+
+
+@pytest.fixture(autouse=True)
+def no_open_figures():
+    """Plots stay open in pyplot, which warns of many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture
@@ -59,13 +68,9 @@ def planned(monkeypatch):
     """The fits of a comparison that is not carried out."""
     seen = []
 
-    def record(name, X, y, fold, ordered, strategies, precision, signed, classes):
+    def record(name, X, y, fold, part):
         train, test = fold
-        seen.append(
-            SimpleNamespace(
-                name=name, train=train, test=test, ordered=ordered, strategies=strategies
-            )
-        )
+        seen.append(SimpleNamespace(name=name, train=train, test=test, **vars(part)))
         return _compare.FoldScore(1.0, 1.0, 1.0, 1.0)
 
     monkeypatch.setattr(_compare, "_score", record)

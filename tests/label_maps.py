@@ -1,5 +1,7 @@
 """Maps of labels for tests, and what a figure of one shows."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from lincfa.report._maps import make_map
@@ -43,3 +45,12 @@ def is_grey(color):
 def legend_texts(ax):
     legend = ax.get_legend()
     return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def apart(axis):
+    """Whether at least two labels of ticks are within the axis, and none overlap."""
+    low, high = sorted(axis.get_view_interval())
+    ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    boxes = [tick.label1.get_window_extent() for tick in ticks if tick.label1.get_text()]
+    ends = sorted((box.x0, box.x1) for box in boxes)
+    return len(ends) >= 2 and all(one[1] < other[0] for one, other in pairwise(ends))

@@ -5,6 +5,9 @@ missing values. Slow on purpose; shares no code with the library. Every result s
 was: the smallest relative distance at which another figure would have led to another decision.
 Where that is small, rounding may decide, and a test should take another seed.
 
+``share`` is the part of the samples that counts: in F and in the regression on all groups, n is
+replaced by so many, of the samples that two features share 4 at least.
+
 ``y`` is one target or a column for each of several, which count equally: they are standardised, and
 squares are summed over all of them.
 """
@@ -78,13 +81,18 @@ def full_noise(X, y):
     return np.sum(residual**2, axis=0) / (len(y) - np.linalg.matrix_rank(design))
 
 
-def f_of_pair(first, second, y, noise=None, weights=(1.0, 1.0)):
-    """F for coefficients in the ratio of the weights, in the regression on two columns."""
+def f_of_pair(first, second, y, noise=None, weights=(1.0, 1.0), counted=None):
+    """F for coefficients in the ratio of the weights, in the regression on two columns.
+
+    ``counted`` is the number of samples in place of that of the rows.
+    """
     if 1 - correlation(first, second) <= COINCIDE:
         return 0.0
     full = fitted([first, second], y)
     restricted = fitted([weights[0] * first + weights[1] * second], y)
-    return f_of_fits(full, restricted, y, len(y) - 3, noise)
+    n = len(y) if counted is None else counted
+    noise = None if noise is None else noise * (len(y) - 1) / (n - 1)
+    return f_of_fits(full, restricted, y, n - 3, noise)
 
 
 def f_of_correlations(n, rho, r, weights, noise_share=None):
@@ -150,7 +158,9 @@ def indicators(labels):
 class Comparisons:
     """How two groups compare, with the signs that their members have so far."""
 
-    def __init__(self, X, y, noise=None, min_correlation=None, signed=False, weights=None):
+    def __init__(
+        self, X, y, noise=None, min_correlation=None, signed=False, weights=None, share=1.0
+    ):
         self.X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float).reshape(len(y), -1)
         self.y = standardised(y)
         # The variance of the noise in the square of the unit of each target, as a sum of shares.
@@ -162,6 +172,10 @@ class Comparisons:
         self.complete = not np.isnan(self.X).any()
         self.Z = columns_of(self.X) if self.complete else None
         self.pairs = {}  # what is known of two features with gaps
+        self.share = share
+
+    def counted(self, n):
+        return max(self.share * n, FEWEST_ROWS) if self.share < 1 else n
 
     def verdict(self, group, other):
         """The sign with the smaller F, of those that the smallest correlation allows."""
@@ -190,7 +204,9 @@ class Comparisons:
         weights = self.weights[group].mean(), self.weights[other].mean()
         return {
             sign: (
-                f_of_pair(first, sign * second, self.y, self.noise, weights),
+                f_of_pair(
+                    first, sign * second, self.y, self.noise, weights, self.counted(len(self.y))
+                ),
                 correlation(first, sign * second),
             )
             for sign in self.possible
@@ -225,7 +241,7 @@ class Comparisons:
         both = np.array([weights[group].mean(), weights[other].mean()])
         figures = {}
         for sign in self.possible:
-            f = f_of_correlations(n, sign * rho, r * [[1], [sign]], both, self.noise)
+            f = f_of_correlations(self.counted(n), sign * rho, r * [[1], [sign]], both, self.noise)
             figures[sign] = f, sign * rho
         return figures
 
@@ -262,7 +278,7 @@ class Comparisons:
         weights = self.weights[[i, k]]
         return {
             sign: (
-                f_of_pair(first, sign * second, y, self.noise, weights),
+                f_of_pair(first, sign * second, y, self.noise, weights, self.counted(len(y))),
                 correlation(first, sign * second),
             )
             for sign in self.possible
@@ -276,7 +292,13 @@ class Comparisons:
         positive definite, and explains no more than all of a target.
         """
         if self.complete:
-            return self.Z, self.y, len(self.y), self.noise
+            n, rows = self.counted(len(self.y)), len(self.y)
+            return (
+                self.Z,
+                self.y,
+                n,
+                None if self.noise is None else self.noise * (rows - 1) / (n - 1),
+            )
         features = varying_columns(self.X)
         size = len(features)
         matrix, counts, r = np.eye(size), [], []
@@ -298,7 +320,7 @@ class Comparisons:
         Z = np.full((size + 2, self.X.shape[1]), np.nan)
         Z[:, features] = centred[:, :-1] @ root.T
         y = centred @ np.vstack([explained, np.sqrt(left)])
-        n = np.mean(counts)
+        n = self.counted(np.mean(counts))
         return Z, y, n, None if self.noise is None else self.noise / (n - 1)
 
     def join(self, groups, first, second, verdict):

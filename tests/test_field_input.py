@@ -343,6 +343,31 @@ def test_other_units(model):
     np.testing.assert_array_equal(use(X), same)
 
 
+@pytest.mark.parametrize(
+    ("name", "fitted", "given"),
+    [
+        ("lon", [0.0, 90, 180, 270], [-180.0, -90, 0, 90]),
+        ("longitude", [-180, -90, 0, 90], [0, 90, 180, 270]),
+        ("lon", [270.0, 180, 90, 0], [-180.0, -90, 0, 90]),
+    ],
+)
+def test_longitudes_counted_otherwise(name, fitted, given):
+    rng = np.random.default_rng(0)
+    X = xr.DataArray(rng.normal(size=(30, 4)), {"time": times()[:30], name: fitted}, ("time", name))
+    model = LinCFA().fit(X, rng.normal(size=30))
+    other = X.assign_coords({name: [(value + 180) % 360 - 180 for value in fitted]})
+    if name == "longitude":
+        other = X.assign_coords({name: X[name] % 360})
+    other = other.sortby(name)
+    assert other[name].values.tolist() == given
+    with pytest.raises(ValueError, match="The longitudes are the same") as caught:
+        model.transform(other)
+    remedy = str(caught.value).split(", with ")[1].removesuffix(".")
+    xr.testing.assert_identical(model.transform(eval(remedy, {"X": other})), model.transform(X))
+    with pytest.raises(ValueError, match=r"and was -?\d+\.?\d*\.$"):
+        model.transform(other.assign_coords({name: other[name] + 1}))
+
+
 def test_cells_in_another_order():
     X, y = field()
     mixed = X.isel(lat=[2, 0, 3, 1])

@@ -4,6 +4,7 @@ Within a page text is text, ink has the page's colour, and ids do not collide.
 """
 
 import io
+import os
 import re
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
-from label_maps import drawn, legend_texts
+from label_maps import apart, drawn, legend_texts
 from lincfa import LinCFA, LinCFACV, load
 from lincfa.datasets import make_correlated
 from lincfa.report._groups import (
@@ -26,16 +27,16 @@ from lincfa.report._groups import (
     collect_pairs,
     correlate_by_group,
 )
-from lincfa.report._inputs import Observations
+from lincfa.report._inputs import Observations, name_of_target
 from lincfa.report._scores import Coefficients, Curve, ScorePath, expand_coefficients, score_path
 from reference import QUICK, assert_raises
 
 pytest.importorskip("matplotlib")
 
 import matplotlib
+import matplotlib.pyplot as plt
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex, to_rgb
-from matplotlib.figure import Figure
 
 from lincfa.plotting import (
     _figures,
@@ -50,6 +51,7 @@ from lincfa.plotting import (
     plot_correlation,
     plot_map,
     plot_path,
+    plot_prediction,
     plot_search,
     plot_spectrum,
     plot_thresholds,
@@ -137,13 +139,15 @@ def test_without_matplotlib(monkeypatch, search):
         plot_search(search)
 
 
-def test_no_window_and_no_global_state():
-    """No pyplot, no change of settings, and matplotlib itself only when something is drawn."""
+def test_no_settings_change_and_matplotlib_comes_late():
+    """Reports draw without pyplot, and matplotlib comes only when something is drawn."""
     code = """
-import io, sys
+import sys
 from lincfa import LinCFACV
 from lincfa.datasets import make_correlated
 from lincfa import plotting
+from lincfa.report._findings import collect_findings
+from lincfa.report._page import render
 assert "matplotlib" not in sys.modules, "matplotlib too early"
 X, y = make_correlated(n_samples=30, n_features=5, random_state=0)
 search = LinCFACV(tolerances=[1.0], strategies=["sequential"], cv=2).fit(X, y)
@@ -151,15 +155,52 @@ import matplotlib
 def settings():  # without the backend: to ask for it loads pyplot
     return {name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != "backend"}
 before = settings()
-plotting.plot_search(search).savefig(io.BytesIO())
+render(collect_findings(search, X=X, y=y))
+assert "matplotlib.pyplot" not in sys.modules, "pyplot loaded"
+plotting.plot_search(search)
 for ax in (plotting.plot_correlation(search, X), plotting.plot_thresholds(search, X, y),
            plotting.plot_coefficients(search), plotting.plot_path(search)):
     plotting.svg(ax.figure, title="", salt="a")
 assert settings() == before, "settings changed"
-assert "matplotlib.pyplot" not in sys.modules, "pyplot loaded"
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    environment = os.environ | {"MPLBACKEND": "Agg"}
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
     assert run.returncode == 0, run.stderr
+
+
+PLOTS = {
+    "correlation": lambda model, X, y, **ax: plot_correlation(model, X, **ax),
+    "thresholds": lambda _, X, y, **ax: plot_thresholds(LinCFA().fit(X, y), **ax),
+    "path": lambda model, X, y, **ax: plot_path(model, **ax),
+    "coefficients": lambda model, X, y, **ax: plot_coefficients(model, **ax),
+    "spectrum": lambda model, X, y, **ax: plot_spectrum(model, **ax),
+    "search": lambda model, X, y, **ax: plot_search(model, **ax),
+    "prediction": lambda model, X, y, **ax: plot_prediction(model, X, y, **ax),
+}
+
+
+@pytest.mark.parametrize("kind", PLOTS)
+def test_without_axes_a_plot_is_the_current_figure_of_pyplot(fitted, tree, kind, tmp_path):
+    """As of scikit-learn and xarray: ``plt.savefig`` writes it. With axes pyplot knows nothing."""
+    earlier = plt.figure()
+    drawn = np.ravel(PLOTS[kind](fitted, *tree))
+    assert plt.get_fignums() == [1, 2]
+    assert plt.gcf() is drawn[0].figure is not earlier
+    plt.savefig(tmp_path / "plot.png")
+    plt.figure()
+    plt.savefig(tmp_path / "blank.png")
+    assert (tmp_path / "plot.png").stat().st_size > 2 * (tmp_path / "blank.png").stat().st_size
+    plt.close("all")
+    given = new_figure(8, 4).subplots(1, drawn.size)
+    again = PLOTS[kind](fitted, *tree, ax=given)
+    assert np.ravel(again).tolist() == np.ravel(given).tolist()
+    assert plt.get_fignums() == []
 
 
 # Correlations
@@ -398,7 +439,7 @@ def lines_and_ring(ax):
 
 
 def test_lines_are_the_curves():
-    curves = curve("joint", [1, 5, 20], [0.1, 0.3, 0.2]), curve("centroid", [2, 9], [0.25, 0.28])
+    curves = curve("joint", [1, 5, 20], [0.15, 0.3, 0.2]), curve("centroid", [2, 9], [0.25, 0.28])
     ax = draw_curves(*curves, chosen=(9.0, 0.28))
     lines, ring = lines_and_ring(ax)
     for line, each in zip(lines, curves, strict=True):
@@ -469,8 +510,10 @@ def test_a_path_of_merges(data, strategy):
     model = LinCFA(strategy=strategy).fit(X[:60], y[:60])
     split = X[:60], y[:60], X[60:], y[60:]
     path = score_path(model, model, Observations(*split[:2]), Observations(*split[2:]))
-    (line,), ring = lines_and_ring(plot_path(model, *split))
-    np.testing.assert_array_equal(line.get_ydata(), path.curves[0].score)
+    ax = plot_path(model, *split)
+    (line,), ring = lines_and_ring(ax)
+    score = np.maximum(path.curves[0].score, ax.get_ylim()[0])  # that of one group is out of range
+    np.testing.assert_array_equal(line.get_ydata(), score)
     assert ring == path.chosen
     assert ring[0] == model.n_groups_
 
@@ -516,26 +559,20 @@ def points(panel, face):
     return sorted(found)
 
 
-def ring(panel):
-    (line,) = [line for line in panel.get_lines() if line.get_label() == "chosen"]
-    assert line.get_markerfacecolor() == "none"
-    return line.get_xdata()[0], line.get_ydata()[0]
-
-
-LABELS = ["sequential", "sequential, correlation ≥ 0.8", "joint", "joint, correlation ≥ 0.8"]
+LABELS = ["sequential", "sequential, r ≥ 0.8", "joint", "joint, r ≥ 0.8"]
 
 
 def test_panels_and_labels(search):
-    figure = plot_search(search)
-    assert isinstance(figure, Figure)
-    left, right = figure.axes
+    left, right = plot_search(search)
     assert left.get_xlabel() == "mean number of groups"
-    assert right.get_xlabel() == "penalty of the chosen way of merging"
+    assert right.get_xlabel() == "penalty of the chosen\nway of merging"
     assert left.get_ylabel() == "R² (errors truncated),\nmean over folds"
     assert (left.get_xscale(), right.get_xscale()) == ("log", "symlog")
-    assert set(legend_texts(left)) == {*LABELS, "chosen", "too many groups"}
-    assert [container.get_label() for container in left.containers] == LABELS
-    assert len({to_hex(each.lines[0].get_color()) for each in left.containers}) == 4
+    assert legend_texts(left) == [*LABELS, "chosen", "too many groups"]
+    assert len({to_hex(line.get_color()) for line in lines_and_ring(left)[0]}) == 4
+    ticks = right.get_xticks()
+    assert ticks[0] == 0
+    assert 2 <= ticks.size <= 5
 
 
 def test_points_are_the_results_with_bars_of_one_standard_error(search):
@@ -551,20 +588,21 @@ def test_points_are_the_results_with_bars_of_one_standard_error(search):
     left = ways[np.arange(len(ways)), np.where(eligible, score, -np.inf)[ways].argmax(axis=1)]
     kinds = left.reshape(4, 3)  # strategies and smallest correlations
     for panel, column, lines in zip(
-        plot_search(search).axes, figures.T, (kinds, [ways[best // 3]]), strict=True
+        plot_search(search), figures.T, (kinds, [ways[best // 3]]), strict=True
     ):
-        drawn = np.concatenate(lines)
+        drawn, bottom = np.concatenate(lines), panel.get_ylim()[0]
         for face, rows in (("full", drawn[eligible[drawn]]), ("hollow", drawn[~eligible[drawn]])):
+            rows = rows[score[rows] >= bottom]
             places = zip(column[rows], score[rows], strict=True)
             assert points(panel, face) == sorted(places)
-        assert ring(panel) == (column[best], score[best])
-        for container, rows in zip(panel.containers, lines, strict=True):
+        joined, ring = lines_and_ring(panel)
+        assert ring == (column[best], score[best])
+        for line, bars, rows in zip(joined, panel.containers, lines, strict=True):
             rows = rows[np.argsort(column[rows], kind="stable")]  # lines run to the right
-            line, _, (bars,) = container.lines
             np.testing.assert_array_equal(line.get_xdata(), column[rows])
-            np.testing.assert_array_equal(line.get_ydata(), score[rows])
-            lengths = [np.ptp(segment[:, 1]) for segment in bars.get_segments()]
-            np.testing.assert_allclose(lengths, 2 * errors[rows])
+            np.testing.assert_array_equal(line.get_ydata(), np.maximum(score[rows], bottom))
+            lengths = [np.ptp(each[:, 1]) for each in bars.lines[2][0].get_segments()]
+            np.testing.assert_allclose(lengths, 2 * errors[rows[score[rows] >= bottom]])
 
 
 def test_a_single_combination():
@@ -572,14 +610,17 @@ def test_a_single_combination():
     one = {"strategies": ["joint"], "tolerances": [2.0], "min_correlations": [None]}
     for penalty in (0.0, 0.1):
         search = LinCFACV(**one, penalties=[penalty], cv=2).fit(X, y)
-        figure = plot_search(search)
-        assert ring(figure.axes[1]) == (penalty, search.best_score_)
-        figure.savefig(io.BytesIO())  # where warnings are errors: axes that are a point would warn
+        _, right = plot_search(search)
+        assert lines_and_ring(right)[1] == (penalty, search.best_score_)
+        right.figure.savefig(
+            io.BytesIO()
+        )  # where warnings are errors: axes that are a point would warn
 
 
 def test_a_search_without_penalties_or_without_scores(tmp_path, tree):
     search = LinCFACV(estimator=LinearRegression(), tolerances=[1.0, 9.0], cv=3).fit(*tree)
-    assert len(plot_search(search).axes) == 1
+    ax = plot_search(search)
+    assert ax.figure.axes == [ax]
     search.save(tmp_path / "model.json")
     with pytest.raises(ValueError, match="no scores of its search"):
         plot_search(load(tmp_path / "model.json"))
@@ -588,17 +629,28 @@ def test_a_search_without_penalties_or_without_scores(tmp_path, tree):
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_it_can_be_saved(search, kind):
     file = io.BytesIO()
-    plot_search(search).savefig(file, format=kind)
+    plot_search(search)[0].figure.savefig(file, format=kind)
     assert file.tell() > 1000
 
 
 def test_bad_scores_do_not_flatten_the_others():
+    """They are arrows at the edge, so that lines stay in the frame."""
     scores = [0.5, 0.55, 0.6, 0.58, -40.0]
-    panels = plot_search(invented(scores)).axes
-    for panel in (*panels, draw_curves(curve("joint", range(1, 6), scores))):
+    panels = plot_search(invented(scores))
+    for panel in (panels, draw_curves(curve("joint", range(5, 0, -1), scores))):
         low, high = panel.get_ylim()
         assert 0 < low < 0.5
         assert 0.6 < high < 1
+        (line,), _ = lines_and_ring(panel)
+        assert min(line.get_ydata()) == low
+        (arrow,) = [each for each in panel.get_lines() if each.get_marker() == "v"]
+        assert arrow.get_xydata().tolist() == [[1, low]]
+
+
+def test_bars_are_in_the_frame():
+    low, high = plot_search(invented([0.5, 0.51, 0.52])).get_ylim()
+    assert low < 0.5 - 0.01 / np.sqrt(3)
+    assert high > 0.52 + 0.01 / np.sqrt(3)
 
 
 @pytest.mark.parametrize(
@@ -610,7 +662,7 @@ def test_bad_scores_do_not_flatten_the_others():
     ids=["others are much better but not allowed", "fewest groups within one standard error"],
 )
 def test_the_choice_is_in_the_figure(scores, eligible, chosen):
-    panels = plot_search(invented(scores, eligible, chosen)).axes
+    panels = [plot_search(invented(scores, eligible, chosen))]
     path = draw_curves(curve("joint", range(1, 6), scores), chosen=(chosen + 1.0, scores[chosen]))
     for panel in (*panels, path):
         low, high = panel.get_ylim()
@@ -620,9 +672,176 @@ def test_the_choice_is_in_the_figure(scores, eligible, chosen):
 
 def test_many_equal_scores_do_not_shrink_the_figure_to_nothing():
     """Neighbouring tolerances often give the same groups, and so the very same score."""
-    for panel in plot_search(invented([0.5, 0.5, 0.5, 0.45, 0.4])).axes:
-        low, high = panel.get_ylim()
-        assert high - low > 0.01  # the bars have that length
+    low, high = plot_search(invented([0.5, 0.5, 0.5, 0.45, 0.4])).get_ylim()
+    assert high - low > 0.01  # the bars have that length
+
+
+# Predictions
+
+
+class Dated:
+    """Three hundred months, of which the model knows all but those of one decade."""
+
+    def __init__(self, rng):
+        months = np.arange("1990-01", "2015-01", dtype="datetime64[M]").astype("datetime64[ns]")
+        factors = rng.normal(size=(300, 3))
+        X = np.repeat(factors, 4, axis=1) + 0.3 * rng.normal(size=(300, 12))
+        y = factors @ [1.0, -2.0, 0.5] + 0.5 * rng.normal(size=300)
+        pandas = pytest.importorskip("pandas")
+        self.X = pandas.DataFrame(X, index=pandas.DatetimeIndex(months))
+        self.y = pandas.Series(y, index=self.X.index)
+        self.held_out = (months >= np.datetime64("2000")) & (months < np.datetime64("2010"))
+        self.model = LinCFACV(**QUICK).fit(self.X[~self.held_out], self.y[~self.held_out])
+
+
+@pytest.fixture(scope="module")
+def dated():
+    return Dated(np.random.default_rng(5))
+
+
+def test_predicted_against_observed(dated):
+    X, y, new = dated.X, dated.y, dated.held_out
+    scatter, series = plot_prediction(dated.model, X, y)
+    grey, blue = (np.asarray(each.get_offsets()) for each in scatter.collections)
+    for places, rows in ((grey, ~new), (blue, new)):
+        expected = np.column_stack([y[rows], dated.model.predict(X[rows])])
+        np.testing.assert_allclose(places, expected)
+    assert to_hex(scatter.collections[0].get_facecolor()[0]) == GREY
+    (line,) = scatter.get_lines()
+    np.testing.assert_array_equal(line.get_xdata(), line.get_ydata())
+    assert scatter.get_xlim() == scatter.get_ylim() == tuple(line.get_xdata())
+    assert (scatter.get_xlabel(), scatter.get_ylabel()) == ("observed", "predicted")
+    others, training = (dated.model.score(X[rows], y[rows]) for rows in (new, ~new))
+    assert scatter.get_title() == f"R² = {others:.2f} (training {training:.2f})"
+    observed, predicted = series.get_lines()
+    np.testing.assert_allclose(observed.get_ydata(), y)
+    np.testing.assert_allclose(predicted.get_ydata(), dated.model.predict(X))
+    assert matplotlib.dates.num2date(observed.get_xdata()[0]).strftime("%Y-%m") == "1990-01"
+
+
+def test_panels_fit_into_a_column_of_a_journal(dated):
+    model = LinCFACV(**QUICK | {"penalties": LinCFACV._penalties}).fit(dated.X, dated.y)
+    for plot, arguments in ((plot_prediction, (model, dated.X, dated.y)), (plot_search, (model,))):
+        figure, axes = plt.subplots(2, figsize=(3.35, 5), layout="constrained")
+        plot(*arguments, ax=axes)
+        figure.draw_without_rendering()
+        for ax in axes:
+            assert apart(ax.xaxis)
+            label = ax.xaxis.label.get_window_extent()
+            assert label.x1 <= figure.bbox.x1
+
+
+def test_training_periods_are_marked(dated):
+    """Two periods, whatever the order of the samples, and not the months between."""
+    shuffled = np.random.default_rng(0).permutation(300)
+    parts = dated.held_out, ~dated.held_out
+    for order in (np.arange(300), shuffled):
+        X, y = dated.X.iloc[order], dated.y.iloc[order]
+        scatter, series = plot_prediction(dated.model, X, y)
+        others, training = (dated.model.score(X[rows[order]], y[rows[order]]) for rows in parts)
+        assert scatter.get_title() == f"R² = {others:.2f} (training {training:.2f})"
+        for line, values in zip(
+            series.get_lines(), (dated.y, dated.model.predict(dated.X)), strict=True
+        ):
+            np.testing.assert_allclose(line.get_ydata(), values)
+        spans = [
+            matplotlib.dates.num2date([p.get_x(), p.get_x() + p.get_width()])
+            for p in series.patches
+        ]
+        found = [[f"{end:%Y-%m}" for end in span] for span in spans]
+        # Midway between December, which is in, and January, which is not.
+        assert found == [["1990-01", "1999-12"], ["2009-12", "2014-12"]]
+        assert legend_texts(series) == ["observed", "predicted", "training"]
+        assert np.all(np.diff(series.get_lines()[0].get_xdata()) > 0)
+
+
+def test_predictions_of_other_samples_only_and_without_dates(dated):
+    new, X, y = dated.held_out, dated.X, dated.y
+    scatter, series = plot_prediction(dated.model, X[new], y[new])
+    assert scatter.get_title() == f"R² = {dated.model.score(X[new], y[new]):.2f}"
+    assert legend_texts(series) == ["observed", "predicted"]
+    scatter, _ = plot_prediction(dated.model, X[~new], y[~new])
+    assert scatter.get_title().endswith("in training")
+    ax = plot_prediction(dated.model, X.to_numpy(), y.to_numpy())
+    assert ax.figure.axes == [ax]
+    assert ax.get_title() == f"R² = {dated.model.score(X, y):.2f}"
+
+
+def test_the_target_of_a_table_is_named(dated):
+    """By the name and the unit of a Series, if it has any; a number says nothing."""
+    for name, expected in (("rain", "observed rain (mm)"), (0, "observed target (mm)")):
+        y = dated.y.rename(name)
+        y.attrs["units"] = "mm"
+        scatter, _ = plot_prediction(LinCFACV(**QUICK).fit(dated.X, y), dated.X, dated.y)
+        assert scatter.get_xlabel() == expected
+    chunks = LinCFA().partial_fit(dated.X[:150], dated.y[:150].rename("rain"))
+    chunks.partial_fit(dated.X[150:].to_numpy(), dated.y[150:].to_numpy())
+    assert name_of_target(chunks, 0) == "rain"
+
+
+def test_predictions_of_fields_in_other_calendars(rng):
+    xarray, cftime = pytest.importorskip("xarray"), pytest.importorskip("cftime")
+    time = xarray.date_range("0850-01", periods=60, freq="MS", calendar="noleap", use_cftime=True)
+    values = rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 6))
+    field = xarray.DataArray(values.T, dims=("cell", "time"), coords={"time": time})
+    y = xarray.DataArray(values[:, 0], {"time": time}, name="rain")
+    model = LinCFACV(**QUICK).fit(field[:, :40], y[:40])
+    _, series = plot_prediction(model, field, y)
+    line, _ = series.get_lines()
+    np.testing.assert_allclose(line.get_xdata()[[0, 12, 59]], [850, 851, 854 + 334 / 366])
+    (span,) = series.patches
+    assert 853.25 < span.get_x() + span.get_width() < 853.32  # April is in, May is not
+    assert isinstance(time[0], cftime.datetime)
+
+
+@pytest.mark.parametrize("other", ["360_day", "noleap", "dates"])
+def test_training_is_known_across_calendars(rng, other):
+    """By the text of the dates."""
+    xarray, _ = pytest.importorskip("xarray"), pytest.importorskip("cftime")
+    time = xarray.date_range("2001-01", periods=60, freq="MS", unit="s")
+    if other == "dates":
+        own = time.date
+    else:
+        own = xarray.date_range("2001-01", periods=60, freq="MS", calendar=other, use_cftime=True)
+    values = rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 6))
+    fields = [
+        xarray.DataArray(values, dims=("time", "cell"), coords={"time": ("time", each)})
+        for each in (time, own)
+    ]
+    for known, new in (fields, fields[::-1]):
+        model = LinCFACV(**QUICK).fit(known[:40], values[:40, 0])
+        _, series = plot_prediction(model, new, values[:, 0])
+        (span,) = series.patches  # the first 40 months
+        assert span.get_width() < 0.75 * np.ptp(series.get_lines()[0].get_xdata().astype(float))
+
+
+def test_which_of_several_targets_is_drawn(dated):
+    Y = np.column_stack([dated.y, -3 * dated.y])
+    pandas = sys.modules["pandas"]
+    frame = pandas.DataFrame(Y, columns=["rain", "$sun$"], index=dated.X.index)
+    model = LinCFACV(**QUICK).fit(dated.X[:200], frame[:200])
+    scatter, series = plot_prediction(model, dated.X, frame, target="$sun$")
+    np.testing.assert_allclose(series.get_lines()[0].get_ydata(), -3 * dated.y)
+    assert scatter.get_xlabel() == "observed $sun$"
+    assert not scatter.xaxis.label.get_parse_math()
+    assert series.get_ylabel() == "$sun$"
+    assert_raises("choose one with target=", plot_prediction, model, dated.X, frame)
+
+
+def test_what_has_no_predictions_to_draw(dated, tree):
+    reducer = LinCFA().fit(dated.X, dated.y)
+    for model in (reducer, LinCFA(target="classes").fit(tree[0], tree[1] > 0)):
+        with pytest.raises(TypeError, match=r"predictions of a LinCFACV, got a LinCFA;"):
+            plot_prediction(model, dated.X, dated.y)
+    assert_raises("X was given without y", plot_prediction, dated.model, dated.X, None)
+    assert_raises(
+        "ax must be 2 axes",
+        plot_prediction,
+        dated.model,
+        dated.X,
+        dated.y,
+        ax=new_figure(3, 3).subplots(),
+    )
 
 
 # Coefficients

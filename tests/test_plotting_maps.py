@@ -1,5 +1,7 @@
 """Maps and spectra: what is drawn where, of which cells, in which colours."""
 
+import sys
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from label_maps import (
+    apart,
     cell_colors,
     drawn,
     hex_of,
@@ -21,24 +24,29 @@ from label_maps import (
 pytest.importorskip("matplotlib")
 pytest.importorskip("xarray")
 
+import matplotlib
 import xarray as xr
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection, QuadMesh
 from matplotlib.colors import SymLogNorm, to_hex
+from matplotlib.transforms import Affine2D
 
 from lincfa import LinCFA, LinCFACV
 from lincfa._data._columns import Columns
+from lincfa._data._targets import Targets
 from lincfa.datasets import make_spectra
 from lincfa.plotting import (
+    draw_effects,
     draw_groups,
     draw_spectrum,
     draw_stability,
-    draw_weights,
+    effects_on,
+    figure_size,
     new_figure,
     plot_coefficient_map,
+    plot_effect_map,
     plot_map,
     plot_spectrum,
     plot_stability_map,
-    weights_on,
 )
 from lincfa.plotting._cells import (
     color_groups,
@@ -48,6 +56,8 @@ from lincfa.plotting._cells import (
     point_neighbors,
     sequence_neighbors,
 )
+from lincfa.plotting._maps import degrees
+from lincfa.report._inputs import name_of_target
 from lincfa.report._maps import Places, Spectrum, make_map
 from reference import QUICK, assert_raises
 
@@ -61,7 +71,21 @@ def field_of(values, dims=("lat", "lon"), lat=LAT, lon=LON):
 
 def draw_own_weights(map, ax, **kwargs):
     """Draw weights on a scale of their own."""
-    draw_weights(map, ax, weights=weights_on(map), **kwargs)
+    draw_effects(map, ax, effects=effects_on(map), changed="prediction", by_cell=True, **kwargs)
+
+
+def tick_labels(axis):
+    axis.figure.draw_without_rendering()
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def meshes(ax):
+    return [each for each in ax.collections if isinstance(each, QuadMesh)]
+
+
+def draw_own_effects(map, ax, **kwargs):
+    """Draw effects on a scale of their own."""
+    draw_effects(map, ax, effects=effects_on(map), changed="prediction", **kwargs)
 
 
 def value_at(ax, x, y):
@@ -87,7 +111,9 @@ def test_each_cell_is_where_its_coordinates_are(dims, turn):
             assert shown is np.ma.masked if not LABELS[i, j] >= 0 else shown == values[i, j]
     assert ax.get_xlim() == (3.5, 15.5)  # half a cell beyond the centres
     assert ax.get_ylim() == (45, 51)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("longitude (°E)", "latitude (°N)")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("", "")  # the ticks say so
+    assert tick_labels(ax.xaxis)[:2] == ["4°E", "6°E"]
+    assert tick_labels(ax.yaxis)[:2] == ["45°N", "46°N"]
     assert ax.get_aspect() == pytest.approx(1 / np.cos(np.radians(48)))
 
 
@@ -134,25 +160,27 @@ def test_weights_are_white_at_zero():
     red, blue = ([int(hex_of(mesh, v)[k : k + 2], 16) for k in (1, 3, 5)] for v in (6, -6))
     assert red[0] > red[2]
     assert blue[2] > blue[0]
-    assert "standard deviation" in ax.figure.axes[1].get_ylabel()
+    bar = ax.figure.axes[1]
+    label = "change in the prediction per standard deviation of the cell"
+    assert bar.get_xlabel().replace("\n", " ") == label
     assert legend_texts(ax) == ["1 constant cell", "2 cells left out"]
 
 
-def test_cells_left_out_do_not_look_like_weights_of_zero():
+def test_cells_left_out_look_the_same_on_all_maps():
+    """Neither as weights of zero nor as single cells."""
     labels, zeros = field_of(LABELS), field_of(np.zeros((3, 4)))
-    ax = drawn(draw_own_weights, map_of_labels(labels, zeros))
-    weights, outside = (each for each in ax.collections if isinstance(each, QuadMesh))
-    assert weights.get_clim() == (-1, 1)
-    grey = hex_of(outside, 1)
-    assert (~outside.get_array().mask)[::-1].tolist() == np.isnan(LABELS).tolist()
-    assert is_grey(grey)
-    assert int(grey[1:3], 16) < int(hex_of(weights, 0)[1:3], 16) - 30
-    patches = ax.get_legend().get_patches()
-    assert to_hex(patches[1].get_facecolor()) == grey
+    for draw in (draw_groups, draw_own_weights, draw_own_effects, draw_stability):
+        ax = drawn(draw, map_of_labels(labels, zeros))
+        outside = meshes(ax)[-1]
+        assert (~outside.get_array().mask)[::-1].tolist() == np.isnan(LABELS).tolist()
+        assert hex_of(outside, 1) == "#a8a8a8"
+        assert to_hex(ax.get_legend().get_patches()[-1].get_facecolor()) == "#a8a8a8"
+        others = [cell for row in cell_colors(ax) for cell in row if cell and is_grey(cell)]
+        assert all(int(cell[1:3], 16) > 0xA8 + 30 for cell in others)
     coords = {"lat": ("place", [45.0, 46, 47]), "lon": ("place", [5.0, 6, 7])}
     places = xr.DataArray([0.0, 0, np.nan], dims="place", coords=coords)
     ax = drawn(draw_own_weights, map_of_labels(places, xr.zeros_like(places)))
-    assert ax.lines[0].get_markerfacecolor() == grey
+    assert ax.lines[0].get_markerfacecolor() == "#a8a8a8"
 
 
 def test_few_large_weights_do_not_hide_the_others():
@@ -164,20 +192,20 @@ def test_few_large_weights_do_not_hide_the_others():
     assert (norm.vmin, norm.vmax, norm(0)) == (-2, 2, 0.5)
     assert norm(0.01) > 0.55
     bar = ax.figure.axes[1]
-    assert "logarithmic" in bar.get_ylabel()
-    ticks = [label.get_text() for label in bar.get_yticklabels()]
+    assert "logarithmic" in bar.get_xlabel()
+    ticks = [label.get_text() for label in bar.get_xticklabels()]
     assert ticks == ["−1", "−0.1", "0", "0.1", "1"]  # linear up to 0.02
     map = map_of_labels(field_of(LABELS), field_of(values))
     plain = drawn(draw_own_weights, map, vmin=-1, vmax=1)
     assert not isinstance(plain.collections[0].norm, SymLogNorm)
-    assert "logarithmic" not in plain.figure.axes[1].get_ylabel()
+    assert "logarithmic" not in plain.figure.axes[1].get_xlabel()
 
 
 def test_stability_goes_from_0_to_1_and_single_cells_are_grey():
     values = np.where(LABELS >= 0, 0.25, np.nan)
     values[1, 1] = np.nan
     ax = drawn(draw_stability, map_of_labels(field_of(LABELS), field_of(values)))
-    single, mesh = (each for each in ax.collections if isinstance(each, QuadMesh))
+    single, mesh, _ = meshes(ax)
     assert mesh.get_clim() == (0, 1)
     assert mesh.get_array()[2, 0] == 0.25
     assert mesh.get_array().mask.sum() == 4
@@ -329,14 +357,39 @@ def test_what_is_given_is_passed_on():
         assert {each.get_zorder() for each in ax.collections} == {7}
 
 
-def test_axes_of_a_projection_are_left_alone():
+class PlateCarree(Affine2D):
+    """Stands in for that of cartopy: shifts what is drawn, so that it can be told."""
+
+    def __init__(self):
+        super().__init__()
+        self.translate(1000, 0)
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_on_axes_of_cartopy_longitudes_are_where_they_belong(monkeypatch, given):
+    """The transform is set unless given, and the axes are left alone."""
+    crs = SimpleNamespace(PlateCarree=PlateCarree)
+    monkeypatch.setitem(sys.modules, "cartopy", SimpleNamespace(crs=crs))
+    own = Affine2D().translate(7, 0)
+    map = map_of_labels(field_of(LABELS), field_of(np.ones((3, 4))))
+    for draw in (draw_groups, draw_own_effects, draw_stability):
+        ax = new_figure(5, 4).subplots()
+        ax.projection = "of cartopy"
+        draw(map, ax, **({"transform": own} if given else {}))
+        shifts = {each.get_transform().transform((0, 0))[0] for each in ax.collections}
+        assert shifts == {7 if given else 1000}
+        assert ax.get_xlabel() == ax.get_ylabel() == ""
+        assert ax.get_aspect() == "auto"
+        assert ax.spines["left"].get_visible()
+        assert legend_texts(ax)
+
+
+def test_other_coordinates_on_axes_of_a_projection():
+    """Metres of a projection are not longitudes: cartopy is not asked for."""
     ax = new_figure(5, 4).subplots()
     ax.projection = "of cartopy"
-    draw_groups(map_of_labels(field_of(LABELS)), ax)
-    assert ax.get_xlabel() == ax.get_ylabel() == ""
-    assert ax.get_aspect() == "auto"
-    assert ax.spines["left"].get_visible()
-    assert legend_texts(ax)
+    draw_groups(map_of_labels(xr.DataArray(LABELS, dims=("y", "x"))), ax)
+    assert meshes(ax)[0].get_transform().contains_branch(ax.transData)
 
 
 def test_a_map_has_two_dimensions():
@@ -580,7 +633,7 @@ def test_maps_of_groups_and_of_stability(scene):
     assert given.collections[0].get_alpha() == 0.5
     features = np.linspace(0, 1, 11)
     found = SimpleNamespace(field=model.field_, labels=model.labels_, features=features)
-    mesh = plot_stability_map(found).collections[-2]  # the last is the hatching
+    mesh = meshes(plot_stability_map(found))[1]  # after single cells
     expected = model.to_map(features).values[::-1]
     np.testing.assert_array_equal(mesh.get_array().filled(np.nan), expected)
 
@@ -601,6 +654,270 @@ def test_map_of_coefficients(scene, units):
         assert shown[1, 0] == pytest.approx(3 / west)
 
 
+@pytest.mark.parametrize("units", ["standardized", "original"])
+def test_effects_are_those_on_the_prediction(scene, units):
+    """Raise the mean of an area by one standard deviation: the prediction changes by its colour."""
+    rng = np.random.default_rng(2)
+    field = scene.array * xr.DataArray(rng.uniform(0.1, 9, size=(3, 4)), dims=("lat", "lon"))
+    field[:, :, 3] *= -1
+    options = {"units": units, "signed": True, "feature_weights": "area", "sample_dim": "time"}
+    with pytest.warns(UserWarning, match="constant"):
+        model = LinCFACV(tolerances=[20.0], cv=3, **options).fit(field, scene.target)
+    assert 1 < model.n_groups_ < 5
+    ax = plot_effect_map(model)
+    shown = meshes(ax)[0].get_array()[::-1]
+    steps = np.asarray(model.transform(field)).std(axis=0, ddof=1)
+    labels, signs = model.label_map(), model.to_map(model.signs_.astype(float))
+    scale = model.to_map(model.scale_) if units == "standardized" else 1.0
+    for group, step in enumerate(steps):
+        inside = labels == group
+        raised = field + xr.where(inside, step * signs * scale, 0.0)
+        change = model.predict(raised) - model.predict(field)
+        np.testing.assert_allclose(change, np.unique(shown[inside.values])[0])
+    assert shown.mask.tolist() == (~(labels >= 0)).values.tolist()
+    assert np.unique(shown.compressed()).size == model.n_groups_
+    top = np.abs(shown).max()
+    assert meshes(ax)[0].get_clim() == (-top, top)
+    assert "with the sign flipped" in " ".join(legend_texts(ax))
+
+
+def test_the_largest_effect_has_the_strongest_colour():
+    """A large area has small weights per cell, however large its effect."""
+    rng = np.random.default_rng(0)
+    signals = rng.normal(size=(200, 2))
+    values = signals[:, [0] * 11 + [1]].reshape(200, 3, 4) + 0.01 * rng.normal(size=(200, 3, 4))
+    field = xr.DataArray(values, {"time": range(200), "lat": LAT, "lon": LON})
+    y = signals @ [2.0, 1.0] + 0.1 * rng.normal(size=200)
+    model = LinCFACV(tolerances=[100.0], min_correlations=[0.9], cv=3).fit(field, y)
+    assert [group.size for group in model.groups_] == [11, 1]
+    effects, weights = (
+        meshes(plot(model))[0].get_array() for plot in (plot_effect_map, plot_coefficient_map)
+    )
+    assert effects[2, 0] == pytest.approx(2, abs=0.2)
+    assert effects[0, 3] == pytest.approx(1, abs=0.2)
+    assert weights[2, 0] < weights[0, 3]  # as before
+
+
+def test_target_in_the_label_of_the_bar(scene):
+    Y = xr.Dataset({"rain": ("time", scene.target), "snow": ("time", scene.target[::-1])})
+    with pytest.warns(UserWarning, match="constant"):
+        model = LinCFACV(tolerances=[20.0], cv=3, sample_dim="time").fit(scene.array, Y)
+    ax = plot_effect_map(model, target="snow")
+    label = ax.figure.axes[1].get_ylabel().replace("\n", " ")
+    assert label == "change in the prediction of snow per standard deviation of the area's mean"
+    assert_raises("choose one with target=", plot_effect_map, model)
+    assert_raises("coef is required", plot_effect_map, scene.fit())
+    small = new_figure(2, 1.2).subplots()
+    plot_effect_map(scene.fit(), [3.0, -2.0], ax=small, colorbar={"label": "rain\n(mm)"})
+    assert small.figure.axes[1].get_ylabel() == "rain\n(mm)"
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        ({}, ""),
+        ({"title": "rain"}, "rain"),
+        ({"title": "rain", "attrs": {"units": "mm"}}, "rain (mm)"),
+        ({"attrs": {"units": "K"}}, "target (K)"),
+        ({"title": "rain", "classes": np.array(["dry", "wet"])}, ""),  # log odds have no other name
+        ({"size": 2, "names": ["rain", "snow"]}, "snow"),
+    ],
+)
+def test_names_of_targets_with_units(known, expected):
+    number = known.get("size", 1) - 1
+    assert name_of_target(SimpleNamespace(_targets=Targets(**known)), number) == expected
+
+
+# Panels
+
+
+@pytest.fixture(scope="module")
+def layered(scene):
+    """Two variables, one of them at two levels, on grids of different shapes."""
+    levels = xr.concat([scene.array, 2 * scene.array], dim="level").assign_coords(level=[500, 850])
+    flat = scene.array.isel(lat=[0, 1]).rename(lat="north", lon="east")
+    flat = flat.assign_coords(north=[10.0, 9.0])
+    flat["north"].attrs["units"], flat["east"].attrs["units"] = "degrees_north", "degrees_east"
+    return scene.fit(xr.Dataset({"z": levels, "sst": flat}))
+
+
+def test_panels_align_and_share_a_scale(layered):
+    coef = np.arange(layered.n_groups_) + 1.0
+    found = SimpleNamespace(
+        field=layered.field_, labels=layered.labels_, features=np.ones(layered.n_features_in_)
+    )
+    for plot, arguments in (
+        (plot_map, [layered]),
+        (plot_effect_map, [layered, coef]),
+        (plot_coefficient_map, [layered, coef]),
+        (plot_stability_map, [found]),
+    ):
+        axes = plot(*arguments)
+        figure = axes[0].figure
+        figure.draw_without_rendering()
+        titles = [ax.get_title(loc="left") for ax in axes]
+        assert titles == ["z, level=500", "z, level=850", "sst"]
+        boxes = [ax.get_window_extent() for ax in axes]
+        np.testing.assert_allclose([box.x0 for box in boxes], boxes[0].x0, atol=1)
+        np.testing.assert_allclose([box.width for box in boxes], boxes[0].width, atol=1)
+        assert boxes[0].y0 > boxes[1].y1 > boxes[2].y1
+        bars = [ax for ax in figure.axes if ax not in list(axes)]
+        assert len(bars) == (plot is not plot_map)
+        if bars:
+            drawn = [meshes(ax)[1 if plot is plot_stability_map else 0] for ax in axes]
+            assert len({mesh.get_clim() for mesh in drawn}) == 1
+        legends = [legend_texts(ax) for ax in axes]
+        assert legends[1:] == [[], []]
+        assert "2 cells left out" in legends[0]  # of the levels, and of another grid
+        top = axes[0].get_legend().get_window_extent()
+        title = axes[0]._left_title.get_window_extent()
+        assert top.y0 >= title.y1
+
+
+def test_axes_of_a_subfigure(layered):
+    coef = np.arange(layered.n_groups_) + 1.0
+    for plot, arguments in (
+        (plot_map, []),
+        (plot_effect_map, [coef]),
+        (plot_coefficient_map, [coef]),
+    ):
+        left, _ = matplotlib.figure.Figure(layout="constrained").subfigures(1, 2)
+        axes = left.subplots(3)
+        plot(layered, *arguments, ax=axes)
+        left.figure.draw_without_rendering()
+        assert all(ax.get_window_extent().x1 <= left.bbox.x1 for ax in axes)
+
+
+def test_flat_maps_have_no_blanks_around():
+    coords = {"lat": np.arange(-12.5, 15, 5), "lon": np.arange(120, 280, 4.0)}
+    labels = map_of_labels(xr.DataArray(np.zeros((6, 40)), coords))
+    figure = new_figure(*figure_size(labels), square=True)
+    draw_groups(labels, ax := figure.subplots())
+    figure.draw_without_rendering()
+    assert ax.get_window_extent().height > 0.6 * figure.bbox.height
+
+
+@pytest.mark.parametrize("largest", [0.0048, 0.19, 0.45, 0.95, 7.0, 35.0])
+def test_ticks_of_narrow_maps_are_apart(scene, largest):
+    model = scene.fit()
+    field = xr.DataArray(np.zeros((2, 18)), {"lat": [-45.0, 45.0], "lon": np.arange(0, 360, 20)})
+    labels = map_of_labels(field, field + largest)
+    ax = new_figure(3.35, 2.5, square=True).subplots()
+    draw_effects(labels, ax, effects=np.array([largest]), changed="prediction")
+    ax.figure.draw_without_rendering()
+    bar = ax.figure.axes[1]
+    assert apart(bar.xaxis)
+    assert apart(ax.xaxis)
+    for width, expected in ((8.0, 8.33), (2.5, 5.0)):
+        ax = new_figure(width, 5).subplots()
+        plot_map(model, numbers=1, ax=ax)
+        assert ax.texts[0].get_fontsize() == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize("plot", [plot_effect_map, plot_coefficient_map])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_coefficients_are_finite(layered, plot, value):
+    coef = np.append(np.ones(layered.n_groups_ - 1), value)
+    assert_raises("coef must be finite", plot, layered, coef)
+
+
+def test_panels_on_axes_of_ones_own(layered):
+    figure = new_figure(4, 9)
+    axes = figure.subplots(3)
+    assert plot_map(layered, ax=axes).tolist() == axes.tolist()
+    assert_raises("ax must be 3 axes, one for each panel, got 2", plot_map, layered, ax=axes[:2])
+    (one,) = (plot_map(layered, variable="sst", ax=axes[2]),)
+    assert one is axes[2]
+    levels = plot_map(layered, variable="z")
+    assert levels.size == 2
+
+
+@pytest.mark.parametrize("width", [3.35, 6.85])  # inches: a column and a page of a journal
+@pytest.mark.parametrize("size", [8, 10])
+def test_labels_do_not_overlap_at_the_width_of_a_column(width, size):
+    values = np.arange(36.0 * 18).reshape(18, 36)
+    lat, lon = np.arange(-85, 95, 10.0), np.arange(0, 360, 10.0)
+    labels = field_of(np.where(values < 50, np.nan, values % 5), lat=lat, lon=lon)
+    with matplotlib.rc_context({"font.size": size}):
+        figure = new_figure(width, width * 0.7)
+        ax = figure.subplots()
+        draw_own_effects(map_of_labels(labels, field_of(values, lat=lat, lon=lon)), ax)
+        figure.draw_without_rendering()
+    bar = figure.axes[1]
+    for axis in (ax.xaxis, ax.yaxis, bar.xaxis):
+        boxes = [label.get_window_extent() for label in axis.get_ticklabels() if label.get_text()]
+        assert len(boxes) >= 2
+        for one, other in pairwise(boxes):
+            assert not one.overlaps(other)
+    whole = figure.bbox
+    for text in (*ax.get_xticklabels(), bar.xaxis.label, *ax.get_legend().get_texts()[:1]):
+        box = text.get_window_extent()
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1
+        assert whole.y0 <= box.y0 < box.y1 <= whole.y1
+
+
+# Colour bars, legends and ticks
+
+
+def test_colour_bars_are_placed_shared_or_left_out(scene):
+    model, coef = scene.fit(), [3.0, -2.0]
+    figure = new_figure(8, 4)
+    left, middle, right = figure.subplots(1, 3)
+    plot_effect_map(model, coef, ax=left, colorbar=False)
+    assert figure.axes == [left, middle, right]
+    plot_effect_map(model, coef, ax=middle, colorbar={"cax": right})
+    assert figure.axes == [left, middle, right]
+    assert "change in the prediction" in right.get_ylabel().replace("\n", " ")
+    ax = plot_effect_map(model, coef, colorbar={"location": "left", "shrink": 0.5})
+    _, bar = ax.figure.axes
+    ax.figure.draw_without_rendering()
+    assert bar.get_window_extent().x1 < ax.get_window_extent().x0
+    figure = new_figure(8, 4)
+    axes = figure.subplots(1, 2)
+    plot_effect_map(model, coef, ax=axes[0], colorbar=False)
+    plot_effect_map(model, coef, ax=axes[1], colorbar={"ax": axes, "location": "bottom"})
+    figure.draw_without_rendering()
+    bar = figure.axes[2].get_window_extent()
+    assert bar.x0 < axes[0].get_window_extent().x1 < axes[1].get_window_extent().x0 < bar.x1
+    for wrong in ("bottom", None, 1):
+        assert_raises(
+            "colorbar must be True, False or a map", plot_effect_map, model, coef, colorbar=wrong
+        )
+
+
+def test_legends_are_moved_or_left_out(scene):
+    model = scene.fit()
+    above = plot_map(model)
+    inside = plot_map(model, legend={"loc": "lower left", "title": "cells"})
+    assert plot_map(model, legend=False).get_legend() is None
+    for ax in (above, inside):
+        ax.figure.draw_without_rendering()
+    assert above.get_legend().get_window_extent().y0 >= above.get_window_extent().y1
+    box, axes = inside.get_legend().get_window_extent(), inside.get_window_extent()
+    assert axes.contains(*box.min)
+    assert axes.contains(*box.max)
+    assert inside.get_legend().get_title().get_text() == "cells"
+    assert_raises("legend must be True, False or a mapping", plot_map, model, legend="upper left")
+
+
+@pytest.mark.parametrize(
+    ("value", "sides", "expected"),
+    [
+        (-80, "WE", "80°W"),
+        (280, "WE", "80°W"),
+        (360, "WE", "0°"),
+        (180, "WE", "180°"),
+        (-180, "WE", "180°"),
+        (12.5, "WE", "12.5°E"),
+        (-5, "SN", "5°S"),
+        (0, "SN", "0°"),
+        (90, "SN", "90°N"),
+    ],
+)
+def test_degrees_have_directions(value, sides, expected):
+    assert degrees(np.float64(value), sides) == expected
+
+
 def test_a_variable_of_a_dataset(scene):
     data = xr.Dataset({"t2m": scene.array, "psl": -scene.array.transpose("time", "lon", "lat")})
     model = scene.fit(data)
@@ -609,7 +926,6 @@ def test_a_variable_of_a_dataset(scene):
         ax = plot_map(model, variable=name)
         known = maps[name].transpose("lat", "lon").values[::-1] >= 0
         np.testing.assert_array_equal(~ax.collections[0].get_array().mask, known)
-    assert_raises("choose one of 't2m', 'psl'", plot_map, model)
     assert_raises("no variable 'z'; available: 't2m', 'psl'", plot_map, model, variable="z")
     assert plot_map(scene.fit(data[["psl"]])).collections  # there is but one
 
@@ -623,7 +939,6 @@ def test_a_place_along_a_third_dimension(scene):
         for level in (500, 850)
     ]
     assert blank == [False, True]
-    assert_raises(r"select={'level': …}; available: 500, 850", plot_map, model)
     assert_raises("no level 700; available: 500, 850", plot_map, model, select={"level": 700})
     message = "no dimension 'height'; the cells have 'level', 'lat'"
     assert_raises(message, plot_map, model, select={"height": 2})
@@ -639,7 +954,7 @@ def test_a_place_along_a_third_dimension(scene):
         shown = mesh.get_array()[::-1]
         np.testing.assert_allclose(shown[2, :3], weights.sel(level=level)[2, :3])
         assert mesh.get_clim()[1] == pytest.approx(float(abs(weights).max()))  # of both levels
-        mesh = plot_stability_map(found, variable="t2m", select=place).collections[-2]
+        mesh = meshes(plot_stability_map(found, variable="t2m", select=place))[1]
         shown = mesh.get_array()[::-1]
         np.testing.assert_array_equal(shown[2, :3], model.to_map(values).sel(level=level)[2, :3])
     for place in ("a", None, [1, 2, 3]):
@@ -649,15 +964,17 @@ def test_a_place_along_a_third_dimension(scene):
 
 
 def test_a_day_is_named_as_one_writes_it(scene):
-    days = pd.date_range("2001-01-01", periods=12, name="day")
-    model = scene.fit(xr.concat([scene.array] * 12, dim=days))
-    assert_raises(r"available: 2001-01-01, .*, 2001-01-10, …\.", plot_map, model)
-    assert plot_map(model, select={"day": "2001-01-02"}).get_xlabel() == "longitude (°E)"
+    days = pd.date_range("2001-01-01", periods=13, name="day")
+    model = scene.fit(xr.concat([scene.array] * 13, dim=days))
+    message = r"There are 13 maps.* select={'day': …}; available: 2001-01-01, .*, 2001-01-10, …\."
+    assert_raises(message, plot_map, model)
+    assert plot_map(model, select={"day": "2001-01-02"}).get_title() == ""
 
 
 def test_positions_where_there_are_no_coordinates(scene):
     bare = scene.array.drop_vars(["lat", "lon", "time"]).expand_dims(member=2)
-    assert_raises(r"select={'member': …}; available: 0, 1", plot_map, scene.fit(bare))
+    titles = [ax.get_title(loc="left") for ax in plot_map(scene.fit(bare))]
+    assert titles == ["t2m, member=0", "t2m, member=1"]
     assert_raises("no member 2; available: 0, 1", plot_map, scene.fit(bare), select={"member": 2})
     assert plot_map(scene.fit(bare), select={"member": 1}).get_xlabel() == "lon"
 
@@ -701,6 +1018,7 @@ def test_what_has_no_map(scene):
     alone = xr.Dataset({"t2m": scene.array, "index": scene.array[:, 1, 1]})
     model = scene.fit(alone.drop_vars(["lat", "lon"]))
     assert_raises("got none", plot_map, model, variable="index")
+    assert plot_map(model).get_title() == ""  # the only variable with a map
 
 
 # Spectra

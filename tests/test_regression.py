@@ -34,6 +34,17 @@ def test_the_penalty_is_a_share_of_the_total_variance(n, D, penalty, weighted):
     np.testing.assert_allclose(model.predict(X), peer.predict(X), rtol=1e-8)
 
 
+@pytest.mark.parametrize("n", [60, 6])  # more features than samples, and fewer
+def test_a_feature_scaled_by_its_copies_is_penalised_as_all_of_them(n):
+    X, y = draw(n, 8)
+    copies = np.array([1, 4, 2, 7, 3, 1, 1, 5])
+    apart = RidgeRegression(0.01).fit(np.repeat(X, copies, axis=1), y)
+    model = RidgeRegression(0.01, scale=np.sqrt(copies)).fit(X, y)
+    first = np.cumsum(copies) - copies
+    np.testing.assert_allclose(model.coef_, copies * apart.coef_[first], rtol=1e-8)
+    assert model.intercept_ == pytest.approx(apart.intercept_)
+
+
 def test_least_squares_and_the_smallest_of_several_solutions():
     for n, D in ((60, 5), (12, 30), (20, 20)):
         X, y = draw(n, D)

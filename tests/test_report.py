@@ -304,7 +304,9 @@ def test_method_writes_page_and_json(tmp_path):
     X, y = make_correlated(n_samples=120, n_features=20, random_state=0)
     for model in (LinCFA().fit(X[:60], y[:60]), LinCFACV(**QUICK).fit(X[:60], y[:60])):
         path = tmp_path / "report.html"
-        assert model.report(path, X_test=X[60:], y_test=y[60:], title="Mine", ordered=True) is None
+        assert (
+            model.report(path, X_test=X[60:], y_test=y[60:], title="Mine", block_length=4) is None
+        )
         text = path.read_text(encoding="utf-8")
         assert text.lstrip().startswith("<!DOCTYPE html>")
         assert "Mine" in text

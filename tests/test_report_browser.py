@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lincfa.report._page import write_report
-from report_pages import NASTY, make_findings, nasty_findings
+from report_pages import NASTY, field_findings, make_findings, nasty_findings
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
@@ -54,6 +54,7 @@ def files(tmp_path_factory, findings):
     folder = tmp_path_factory.mktemp("pages")
     write_report(findings, folder / "plain.html")
     write_report(nasty_findings(), folder / "nasty.html")
+    write_report(field_findings(), folder / "field.html")
     return folder
 
 
@@ -154,6 +155,25 @@ def test_search_knows_members_listed_by_name_only(visit, files, monkeypatch):
     assert page.locator(f'td[data-hit="{wanted}"]').count() == 1
 
 
+def test_places_are_found_by_their_degrees_and_sorted(visit):
+    page = visit("field.html")
+    names = shown_names(page)
+    assert "sst 5°S–5°N 170–120°W" in names
+    total = page.locator("#group-table > tbody > tr").count()
+    for wanted in ("170w", "120°W", "170–120°W", "5S-5N 170-120W"):
+        page.fill("#search", wanted)
+        wait_for(page, f"1 of {total} groups matches")
+        assert shown_names(page) == ["sst 5°S–5°N 170–120°W"]
+        assert page.locator("td[data-hit]").count() == 0
+    page.fill("#search", "")
+    wait_for(page, f"{total} groups")
+    page.get_by_role("button", name="km²").click()
+    assert shown_names(page)[-1] == "sst 5°S–5°N 170–120°W"  # the smallest
+    page.get_by_role("button", name="centre").click()  # from north to south
+    places = page.locator("#group-table > tbody > tr > td:nth-child(2)").all_text_contents()
+    assert [text.strip().split(" ")[0] for text in places] == ["19.9°N", "0°", "19.9°S"]
+
+
 @pytest.mark.parametrize("place", [2, 3, 4, 5, 6])
 def test_sorts_by_each_column(visit, place):
     page = visit()
@@ -230,7 +250,7 @@ def test_names_are_shown_and_never_run(visit):
     assert shown_names(page)
 
 
-@pytest.mark.parametrize("name", ["plain.html", "nasty.html"])
+@pytest.mark.parametrize("name", ["plain.html", "nasty.html", "field.html"])
 @pytest.mark.parametrize("opened", [False, True])
 def test_a_phone_scrolls_one_way_only(visit, name, opened):
     page = visit(name, viewport=PHONE)

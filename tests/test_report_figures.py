@@ -21,6 +21,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 xr = pytest.importorskip("xarray")
 
+from lincfa._model._display import square_kilometres
 from lincfa.report import _maps
 from lincfa.report._findings import collect_findings
 from lincfa.report._page import render
@@ -133,7 +134,7 @@ def figures(page):
     return [a["id"].removeprefix("picture-") for a in page.all("figure")]
 
 
-def test_a_field_has_maps_of_groups_and_of_weights():
+def test_a_field_has_maps_of_groups_and_of_effects():
     X, y = scene()
     model = fit_field(X, y)
     findings = collect_findings(model, X=X, y=y)
@@ -143,22 +144,29 @@ def test_a_field_has_maps_of_groups_and_of_weights():
     np.testing.assert_array_equal(
         np.where(map.groups == -2, np.nan, map.groups)[::-1], model.label_map()
     )
-    weights = map.values[::-1].copy()
-    expected = model.to_map(findings.coefficients.values).values
-    np.testing.assert_allclose(weights, expected, rtol=1e-4)  # it has five digits
+    weights = np.array([group.weight for group in sorted(findings.groups, key=lambda g: g.number)])
+    expected = np.append(weights, np.nan)[model.label_map().fillna(-1).astype(int)]
+    np.testing.assert_allclose(map.values[::-1], expected, rtol=1e-4)  # it has five digits
     page = Page(render(findings))
-    assert figures(page) == ["map-0", "correlations", "thresholds", "weights-0"]
+    assert figures(page) == ["map-0", "correlations", "thresholds", "effects-0"]
     assert "Coefficients of the features" not in page.text  # which the map shows
     assert "t2m: Each colour is a group of cells;" in page.text
     assert "Map of t2m: 2 groups of several cells, 1 constant cell, 1 cell left out." in page.text
-    assert f"from {map.values[map.groups >= 0].min():.3g} to" in page.text
+    assert f"effects of 2 groups, from {map.values[map.groups >= 0].min():.3g} to" in page.text
     assert "is shown" not in page.text[page.text.index("Groups on the map") :][:500]
     assert len(page.all("figcaption")) == len(figures(page))
     page = Page(render(collect_findings(model, X=X, y=y)))
     numbers = [int(cells[0].split()[0]) for cells in page.tables[0][1:]]
     assert sorted(numbers) == list(range(model.n_groups_))
-    sizes = [int(cells[1]) for cells in page.tables[0][1:]]
+    sizes = [int(cells[3]) for cells in page.tables[0][1:]]
     assert sizes == [model.groups_[number].size for number in numbers]
+    places = model.summary().places
+    centres = [places.centres[number] for number in numbers]
+    assert [cells[1] for cells in page.tables[0][1:]] == centres
+    written = [square_kilometres(places.area_km2[number]) for number in numbers]
+    assert [cells[2] for cells in page.tables[0][1:]] == written
+    place = findings.to_dict()["groups"][0]["place"]
+    assert (place["south"], place["north"]) == (40, 50)
     assert "Numbers mark the groups, as in the table" in page.text
     picture = render(collect_findings(model))
     page = Page(picture)  # without coefficients there are no weights
@@ -326,9 +334,9 @@ def test_without_xarray_a_report_has_no_maps(monkeypatch):
 
 def test_a_map_of_nothing_is_drawn():
     """All cells constant but those left out: no group has a colour."""
-    from lincfa.plotting import draw_groups, draw_weights, new_figure, weights_on
+    from lincfa.plotting import draw_effects, draw_groups, effects_on, new_figure
 
     labels = xr.DataArray([[-1.0, np.nan], [-1.0, -1.0]], dims=("y", "x"))
     map = map_of_labels(labels, xr.zeros_like(labels))
     draw_groups(map, new_figure(3, 3).subplots())
-    draw_weights(map, new_figure(3, 3).subplots(), weights=weights_on(map))
+    draw_effects(map, new_figure(3, 3).subplots(), effects=effects_on(map), changed="prediction")

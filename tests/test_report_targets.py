@@ -26,7 +26,9 @@ from lincfa.report._classes import TunedLogistic, trace_roc
 from lincfa.report._findings import collect_findings
 from lincfa.report._page import render
 from lincfa.report._words import compare_scores, list_warnings
+from lincfa.timeseries import BlockKFold
 from report_pages import Page
+from series import autoregression
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
@@ -279,7 +281,7 @@ def test_maps_of_several_targets(rng):
     assert [(map.target, map.again) for map in found.maps] == [("y0", False), ("y1", True)]
     page = Page(render(found))
     pictures = [a["id"].removeprefix("picture-") for a in page.all("figure")]
-    assert [name for name in pictures if name[-1].isdigit()] == ["map-0", "weights-0", "weights-1"]
+    assert [name for name in pictures if name[-1].isdigit()] == ["map-0", "effects-0", "effects-1"]
     assert "how much the prediction of y1 rises" in page.text
     with pytest.raises(ValueError, match=r"choose one with target=.*'y0', 'y1'"):
         plotting.plot_coefficient_map(model)
@@ -331,6 +333,18 @@ def test_the_penalty_is_that_of_a_grid_search(answers):
     folds = stratified_folds(np.unique(y, return_inverse=True)[1])
     search = GridSearchCV(PenalizedLogistic(), grid, scoring="neg_log_loss", cv=folds).fit(X, y)
     assert TunedLogistic().fit(X, y).penalty == search.best_params_["penalty"]
+
+
+def test_a_penalty_of_classes_is_chosen_by_the_blocks_of_the_search(rng):
+    X, y = autoregression(rng, 0.9, (200, 16)), autoregression(rng, 0.9, 200) > 0
+    given, folds = halves_of(X, y), BlockKFold(3, gap=2)
+    model = LinCFAClassifierCV(cv=folds, strategies=["sequential"]).fit(X[:100], y[:100])
+    scores = collect_findings(model, **given).scores
+    scaled = (X - model.mean_) / model.scale_
+    tuned = TunedLogistic(cv=folds).fit(scaled[:100], y[:100])
+    assert tuned.penalty != TunedLogistic().fit(scaled[:100], y[:100]).penalty
+    expected = log_loss(y[100:], tuned.predict_proba(scaled[100:]))
+    assert scores.rows[1].log_loss.value == pytest.approx(expected, rel=1e-6)
 
 
 def test_two_classes_are_one_target(of_answers, answers):
@@ -513,7 +527,7 @@ def test_search_of_a_classifier_leaves_out_what_was_not_tried(answers):
     model = LinCFAClassifierCV(cv=3, tolerances=[1e-3, 10.0], penalties=[1e-3, 0.1])
     model.fit(answers["X"], answers["y"])
     assert np.isnan(model.cv_results_["mean_test_score"]).any()
-    for figure in (plotting.plot_search(model), plotting.plot_path(model).figure):
+    for figure in (plotting.plot_search(model)[0].figure, plotting.plot_path(model).figure):
         for ax in figure.axes:
             for line in ax.lines:
                 assert np.isfinite(np.asarray(line.get_xdata(), dtype=float)).all()

@@ -121,7 +121,7 @@ def test_any_byte_changed(file, place, byte):
 
 ENVELOPES = {
     "checksum": ([None, 3, "", [], True], "checksum"),
-    "version": ([0, 6, -1, "1", True, False, None, 1.5, [1], {}, 10**30], "version"),
+    "version": ([0, 7, -1, "1", True, False, None, 1.5, [1], {}, 10**30], "version"),
     "format": (
         ["lincfa-groups", "", "LINCFA-MODEL", None, 1, ["lincfa-model"]],
         "not a saved lincfa",
@@ -353,6 +353,7 @@ WRONG = [
     ("column_names", [list("abcdefg")], "the features have names twice"),
     ("column_names", [list("abcdef")], "not a list of 7 names"),
     ("column_names", ["abcdefg", list(range(7))], "not a list of names"),
+    ("effective_samples", [50.0, 3.9], "model.effective_samples (does not match|.* at least 4)"),
     ("n_samples", [3.9, *NO_NUMBERS], "model.n_samples (is not a number|.* at least 4 samples)"),
     ("target_scale", NO_NUMBERS, "model.target_scale (is not a|contains .* not a positive) number"),
     ("output", ["numpy", "", 0, True, False, [], ["pandas"], {}], "model.output is"),

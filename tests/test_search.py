@@ -21,6 +21,7 @@ from lincfa import LinCFA, LinCFACV
 from lincfa._model._regression import RidgeRegression
 from lincfa._statistics import ArrayStatistics
 from lincfa.datasets import make_correlated, make_field, make_spectra
+from lincfa.structure import chain_connectivity, grid_connectivity
 from reference import QUICK, assert_raises
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
@@ -593,3 +594,67 @@ def test_named_targets_and_an_estimator_of_ones_own(tree):
     assert {"target_correlation[fat]", "weight[water]"} <= set(model.summary().frame().columns)
     own = LinCFACV(tolerances=[1.0], cv=3, estimator=Ridge(1.0)).fit(X, frame)
     np.testing.assert_allclose(X @ own.coef_.T + own.intercept_, own.predict(X))
+
+
+# Areas
+
+
+@pytest.mark.parametrize("feature_weights", [None, [1.0] * 6 + [3.0] * 6])
+def test_merging_equal_cells_changes_no_prediction(feature_weights):
+    """Each of six cells twice: areas of two cells are penalised as the cells would be.
+
+    All are neighbours, and equal ones alone correlate; or only different ones are neighbours.
+    """
+    rng = np.random.default_rng(0)
+    cells = rng.normal(size=(40, 6))
+    X, y = np.hstack([cells, cells]), cells @ rng.normal(size=6) + rng.normal(size=40)
+    options = {"feature_weights": feature_weights, "penalties": [0.1], "cv": 4}
+    options["min_correlations"] = [0.99]
+    merged = LinCFACV(connectivity=np.ones((12, 12)), **options).fit(X, y)
+    assert merged.n_groups_ == 6
+    apart = LinCFACV(connectivity=np.kron(np.eye(2), np.ones((6, 6))), **options).fit(X, y)
+    assert apart.n_groups_ == 12
+    np.testing.assert_allclose(merged.predict(X), apart.predict(X), rtol=1e-9)
+    np.testing.assert_allclose(merged.best_score_, apart.best_score_, rtol=1e-9)
+
+
+def test_areas_try_fewer_tolerances_and_bands_do_not():
+    X, y, _ = make_field(n_samples=40, shape=(4, 5), random_state=0)
+    for connectivity, tolerances in (
+        (grid_connectivity((4, 5)), {10.0, 100.0}),
+        ("chain", {0.1, 1.0, 10.0, 100.0}),
+        (None, {0.1, 1.0, 10.0, 100.0}),
+    ):
+        model = LinCFACV(connectivity=connectivity, cv=2).fit(X, y)
+        assert set(model.cv_results_["tolerance"]) == tolerances
+        assert (model.estimator_.scale is None) == (len(tolerances) == 4)
+
+
+def test_a_word_and_its_matrix_are_the_same():
+    X, y = make_spectra(random_state=0)
+    X = X[:, ::20]
+    word = LinCFACV(connectivity="chain", cv=2).fit(X, y)
+    matrix = LinCFACV(connectivity=chain_connectivity(X.shape[1]), cv=2).fit(X, y)
+    assert len(matrix.cv_results_["tolerance"]) == len(word.cv_results_["tolerance"])
+    np.testing.assert_array_equal(matrix.predict(X), word.predict(X))
+
+
+def test_the_summary_says_what_was_chosen_and_of_many_groups_how_to_have_fewer():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 60))
+    y = X[:, 0] + rng.normal(size=30)
+    scores = {"tolerances": [1e-6, 1e6], "min_correlations": [None], "penalties": [0.1], "cv": 5}
+    model = LinCFACV(rule="best", **scores).fit(X, y)
+    few = LinCFACV(rule="one_standard_error", **scores).fit(X, y)
+    assert model.n_groups_ > 30 / 2
+    score = f"(R² {model.best_score_:.3f})".replace("-", "−")
+    chosen, *more = model.summary().choice
+    tolerance = f"tolerance {model.tolerance_:.3g}"
+    assert chosen == f"chosen by cross-validation: sequential, {tolerance}, penalty 0.1 {score}"
+    assert few.n_groups_ < model.n_groups_ / 2
+    about = round(few.cv_results_["mean_n_groups"][few.best_index_])
+    assert len(more) == 1
+    assert more[0].startswith(f'for fewer groups: rule="one_standard_error" leaves about {about} g')
+    assert len(few.summary().choice) == 1
+    assert str(model.summary()).endswith("\n".join([chosen, *more]))
+    assert chosen not in str(model.summary().table(options=True))

@@ -11,9 +11,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
 from lincfa import LinCFA, LinCFACV, OrderSensitivity, Stability, order_sensitivity, stability
+from lincfa._statistics._series import autocorrelations
 from lincfa.datasets import make_correlated
 from lincfa.diagnostics import _progress
 from reference import assert_raises, draw
+from series import persistent
 
 MODELS = [
     LinCFA(),
@@ -24,8 +26,8 @@ MODELS = [
 ]
 
 
-def literal(X, y, n_resamples, model, seed):
-    """The same by drawing rows, fitting, and counting pair by pair."""
+def literal(X, y, n_resamples, model, seed, length=1):
+    """The same by drawing blocks of rows, fitting, and counting pair by pair."""
     random = check_random_state(seed)
     model = clone(model)
     labels = model.fit(X, y).labels_
@@ -33,19 +35,23 @@ def literal(X, y, n_resamples, model, seed):
     together = np.zeros((D, D))
     drawn = []
     for _ in range(n_resamples):
-        rows = np.sort(random.randint(n, size=n))
+        starts = random.randint(n, size=-(-n // length))
+        rows = np.sort([(start + k) % n for start in starts for k in range(length)][:n])
         drawn.append(model.fit(X[rows], y[rows]).labels_)
         together += drawn[-1][:, None] == drawn[-1]
     return labels, np.array(drawn), together / n_resamples
 
 
+@pytest.mark.parametrize("length", [1, 7])
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.strategy)
-def test_stability_by_its_definition(model):
+def test_stability_by_its_definition(model, length):
     """Drawing a row k times is giving it the weight k."""
     X, y = draw(0)
-    found = stability(X, y, 12, model=model, random_state=5)
+    found = stability(X, y, 12, model=model, block_length=length, random_state=5)
     assert not hasattr(model, "labels_")
-    labels, drawn, together = literal(X, y, 12, model, 5)
+    labels, drawn, together = literal(X, y, 12, model, 5, length)
+    assert found.block_length == length
+    assert ("resamples of blocks of 7 samples" in str(found)) == (length > 1)
     np.testing.assert_array_equal(found.labels, labels)
     np.testing.assert_array_equal(found.resampled, drawn)
     np.testing.assert_array_equal(found.n_groups, drawn.max(axis=1) + 1)
@@ -65,6 +71,32 @@ def test_stability_by_its_definition(model):
         others = (inside.sum(axis=1) - 1) / (group.size - 1)
         np.testing.assert_allclose(found.features[group], others)
         assert found.groups[number] == pytest.approx(others.mean())
+
+
+def test_blocks_are_of_neighbours_in_time():
+    """In the order of the dates, whatever that of the rows; the length by the formula."""
+    X, y = persistent(0.8, n=120)
+    dates = pd.date_range("2001-01", periods=120, freq="MS")
+    shuffled = np.random.default_rng(0).permutation(120)
+    table = pd.DataFrame(X, index=dates).iloc[shuffled]
+    found = stability(table, y[shuffled], 10, random_state=0)
+    phi = np.median(autocorrelations(X)) * autocorrelations(y[:, None])[0]
+    assert found.block_length == round((6 * 120 * phi**2 / (1 - phi**2) ** 2) ** (1 / 3)) > 5
+    for given, length in ((X, "auto"), (X, found.block_length), (table.sort_index(), None)):
+        same = stability(given, y, 10, block_length=length, random_state=0)
+        np.testing.assert_array_equal(same.resampled, found.resampled)
+    assert stability(X, y, 2).block_length == 1  # without dates
+    independent = np.random.default_rng(1).normal(size=(120, 13))
+    assert stability(independent[:, 1:], independent[:, 0], 2, block_length="auto").block_length < 4
+
+
+def test_blocks_that_cannot_be_drawn():
+    X, y = draw(0)
+    for length in (0, 2.5, True, "long", -1):
+        assert_raises(
+            "block_length must be None, 'auto' or a", stability, X, y, block_length=length
+        )
+    assert_raises("61 is more than .* 60", stability, X, y, block_length=61)
 
 
 def test_constant_features_are_in_no_group():
@@ -166,10 +198,26 @@ def test_a_wrong_number_of_resamples_is_refused(number):
     assert_raises("n_resamples must be a positive integer", stability, *draw(0), number)
 
 
+def test_a_fitted_search_is_what_it_has_chosen():
+    X, y = draw(0)
+    model = LinCFACV(tolerances=[3.0]).fit(X, y)
+    found, expected = (
+        stability(X, y, 4, model=each, random_state=0) for each in (model, model.reducer_)
+    )
+    np.testing.assert_array_equal(found.resampled, expected.resampled)
+    found, expected = (
+        order_sensitivity(X, y, 4, model=each, random_state=0) for each in (model, model.reducer_)
+    )
+    np.testing.assert_array_equal(found.agreement, expected.agreement)
+
+
 def test_bad_models_and_data_are_refused():
     X, y = draw(0)
-    with pytest.raises(TypeError, match=r"must be a LinCFA, got LinCFACV; .* its reducer_"):
-        stability(X, y, 2, model=LinCFACV())
+    for measure in (stability, order_sensitivity):
+        with pytest.raises(TypeError, match="got LinCFACV, which is not fitted"):
+            measure(X, y, 2, model=LinCFACV())
+        with pytest.raises(TypeError, match="got str"):
+            measure(X, y, 2, model="agglomerative")
     X[2, 9] = np.inf
     assert_raises("infinity in column 9", stability, X, y, 2)
 

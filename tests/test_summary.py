@@ -323,8 +323,26 @@ def test_a_wide_group_and_single_features_are_not_flagged(rng):
     assert alone.flags == ("",) * 4
 
 
-def test_scale_of_weighted_means(rng):
-    """Exact for one correlation, whatever the weights, scales and signs."""
+@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize("strategy", ["sequential", "joint"])
+@pytest.mark.parametrize("targets", [1, 2])
+def test_scale_of_means_is_exact(rng, units, strategy, targets):
+    """Whatever the weights, scales, signs and correlations; up to rounding."""
+    factors = rng.normal(size=(80, 3))
+    X = np.repeat(factors, 5, axis=1) + rng.uniform(0.1, 1, size=15) * rng.normal(size=(80, 15))
+    X *= rng.choice([-1.0, 1.0], size=15) * rng.uniform(0.1, 20, size=15)
+    Y = factors[:, :targets] + rng.normal(size=(80, targets))
+    weights, counts = rng.uniform(0.2, 5, size=15), rng.integers(1, 4, size=80)
+    options = {"units": units, "strategy": strategy, "feature_weights": weights, "signed": True}
+    model = LinCFA(tolerance=5.0, **options).fit(X, Y, sample_weight=counts)
+    assert (model.signs_ < 0).any()
+    assert 1 < model.n_groups_ < 15
+    repeated = np.repeat(model.transform(X), counts, axis=0)
+    np.testing.assert_allclose(model._scale_of_means(), repeated.std(axis=0, ddof=1), rtol=1e-12)
+
+
+def test_scale_of_means_without_correlation_with_the_target(rng):
+    """Exact for one correlation within a group, whatever the weights and scales."""
     n, rho = 200, 0.4
     basis, _ = np.linalg.qr(np.column_stack([np.ones(n), rng.normal(size=(n, 4))]))
     matrix = np.full((4, 4), rho) + (1 - rho) * np.eye(4)
@@ -332,7 +350,8 @@ def test_scale_of_weighted_means(rng):
     weights, scales = np.array([1.0, 2.0, 0.5, 3.0, 7.0]), np.array([1.0, 10.0, 3.0, 0.1, 2.0])
     mean = Z @ (weights * scales)[:4] / weights[:4].sum()
     labels = np.array([0, 0, 0, 0, 1])
-    actual = scale_of_means(labels, np.array([rho, np.nan]), scales, weights)
+    within, none = np.array([rho, np.nan]), np.zeros((1, 5))
+    actual = scale_of_means(labels, scales, weights, within, none, none[:, :2])
     np.testing.assert_allclose(actual, [mean.std(ddof=1), 2.0])
 
 
@@ -426,10 +445,7 @@ def test_weights_are_from_one_standard_deviation_to_another(rng, units):
     model, X = opposite(rng, units)
     weight = model.summary().weight
     scale = model.transform(X).std(axis=0, ddof=1)
-    # Of original units the correlations within the groups differ by 1e-5.
-    np.testing.assert_allclose(
-        weight, model.estimator_.coef_ * scale / model.target_scale_, rtol=1e-4
-    )
+    np.testing.assert_allclose(weight, model.estimator_.coef_ * scale / model.target_scale_)
     assert list(model.summary().frame()["weight"]) == weight.tolist()
 
 
@@ -437,9 +453,11 @@ def test_weights_that_nearly_cancel_are_marked(rng):
     model, _ = opposite(rng)
     assert (np.abs(model.summary().weight) > 3).tolist() == [True, True, False]
     assert model.summary().n_cancelling == 2
-    *_, first, second, third, note = str(model.summary()).splitlines()
+    *_, first, second, third, note, legend, _ = str(model.summary()).splitlines()
     assert [line.endswith(" !") for line in (first, second, third)] == [True, True, False]
     assert note == "! weights of opposite sign that nearly cancel (2 of 3): do not interpret them"
+    unit = "standard deviations of the target per standard deviation of the mean"
+    assert legend == f"weight: change in {unit}"
 
 
 def test_weights_that_oppose_the_correlation_are_marked(rng):
@@ -449,7 +467,7 @@ def test_weights_that_oppose_the_correlation_are_marked(rng):
     model = LinCFACV(blocks=[0, 1], strategies=["joint"], tolerances=[1.0], cv=3)
     summary = model.fit(X, driver - 0.5 * shadow + 0.3 * noise).summary()
     assert summary.opposes.tolist() == [False, True]
-    _, _, first, second, note = str(summary).splitlines()
+    _, _, first, second, note, *_ = str(summary).splitlines()
     assert not first.endswith("±")
     assert second.endswith(f"  −{-summary.weight[1]:.3f} ±")
     assert note == (

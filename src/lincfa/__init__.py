@@ -61,7 +61,7 @@ _LAZY = {
     "order_sensitivity": "diagnostics._stability",
     "stability": "diagnostics._stability",
 }
-_MODULES = ("baselines", "datasets", "plotting", "structure", "theory")
+_MODULES = ("baselines", "datasets", "plotting", "structure", "theory", "timeseries")
 
 
 def __getattr__(name: str) -> Any:

@@ -22,6 +22,7 @@ from ._grouping._constraint import Constraint
 from ._model._base import GroupModel, forget_fit
 from ._model._document import output_of, save_model
 from ._model._parameters import (
+    check_effective_samples,
     check_merging,
     check_n_groups,
     check_sample_dim,
@@ -31,6 +32,7 @@ from ._model._parameters import (
 )
 from ._rule import Rule, tolerance_value, with_gains
 from ._statistics import GapMoments, Moments, Statistics, statistics_of
+from ._statistics._series import count_effective
 from .theory._arrays import FloatArray
 
 if TYPE_CHECKING:  # a fit in memory loads nothing of dask
@@ -122,6 +124,16 @@ class LinCFA(GroupModel):
     min_correlation : float, default=None
         Smallest correlation at which two features, or means of groups, may merge. None for no
         limit.
+    effective_samples : float or "auto", default=None
+        How many independent samples the samples are worth, where they follow each other in time:
+        F counts with this number in place of n, so that persistent series merge more. At least 4,
+        at most n. ``"auto"`` takes :func:`lincfa.theory.effective_samples` of the lag-one
+        autocorrelations of the features (their median) and of the target (of several, their mean),
+        in the order of the dates where the samples have dates, one sample each, else in the order
+        of the rows. It needs data in memory. With sample weights it stands for their sum, as n
+        does. With missing values, autocorrelations are those of values present one after another,
+        and of the samples that two features share the same part counts, but 4 at least. None for
+        independent samples.
     connectivity : sparse matrix of shape (n_features, n_features), "grid" or "chain", default=None
         Which features are neighbours: the nonzero entries of a symmetric matrix. Every group is
         then connected: it grows only through neighbours of its members, whatever the strategy.
@@ -208,6 +220,10 @@ class LinCFA(GroupModel):
         merge, not counting constant features. 1 without these.
     n_samples_ : float
         Number of samples; with weights, their sum.
+    effective_samples_ : float
+        Number of samples that F counts with: ``n_samples_``, unless ``effective_samples`` is given.
+    training_dates_ : ndarray of shape (n_samples,)
+        Dates of the training samples, where they have any; not saved.
     target_scale_ : float or ndarray of shape (n_targets,)
         Standard deviation (with n − 1) of the target, or of each of several.
     target_names_ : list of str
@@ -246,6 +262,7 @@ class LinCFA(GroupModel):
         n_groups: int | None = None,
         noise: Literal["pair", "full"] | float = "pair",
         min_correlation: float | None = None,
+        effective_samples: float | Literal["auto"] | None = None,
         connectivity: Any = None,
         blocks: Any = None,
         signed: bool = False,
@@ -260,6 +277,7 @@ class LinCFA(GroupModel):
         self.n_groups = n_groups
         self.noise = noise
         self.min_correlation = min_correlation
+        self.effective_samples = effective_samples
         self.connectivity = connectivity
         self.blocks = blocks
         self.signed = signed
@@ -318,6 +336,8 @@ class LinCFA(GroupModel):
         if isinstance(training, Training):
             training = training.counted()
         self._keep_columns(training.columns)
+        if training.dates is not None:
+            self.training_dates_ = training.dates.values
         constraint, weights = self._constraint(), self._weights()
         statistics = statistics_of(
             training,
@@ -326,7 +346,7 @@ class LinCFA(GroupModel):
             neighbours=constraint.graph is not None,
             all_pairs=self.strategy in PATHS,
         )
-        self._group(statistics, training.targets, constraint, weights)
+        self._group(statistics, training.targets, constraint, weights, training)
         return self
 
     def _constraint(self) -> Constraint:
@@ -369,6 +389,11 @@ class LinCFA(GroupModel):
             The estimator itself.
         """
         self._check_parameters()
+        if self.effective_samples == "auto":
+            raise ValueError(
+                "partial_fit keeps no samples from which effective_samples='auto' could be "
+                "estimated: pass a number."
+            )
         stream: _Stream | None = getattr(self, "_stream", None)
         if stream is None:
             forget_fit(self)
@@ -407,7 +432,12 @@ class LinCFA(GroupModel):
         return self
 
     def _group(
-        self, statistics: Statistics, targets: Targets, constraint: Constraint, weights: FloatArray
+        self,
+        statistics: Statistics,
+        targets: Targets,
+        constraint: Constraint,
+        weights: FloatArray,
+        training: "Training | ChunkedTraining | None" = None,
     ) -> None:
         """Partition the features and set the fitted attributes."""
         varying = statistics.varying
@@ -416,7 +446,9 @@ class LinCFA(GroupModel):
                 "Every column of X is constant, up to the rounding of its type: there is nothing "
                 "to reduce."
             )
-        partition, path = self._partition(statistics, constraint, weights)
+        effective = count_effective(self.effective_samples, statistics, training)
+        share = effective / statistics.n_samples
+        partition, path = self._partition(statistics, constraint, weights, share)
         self.feature_weights_ = weights
         self.n_connected_components_ = constraint.n_components(varying)
         self.mean_, self.scale_ = statistics.mean, statistics.scale
@@ -425,7 +457,7 @@ class LinCFA(GroupModel):
         self.target_correlation_ = r[0] if one else r
         self.target_scale_ = float(scale[0]) if one else scale
         self._keep_targets(targets)
-        self.n_samples_ = float(statistics.n_samples)
+        self.n_samples_, self.effective_samples_ = float(statistics.n_samples), effective
         # Factors of the standardised features in the mean of their group, but for their signs.
         factors = weights * (1.0 if self.units == "standardized" else self.scale_)
         if path is None:
@@ -439,7 +471,7 @@ class LinCFA(GroupModel):
         warn_of_constant(varying, self._columns.names)
 
     def _partition(
-        self, statistics: Statistics, constraint: Constraint, weights: FloatArray
+        self, statistics: Statistics, constraint: Constraint, weights: FloatArray, share: float
     ) -> tuple[Partition, MergePath | None]:
         """Group by the strategy, which may also return a path of merges."""
         rule = Rule.of(
@@ -449,6 +481,7 @@ class LinCFA(GroupModel):
             self.min_correlation,
             signed=self.signed,
             weights=weights,
+            share=share,
         )
         if self.strategy in PATHS:
             path = PATHS[self.strategy](statistics, rule, constraint)
@@ -593,5 +626,6 @@ class LinCFA(GroupModel):
         check_tolerance(self.tolerance)
         check_n_groups(self.strategy, self.tolerance, self.n_groups)
         check_merging(self.noise, self.min_correlation, self.units, self.signed, self.missing)
+        check_effective_samples(self.effective_samples)
         check_sample_dim(self.sample_dim)
         check_target_kind(self.target)

@@ -39,7 +39,8 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
         most 2000 features, no missing values and no ``connectivity`` or ``blocks``, also
         ``"joint"``, by default without a smallest correlation.
     tolerances : sequence of float or "unbiased", default=None
-        Tolerances to try. None for 0.1, 1, 10 and 100.
+        Tolerances to try. None for 0.1, 1, 10 and 100. There are no ``effective_samples``: in F
+        their number and the tolerance are one factor, and held-out samples choose it.
     min_correlations : sequence of float or None, default=None
         Smallest correlations to try, as ``min_correlation`` of :class:`LinCFA`; None among them for
         none. By default none, 0.5, 0.7, 0.9 and 0.98.
@@ -50,7 +51,8 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
     cv : int, splitter or iterable, default=None
         Folds, as in scikit-learn; stratified for a number. None for five shuffled and stratified
         folds (always the same), repeated for small data until there are 200 held-out predictions,
-        at most ten times.
+        at most ten times; or for five blocks of consecutive dates where the samples have dates, as
+        for :class:`LinCFACV`.
     scoring : str or callable, default=None
         Score to compare, larger is better, such as ``"accuracy"``. It is averaged over the folds
         such that each held-out sample counts the same. None for the log loss, with a minus sign.
@@ -81,7 +83,7 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
         of a group. For two classes they are of the log odds of the second.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Value of :meth:`decision_function` where all original features are 0.
-    cv_results_, best_index_, best_score_, reducer_
+    cv_, cv_results_, best_index_, best_score_, reducer_
         As for :class:`LinCFACV`; the scores of what was not tried are NaN.
     estimator_ : classifier
         The logistic regression on the reduced features of all samples.

@@ -42,7 +42,10 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     strategies : sequence of str, default=None
         Strategies to try; see :class:`LinCFA`. None for ``"sequential"`` alone.
     tolerances : sequence of float or "unbiased", default=None
-        Tolerances to try. None for 0.1, 1, 10 and 100.
+        Tolerances to try. None for 0.1, 1, 10 and 100, or for 10 and 100 where groups are areas:
+        where the ``connectivity`` gives some feature more than two neighbours, as on a map and
+        unlike in a row. There are no ``effective_samples``: in F their number and the tolerance are
+        one factor, and held-out samples choose it.
     min_correlations : sequence of float or None, default=None
         Smallest correlations to try, as ``min_correlation`` of :class:`LinCFA`; None among them for
         none. By default none, 0.7, 0.9 and 0.98: the last merges next to nothing and leaves the
@@ -50,12 +53,17 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     penalties : sequence of float, default=None
         Penalties of the ridge regression to try, as shares of the total variance of the reduced
         features: 0 for least squares, and 1 shrinks even their main direction at least by half.
-        None for 0 and 21 numbers from 1e-9 to 10.
+        None for 0 and 21 numbers from 1e-9 to 10. Where groups are areas, these are penalised by
+        their sizes, as if each cell had its share of the weight: merging equal cells then changes
+        nothing, and a large area is not taken for a single cell.
     cv : int, splitter or iterable, default=None
         Folds, as in scikit-learn. None for five shuffled folds (always the same; at least 6
         samples), repeated for small data until there are 200 held-out predictions, at most ten
-        times, because scores of few samples are noisy. For time series pass a splitter that keeps
-        neighbours in time together.
+        times, because scores of few samples are noisy. Where the samples have dates (in a pandas
+        index, or the coordinates of a field; not in a dask dataframe), None is for five blocks of
+        consecutive dates, not repeated; shuffled folds are then
+        ``KFold(5, shuffle=True, random_state=0)``. For a gap between them, and for rows in time
+        order without dates, there is :class:`lincfa.timeseries.BlockKFold`.
     scoring : str or callable, default=None
         Score to compare, larger is better. It is averaged over the folds such that each held-out
         sample counts the same. None for R² of all held-out samples, where no error counts for more
@@ -109,6 +117,8 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         ``min_correlation`` (−1 for none), ``penalty`` (unless there is an ``estimator``),
         ``mean_n_groups``, ``eligible``, ``mean_test_score``, ``std_test_score``,
         ``rank_test_score`` (among all, eligible or not) and ``split0_test_score``, …
+    cv_ : splitter
+        What divided the samples into folds; not saved.
     best_index_ : int
         Row of ``cv_results_`` that was chosen.
     best_score_ : float
@@ -142,6 +152,8 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     """
 
     _penalties: ClassVar[Sequence[float]] = (0.0, *np.logspace(-9, 1, 21).tolist())
+    # On generated fields half as many ways of merging predicted as well.
+    _tolerances_of_areas: ClassVar[Sequence[float]] = (10.0, 100.0)
 
     def __init__(
         self,
@@ -200,7 +212,8 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         y : array of shape (n_samples,) or (n_samples, n_targets), data frame or Dataset
             The target, or several, one a column; none is constant.
         groups : array of shape (n_samples,), default=None
-            Labels of samples that belong together, for a ``cv`` such as ``GroupKFold``.
+            Labels of samples that belong together, for a ``cv`` such as ``GroupKFold``; or their
+            dates, for a ``BlockKFold``, in place of those of X or y.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for, as for :meth:`LinCFA.fit`; also used by the
             regression, so that an ``estimator`` must accept weights, and in the scores.
@@ -236,7 +249,11 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         return EstimatorScorer(self.estimator, scoring)
 
     def _final(self) -> Any:
-        return self.estimator if self.penalty_ is None else RidgeRegression(self.penalty_)
+        if self.penalty_ is None:
+            return self.estimator
+        areas = self.reducer_._constraint().makes_areas
+        scale = np.sqrt(self._group_weights()) if areas else None
+        return RidgeRegression(self.penalty_, scale=scale)
 
     def predict(self, X: Any) -> Any:
         """Reduce X and apply the fitted estimator.
@@ -250,7 +267,8 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         -------
         array of shape (n_samples,) or (n_samples, n_targets)
             For a dask collection a dask array, not computed yet. For a field, a DataArray with the
-            coordinates of the samples, and of several targets their names along ``"target"``.
+            coordinates of the samples, and the name, ``units`` and ``long_name`` of the target, as
+            far as it had them in fit; of several targets their names along ``"target"``.
         """
         return self._apply(X)
 

@@ -10,7 +10,8 @@ r₂, where the mean is a·x₁ + b·x₂ and q = (a−b)/(a+b):
 
 or F = (n−1) Δ / (σ²/σ̂_y²) where the variance σ² of the noise is known. With several targets, F is
 the ratio of the means over the targets of these shares. With signs, x₁ may also stand with −x₂,
-that is with −ρ and −r₂: the sign with the smaller F is taken.
+that is with −ρ and −r₂: the sign with the smaller F is taken. Where samples depend on each other, n
+is their effective number (:meth:`Rule.effective`).
 
 The ratio is in one place, ``Rule._ratio``. The shares of pairs of features come from
 ``Statistics.pairs``, computed with care by :func:`lincfa.theory.contrast_shares`; those of means of
@@ -28,6 +29,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ._data._checks import MIN_SAMPLES
 from ._statistics import (
     NEARLY_COLLINEAR,
     NEARLY_EXPLAINED,
@@ -212,6 +214,7 @@ class Rule:
     signed: bool = False  # whether the second of a pair may be flipped
     weights: FloatArray | None = None  # of the features in means; None where all are the same
     complete: bool = True  # whether no values are missing, so that all pairs have all samples
+    share: float = 1.0  # of the samples that counts in F: their effective number over their number
     # Along which direction of the targets correlations with them differ most.
     direction: FloatArray = field(default_factory=lambda: np.ones(1))
 
@@ -225,11 +228,12 @@ class Rule:
         *,
         signed: bool = False,
         weights: FloatArray | None = None,
+        share: float = 1.0,
     ) -> "Rule":
         """Build the rule for data from the parameters of :class:`lincfa.LinCFA`."""
         ratio = None
         if noise == "full":
-            ratio = full_noise_ratio(statistics)
+            ratio = full_noise_ratio(statistics, share)
         elif not isinstance(noise, str):
             with np.errstate(over="ignore", under="ignore"):  # 0 and inf are its limits
                 ratio = (np.sqrt(noise) / statistics.target_scale) ** 2
@@ -242,6 +246,7 @@ class Rule:
             # Only their ratios matter.
             None if weights is None or (weights == weights[0]).all() else weights / weights.max(),
             statistics.complete,
+            share,
             main_direction(statistics.target_correlation),
         )
 
@@ -257,6 +262,14 @@ class Rule:
     def factors(self, features: IndexArray) -> FloatArray:
         """Weights of features in the mean of a group."""
         return np.ones(features.size) if self.weights is None else self.weights[features]
+
+    def effective(self, n_samples: Any) -> Any:
+        """Effective number of samples, the n in F."""
+        if self.share == 1:
+            return n_samples
+        n = self.share * n_samples
+        # Of the samples that a pair shares, 4 count at least; −inf stays.
+        return n if self.complete else np.maximum(n, np.minimum(n_samples, MIN_SAMPLES))
 
     def imbalance(self, first: IndexArray | int, second: IndexArray | int) -> Imbalance:
         """How unevenly the weights of two features enter their mean."""
@@ -308,9 +321,10 @@ class Rule:
 
     def _ratio(self, growth: Any, unexplained: Any, n_samples: Any) -> Any:
         """F from its parts, means over the targets, of arrays or of one pair."""
+        n = self.effective(n_samples)
         if self.noise_ratio is None:
-            return (n_samples - 3) * growth / unexplained
-        return (n_samples - 1) * growth / max(float(np.mean(self.noise_ratio)), _SMALLEST_RATIO)
+            return (n - 3) * growth / unexplained
+        return (n - 1) * growth / max(float(np.mean(self.noise_ratio)), _SMALLEST_RATIO)
 
     def variance_drop(
         self,
@@ -320,7 +334,7 @@ class Rule:
     ) -> FloatArray:
         """Variance of the noise over n − 1, as a share of each target's variance."""
         # Without a known noise it is that of a regression with so many weights.
-        n = self.n_samples if n_samples is None else n_samples
+        n = self.effective(self.n_samples if n_samples is None else n_samples)
         if self.noise_ratio is None:
             return np.asarray(unexplained / (n - 1 - n_weights))
         ratios = np.reshape(self.noise_ratio, (-1, *(1,) * (unexplained.ndim - 1)))
@@ -460,11 +474,12 @@ class Rule:
         left_over += 1 - second
         left_over -= first
         doubtful = left_over <= _DELICATE
+        n = self.effective(n_samples)
         with np.errstate(over="ignore", invalid="ignore"):  # infinite noise puts all in doubt
             if self.noise_ratio is None:
-                factor = 2 * self.tolerance / (n_samples - 3)
+                factor = 2 * self.tolerance / (n - 3)
             else:
-                factor = 2 * self.tolerance * float(np.mean(self.noise_ratio)) / (n_samples - 1)
+                factor = 2 * self.tolerance * float(np.mean(self.noise_ratio)) / (n - 1)
                 left_over = 1 - rho
             if _uneven(imbalance):
                 # ((1+ρ)(r₁−r₂) − q(1−ρ)(r₁+r₂))² ≤ factor · ((1+ρ) + q²(1−ρ)) · left over
@@ -528,7 +543,7 @@ def _squared_excess(
     return np.maximum(result, 0.0) if isinstance(result, np.ndarray) else max(float(result), 0.0)
 
 
-def full_noise_ratio(statistics: Statistics) -> FloatArray:
+def full_noise_ratio(statistics: Statistics, share: float = 1.0) -> FloatArray:
     """Residual variance of the regression on all features, over the variance of each target."""
     # Directions in which the features do not vary count as no features: they neither explain nor
     # cost a degree of freedom.
@@ -539,11 +554,12 @@ def full_noise_ratio(statistics: Statistics) -> FloatArray:
             "as a number, where it is known."
         )
     features = np.flatnonzero(statistics.varying)
-    n = statistics.n_samples
+    n = share * statistics.n_samples
     if n <= features.size + 1:
         raise ValueError(
             f"noise='full' estimates the noise by a regression on all features and needs more than "
-            f"{features.size + 1} samples for {features.size} features, but there are {n:g}. Use "
+            f"{features.size + 1} {'' if share == 1 else 'effective '}samples for {features.size} "
+            f"features, but there are {n:g}. Use "
             "noise='pair', or give the variance of the noise as a number, where it is known."
         )
     matrix = statistics.matrix(features)

@@ -199,7 +199,7 @@ def _checked_mask(mask: npt.ArrayLike | None, shape: tuple[int, ...]) -> Mask:
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-_EARTH_RADIUS_KM = 6371.0088  # mean radius of WGS 84, (2 a + b) / 3
+EARTH_RADIUS_KM = 6371.0088  # mean radius of WGS 84, (2 a + b) / 3
 # Rounding moves a place on the unit sphere by about 1e-15. With this slack, about 25 nanometres (a
 # metre for antipodes), places exactly at the radius are included everywhere.
 _SLACK = 4e-15
@@ -272,7 +272,7 @@ def _unit_vectors(lat: Floats, lon: Floats) -> Floats:
 
 def _within(places: Floats, radius_km: float) -> Connectivity:
     """Connect places within a radius; the chord grows with the arc."""
-    chord = 2 * np.sin(min(radius_km / _EARTH_RADIUS_KM, np.pi) / 2) + _SLACK
+    chord = 2 * np.sin(min(radius_km / EARTH_RADIUS_KM, np.pi) / 2) + _SLACK
     tree, n = cKDTree(places), len(places)
     if n * (n - 1) > _MOST_LINKS and (links := tree.count_neighbors(tree, chord) - n) > _MOST_LINKS:
         raise ValueError(

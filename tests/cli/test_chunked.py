@@ -78,7 +78,7 @@ def same_table(one, other):
 
 SETTINGS = [
     ("--tolerance", 1),
-    ("--tolerance", 1, "--split", "time", "--test", 0.2),
+    ("--tolerance", 1, "--folds", "blocks", "--test", 0.2),
     ("--tolerance", 1, "--test", 0, "--strategy", "agglomerative"),
     ("--tolerance", "cv", "--strategy", "sequential"),
 ]
@@ -172,7 +172,7 @@ def opened(path):
 def test_a_store_gives_what_it_gives_in_memory(done, field):
     import xarray as xr
 
-    options = ("--split", "time", "--keep", "s[[]place=0]", "--tolerance", 1)
+    options = ("--folds", "blocks", "--keep", "s[[]place=0]", "--tolerance", 1)
     expected = in_memory(done, *options, data="field.zarr", output="memory.zarr")
     told = json.loads(done("reduce", "field.zarr", *OPTIONS, *options, "--dask", "--json").out)
     assert told["notes"] == expected["notes"]

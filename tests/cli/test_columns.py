@@ -91,7 +91,7 @@ def test_constant_columns_pass_from_compressed_files_and_standard_input(
 def test_columns_constant_where_it_is_learned_pass_on(done, folder, columns):
     late = ["1.0"] * 42 + ["1.50"] * 18
     data = written("data.csv", columns | {"late": late})
-    told = done("reduce", data, "--target", "y", "--split", "time", "--no-report", "--json")
+    told = done("reduce", data, "--target", "y", "--folds", "blocks", "--no-report", "--json")
     assert json.loads(told.out)["constant"] == ["late"]
     assert table_of("data-reduced.csv")["late"] == late
 
@@ -128,7 +128,7 @@ def test_a_name_is_no_pattern_where_a_column_has_it(done, folder, columns):
     passed = table_of("data-reduced.csv")
     assert passed["b*"] == columns["y"]
     assert passed["a[23]"] == columns["a1"]
-    done("compare", data, "--target", "b*", "--method", "all features", "--folds", 2)
+    done("compare", data, "--target", "b*", "--method", "all features", "--n-folds", 2)
     done("explain", data, "--target", "b*", "b1", "b2")
 
 
@@ -247,9 +247,9 @@ def test_a_time_axis_suggests_the_split_in_time(done, folder, samples):
     cells = ("time", "cell"), samples.X
     xr.Dataset({"t2m": cells, "y": ("time", samples.y)}).to_netcdf("d.nc")
     options = ["reduce", "d.nc", "--target", "y", "--no-report", "--force"]
-    hint = "note: rows are held out at random; --split time"
+    hint = "note: rows are held out at random; --folds blocks"
     assert hint in done(*options).err
-    assert hint not in done(*options, "--split", "time").err
+    assert hint not in done(*options, "--folds", "blocks").err
 
 
 def test_a_variable_without_any_value_is_kept(done, folder, samples):

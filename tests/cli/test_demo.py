@@ -86,7 +86,7 @@ def test_help_of_a_command_has_examples_that_parse(command, done):
         ("reduce d.csv --target y --noise none", "is not 'pair', 'full' or a positive"),
         ("reduce d.csv --target y --min-correlation 1.5", "is not a correlation, from -1 to 1"),
         ("reduce d.csv --target y --missing mean", "invalid choice: 'mean'"),
-        ("reduce d.csv --target y --split group", "invalid choice: 'group'"),
+        ("reduce d.csv --target y --folds groups", "invalid choice: 'groups'"),
         ("reduce d.csv --target y --test 1", "'1' is not a share from 0 to below 1"),
         ("reduce d.csv --target y --test -0.1", "'-0.1' is not a share"),
         ("reduce d.csv --target y --seed 2147483648", "not a whole number from 0 to 2147483647"),
@@ -111,9 +111,9 @@ def test_help_of_a_command_has_examples_that_parse(command, done):
         ("explain d.csv --target y a a", "must be three different columns"),
         ("explain d.csv --target a a b", "must be three different columns"),
         ("explain d.csv --target y a b --tolerance cv", "is not a positive number or 'unbiased'"),
-        ("compare d.csv --target y --folds 1", "--folds must be at least 2"),
+        ("compare d.csv --target y --n-folds 1", "--n-folds must be at least 2"),
         ("compare d.csv --target y --method magic", "--method 'magic' is not one of: LinCFA, "),
-        ("compare d.csv --target y --folds 0", "'0' is not a positive whole number"),
+        ("compare d.csv --target y --n-folds 0", "'0' is not a positive whole number"),
     ],
 )
 def test_wrong_usage(fails, files, folder, arguments, message):

@@ -44,7 +44,7 @@ def test_explain_in_words(run, data, frame, samples, monkeypatch):
     [
         (["--test", 0], np.arange(60)),
         (["--seed", 3], learned_from(seed=3)),
-        (["--split", "time", "--test", 0.5], np.arange(30)),
+        (["--folds", "blocks", "--test", 0.5], np.arange(30)),
     ],
 )
 def test_explain_on_the_rows_that_reduce_learns_from(done, data, frame, samples, options, rows):
@@ -169,7 +169,7 @@ def test_explain_a_constant_feature(fails, save, columns):
 def test_compare(run, data, frame, samples):
     methods = ["all features", "LinCFA"]
     given = [word for name in methods for word in ("--method", name)]
-    result = run("compare", data, "--target", "y", "--drop", "id", "--folds", 3, *given)
+    result = run("compare", data, "--target", "y", "--drop", "id", "--n-folds", 3, *given)
     assert result.code == 0, result.err
     assert result.err == "note: not numeric, left out: columns 'word', 'day'\n"
     expected = compare(frame, samples.y, methods=methods, cv=3, n_repeats=3, verbose=False)
@@ -188,14 +188,16 @@ def test_compare_with_all_methods_by_default(done, data, planned, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "folds"),
     [
-        ("--folds 4 --repeats 1 --seed 2", KFold(4, shuffle=True, random_state=None)),
-        ("--split time --folds 3", KFold(3)),
+        ("--n-folds 4 --repeats 1 --seed 2", KFold(4, shuffle=True, random_state=None)),
+        ("--folds blocks --n-folds 3", KFold(3)),
     ],
 )
 def test_compare_for_programs(done, data, frame, samples, options, folds):
     methods = ["--method", "all features", "--method", "LinCFA", "--drop", "id", "--json"]
     told = json.loads(done("compare", data, "--target", "y", *methods, *options.split()).out)
-    assert told["notes"] == ["not numeric, left out: columns 'word', 'day'"]
+    assert told["notes"][0] == "not numeric, left out: columns 'word', 'day'"
+    words = "Folds: 3 blocks of samples consecutive in time, held out in turn; the methods chose by"
+    assert told["notes"][1:] == [f"{words} such blocks of the rest."] * told["ordered"]
     full, lincfa = told["methods"]
     assert [full["method"], lincfa["method"]] == ["all features", "LinCFA"]
     assert len(full["folds"]["r2"]) == folds.n_splits
@@ -208,7 +210,7 @@ def test_compare_for_programs(done, data, frame, samples, options, folds):
         methods=["all features", "LinCFA"],
         cv=folds.n_splits,
         n_repeats=1,
-        ordered="time" in options,
+        ordered="blocks" in options,
         random_state=2 if "seed" in options else 0,
         verbose=False,
     ).to_dict()
@@ -224,14 +226,14 @@ def test_compare_with_a_package_that_is_missing(fails, data, monkeypatch):
 
 
 def test_compare_quietly(done, data):
-    options = ["--method", "all features", "--folds", 2, "--repeats", 1, "--quiet"]
+    options = ["--method", "all features", "--n-folds", 2, "--repeats", 1, "--quiet"]
     result = done("compare", data, "--target", "y", *options)
     assert (result.out, result.err) == ("", "")
 
 
 def test_compare_with_more_folds_than_rows(fails, save, columns):
     data = save({name: values[:8] for name, values in columns.items()})
-    assert fails("compare", data, "--target", "y", "--folds", 9).startswith("data.csv: ")
+    assert fails("compare", data, "--target", "y", "--n-folds", 9).startswith("data.csv: ")
 
 
 def test_methods_named_in_the_help_are_those_of_the_library():

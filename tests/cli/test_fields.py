@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from lincfa import LinCFA, LinCFACV, load
+from lincfa import LinCFA, LinCFACV, compare, load
 
 xr = pytest.importorskip("xarray")
 pytest.importorskip("netCDF4")
 pytest.importorskip("zarr")
 
 FEATURES = ["index", "msl", "t2m"]
-LEARNED = slice(0, 84)  # of 120 samples, with --split time
+LEARNED = slice(0, 84)  # of 120 samples, with --folds blocks
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def opened(path):
         return data.load()
 
 
-OPTIONS = ["--target", "rain", "--split", "time", "--no-report"]
+OPTIONS = ["--target", "rain", "--folds", "blocks", "--no-report"]
 WAYS = {"nc": [], "zarr": [], "chunks": ["--dask"]}
 
 
@@ -254,7 +254,8 @@ def test_targets_that_are_none(fails, folder, weather, way, files):
 
     needed = "the target must run along the samples alone. Possible targets: 'index', 'rain'"
     assert line("msl") == f"{path}: the dimensions of 'msl' are: y, time, x; {needed}"
-    assert line("nino") == f"{path} has no variable 'nino'; {needed}"
+    other = "; --target-file takes it from another"
+    assert line("nino") == f"{path} has no variable 'nino'; {needed}{other}"
     assert line("rain", "--samples", "y") == (
         f"{path}: the dimensions of 'rain' are: time; the target must run along the samples (y) "
         "alone. Possible targets: none"
@@ -266,7 +267,7 @@ def test_few_of_many_possible_targets_are_listed(fails, folder, weather):
     many = {f"v{k:02d}": ("time", np.arange(120.0)) for k in range(30)}
     store(weather[["msl"]].assign(many), "many.nc")
     line = fails("reduce", "many.nc", "--target", "nino")
-    assert line.endswith("'v08', 'v09', …")
+    assert "'v08', 'v09', …;" in line
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -318,6 +319,26 @@ def test_neighbours_that_there_are_not(fails, path, folder, data, weather, files
     assert files() == before
 
 
+@pytest.mark.filterwarnings("ignore::lincfa._data._checks.ConstantFeaturesWarning")
+def test_compare_knows_the_field(done, fails, path, data, weather):
+    given = ["--target", "rain", "--folds", "shuffled", "--repeats", 1]
+    methods = ["LinCFACV", "FeatureAgglomeration"]
+    given += [word for name in methods for word in ("--method", name)]
+    field, y = weather[FEATURES], weather["rain"].values
+    options = {"methods": methods, "n_repeats": 1, "ordered": False, "verbose": False}
+    figures = []
+    for connectivity in ("grid", None):
+        words = [] if connectivity is None else ["--connectivity", connectivity]
+        told = json.loads(done("compare", path, *given, *words, "--json").out)
+        expected = compare(field, y, connectivity=connectivity, **options)
+        assert [each["r2"] for each in told["methods"]] == pytest.approx(expected.r2.tolist())
+        assert told["notes"][-1] == expected.notes[-1]
+        figures.append(expected.n_features[0])
+    assert figures[0] != figures[1]
+    line = fails("compare", data, "--target", "y", "--connectivity", "grid", code=2)
+    assert "--connectivity grid is for NetCDF files and Zarr stores" in line
+
+
 def test_variables_without_cells_are_a_table(done, folder, weather):
     series = weather[["index", "rain"]].assign(again=weather["index"] * 2)
     store(series, "series.nc")
@@ -350,3 +371,13 @@ def test_explain_says_of_variables_that_they_stay_apart(done, path, weather):
     assert "different" in done("explain", path, "--target", "rain", pair[0], "index", *rest).err
     series = store(weather[["index", "rain"]].assign(again=weather["index"] ** 2), "series.nc")
     assert "different" not in done("explain", series, "--target", "rain", "index", "again").err
+
+
+@pytest.mark.parametrize("options", [[], ["--dask"]], ids=["memory", "chunks"])
+def test_stores_in_zarr_format_3_are_read_and_written(done, folder, weather, options):
+    weather.to_zarr("weather.zarr", zarr_format=3, consolidated=False)
+    options = ["--tolerance", "1", "--connectivity", "grid", *options]
+    done("reduce", "weather.zarr", "--target", "rain", "--output", "reduced.zarr", *options)
+    model = load("groups.json")
+    found = xr.open_zarr("reduced.zarr")
+    assert found["t2m_group"].equals(model.label_map()["t2m"])

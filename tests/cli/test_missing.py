@@ -365,7 +365,7 @@ def test_pairwise_in_any_format(done, place, samples, way, code):
     """The groups are those of LinCFA(missing="pairwise"), and all rows are reduced."""
     data = place(way, *gappy(samples, np.nan if code is None else code))
     options = [] if code is None else ["--missing-code", CODE]
-    options += ["--missing", "pairwise", "--target", "y", "--tolerance", 3, "--split", "time"]
+    options += ["--missing", "pairwise", "--target", "y", "--tolerance", 3, "--folds", "blocks"]
     told = json.loads(done("reduce", *data, *options, "--json").out)
     assert "1 of 60 rows has no target: it is reduced, but not learned from" in told["notes"]
     assert (told["n_samples"], told["scores"]["n_test"]) == (41, 18)
@@ -390,7 +390,7 @@ def test_a_feature_without_a_value_to_learn_from(done, place, samples, way):
     X = samples.X.copy()
     X[:42, 1] = np.nan
     data = place(way, X, samples.y)
-    options = ["--missing", "pairwise", "--target", "y", "--tolerance", 3, "--split", "time"]
+    options = ["--missing", "pairwise", "--target", "y", "--tolerance", 3, "--folds", "blocks"]
     result = done("reduce", *data, *options)
     name = "t[lat=0, lon=1]" if way in ("nc", "zarr", "chunks") else "a2"
     told = f"without any value in the rows to learn from, kept unchanged: column {name!r}"

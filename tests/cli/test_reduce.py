@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score, root_mean_squared_error
-from sklearn.model_selection import KFold
 
 import lincfa
 from lincfa import LinCFA, LinCFACV
 from lincfa.report._findings import settings_of
+from lincfa.timeseries import BlockKFold
 
 pl = pytest.importorskip("polars")
 
@@ -116,7 +116,7 @@ def test_options_are_the_parameters(done, data, samples, options, parameters):
     ("options", "parameters"),
     [
         ("", {}),
-        ("--split time", {"cv": KFold(5)}),
+        ("--folds blocks --gap 2", {"cv": BlockKFold(5, gap=2)}),
         ("--min-correlation 0.93 --noise 0.5", {"min_correlations": (0.93,), "noise": 0.5}),
     ],
 )
@@ -131,7 +131,8 @@ def test_choice_by_cross_validation(done, data, samples, asked, options, paramet
     assert told["choice"] == {"by": "cross-validation", "reason": reason}
     assert told["data"]["merged"] == f"by cross-validation, {reason}"
     said = done("reduce", data, *given, *options.split(), "--force").out
-    assert said.startswith(f"merged by cross-validation, {reason}\nchosen {model.strategy_}, ")
+    words = next(line for line in str(model.summary()).splitlines() if line.startswith("chosen by"))
+    assert said.startswith(f"merged by cross-validation, {reason}\n{words}\n")
 
 
 def test_paper_s_rule_where_a_choice_takes_long(monkeypatch, done, data, samples):
@@ -197,9 +198,9 @@ def test_without_a_split_there_are_no_scores(done, data):
     [
         (["--seed", 3], lambda: random_split(60, 18, 3)),
         (["--test", 0.25], lambda: random_split(60, 15, 0)),
-        (["--split", "time"], lambda: (np.arange(42), np.arange(42, 60))),
+        (["--folds", "blocks"], lambda: (np.arange(42), np.arange(42, 60))),
         (
-            ["--split", "time", "--test", 0.5, "--seed", 3],
+            ["--folds", "blocks", "--test", 0.5, "--seed", 3],
             lambda: (np.arange(30), np.arange(30, 60)),
         ),
     ],
@@ -221,7 +222,8 @@ def test_scores_are_of_the_rows_held_out(done, data, samples, options, split):
     report = json.loads(Path("r.json").read_text(encoding="utf-8"))
     for name in ("scores", "headline", "n_groups", "settings", "data", "notes", "n_samples"):
         assert told[name] == report[name]
-    assert ("blocks of 3 consecutive" in told["scores"]["how"]) == ("time" in options)
+    in_time = "consecutive samples)" in told["scores"]["how"] or "in time" in told["scores"]["how"]
+    assert in_time == ("blocks" in options)
     groups = [(group["name"], group["features"]) for group in told["groups"]]
     assert dict(groups) == model.groups_by_name()
     assert told["written"] == {
@@ -277,7 +279,7 @@ def test_as_many_rows_as_features(done, folder, rng, test):
     X = signal[:, None] + 0.1 * rng.normal(size=(n, 12))
     table = pd.DataFrame(X, columns=[f"f{i}" for i in range(12)]).assign(y=signal)
     table.to_parquet("square.parquet")
-    options = ("--target", "y", "--split", "time", "--test", test, "--no-report", "--json")
+    options = ("--target", "y", "--folds", "blocks", "--test", test, "--no-report", "--json")
     options += ("--tolerance", 1)
     told = json.loads(done("reduce", "square.parquet", *options).out)
     assert 12 in (told["scores"]["n_train"], told["scores"]["n_test"])
@@ -293,7 +295,7 @@ def test_rows_with_missing_values(done, fails, save, columns, samples):
     for name, row in (("a2", 3), ("b1", 3), ("b1", 50)):
         holes[name] = [*holes[name][:row], "NA" if row == 50 else "", *holes[name][row + 1 :]]
     data = save(holes)
-    options = ["reduce", data, "--target", "y", "--keep", "id", "--no-report", "--split", "time"]
+    options = ["reduce", data, "--target", "y", "--keep", "id", "--no-report", "--folds", "blocks"]
     options += ["--tolerance", 1]
     message = fails(*options)
     assert message == (

@@ -90,7 +90,7 @@ def test_the_paper_s_rule_for_several(done, several, table):
 
 
 def test_scores_of_each_and_their_mean(done, several, table):
-    options = ["reduce", several, "--target", "y*", "--split", "time", "--force"]
+    options = ["reduce", several, "--target", "y*", "--folds", "blocks", "--force"]
     told = json.loads(done(*options, "--json").out)
     X, Y = table.select(FEATURES), table.select("y1", "y2")
     model = LinCFACV(cv=KFold(5)).fit(X[:56], Y[:56])
@@ -170,7 +170,7 @@ def test_no_scores_of_a_target_that_is_constant_where_held_out(done, folder, tab
     table.select(NUMBERS).with_columns(y2=pl.when(last).then(0.5).otherwise("y2")).write_csv(
         "d.csv"
     )
-    result = done("reduce", "d.csv", "--target", "y*", "--split", "time", "--json", "--no-report")
+    result = done("reduce", "d.csv", "--target", "y*", "--folds", "blocks", "--json", "--no-report")
     assert "note: no scores: the target 'y2' is 0.5 in all 24 rows held out" in result.err
     assert json.loads(result.out)["scores"] is None
 
@@ -190,7 +190,7 @@ def test_explain_for_several(done, fails, several, table):
 def test_compare_several(done, several, table):
     methods = ["ridge", "LinCFA"]
     given = [word for name in methods for word in ("--method", name)]
-    options = ["--target", "y*", "--folds", 3, "--repeats", 1, "--json"]
+    options = ["--target", "y*", "--n-folds", 3, "--repeats", 1, "--json"]
     told = json.loads(done("compare", several, *options, *given).out)
     expected = compare(
         table.select(FEATURES),
@@ -346,7 +346,7 @@ def test_rows_are_held_out_within_each_class(done, folder, table):
 
 def test_accuracy_and_log_loss(done, folder, table):
     table.select(*FEATURES, "kind").write_csv("d.csv")
-    options = ["reduce", "d.csv", "--target", "kind", "--split", "time", "--force"]
+    options = ["reduce", "d.csv", "--target", "kind", "--folds", "blocks", "--force"]
     told = json.loads(done(*options, "--json").out)
     X, labels = table.select(FEATURES), table["kind"].to_numpy()
     model = LinCFAClassifierCV(cv=KFold(5)).fit(X[:56], labels[:56])
@@ -363,7 +363,7 @@ def test_a_class_that_is_only_in_the_rows_held_out(done, folder, table):
     last = pl.int_range(80) >= 70
     data = table.select(*FEATURES, kind=pl.when(last).then(pl.lit("new")).otherwise("kind"))
     data.write_csv("d.csv")
-    result = done("reduce", "d.csv", "--target", "kind", "--split", "time", "--no-report")
+    result = done("reduce", "d.csv", "--target", "kind", "--folds", "blocks", "--no-report")
     assert "note: no scores: the class 'new' is only in the rows held out" in result.err
 
 
@@ -439,7 +439,7 @@ def test_explain_for_classes(done, folder, table):
 
 def test_compare_classes(done, fails, folder, table):
     table.select(*FEATURES, "kind").write_csv("d.csv")
-    options = ["compare", "d.csv", "--target", "kind", "--folds", 3, "--repeats", 1]
+    options = ["compare", "d.csv", "--target", "kind", "--n-folds", 3, "--repeats", 1]
     told = json.loads(done(*options, "--method", "logistic regression", "--json").out)
     expected = compare(
         table.select(FEATURES),

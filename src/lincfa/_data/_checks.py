@@ -27,6 +27,13 @@ IF_MISSING = (
 )
 
 
+def is_integer(value: Any, least: int) -> bool:
+    """Whether the value is an integer of at least so much; True and False are not."""
+    return (
+        isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least
+    )
+
+
 def is_dask(values: Any) -> bool:
     dask = sys.modules.get("dask")
     return dask is not None and bool(dask.is_dask_collection(values))

@@ -26,8 +26,8 @@ def read_structure(
     """Return the graph of neighbours, without edges between blocks, and each feature's block."""
     field, size = columns.field, columns.size
     numbers = None if blocks is None else _block_numbers(present_labels(field, blocks), size)
-    if field is not None and field.is_dataset:
-        of = field.variable_of_column
+    if field is not None and (field.is_dataset or field.has_lags):
+        of = field.block_of_column
         pairs = of if numbers is None else numbers * (of.max() + 1) + of
         numbers = np.unique(pairs, return_inverse=True)[1].astype(np.intp)
     if connectivity is None:
@@ -50,10 +50,16 @@ def read_structure(
 
 def _matrix(connectivity: Any, n_features: int, field: "Field | None") -> Any:
     """Return the matrix for a word, or that over all cells of a field for those present."""
-    in_a_row = field is None or all(len(variable.shape) < 2 for variable in field.variables)
+    in_a_row = field is None or all(
+        len(field.dims_without_lag(each)) < 2 for each in field.variables
+    )
     word = connectivity if isinstance(connectivity, str) else ""
     if word == "chain" and in_a_row:
-        return chain_connectivity(n_features)
+        chain = chain_connectivity(n_features)
+        if field is None:
+            return chain
+        order = np.argsort(np.argsort(field.block_of_column, kind="stable"))  # lag by lag
+        return chain[order][:, order]
     if word == "chain":
         raise ValueError(
             'connectivity="chain" is for features in a row, but the field has several dimensions: '
@@ -68,31 +74,48 @@ def _matrix(connectivity: Any, n_features: int, field: "Field | None") -> Any:
         return connectivity
     if word == "grid":
         return sparse.block_diag([_grid(field, variable) for variable in field.variables])
-    present = np.concatenate([variable.present for variable in field.variables])
-    if np.shape(connectivity) == (present.size, present.size) and not present.all():
-        return sparse.csr_array(connectivity)[present][:, present]
-    return connectivity
+    shape = np.shape(connectivity)
+    square = len(shape) == 2 and shape[0] == shape[1] != n_features
+    rows = _rows_of_columns(shape[:1], field) if square else None
+    return connectivity if rows is None else sparse.csr_array(connectivity)[rows][:, rows]
 
 
 def present_labels(field: "Field | None", blocks: Any) -> Any:
-    """Return the labels of the cells present, given those of all cells of a field or a map."""
-    if field is None:
+    """Return one label per column, given those of columns, of all cells, or of a map."""
+    if field is None or blocks is None:
         return blocks
     if is_field(blocks) and not field.is_dataset:
-        dims = field.cell_dims(field.variables[0])
-        blocks = blocks.transpose(*dims).values if set(dims) == set(blocks.dims) else blocks.values
+        from ._field import on_cells
+
+        sizes = field.cell_sizes(field.variables[0])
+        if all(sizes.get(dim) == size for dim, size in blocks.sizes.items()):
+            return on_cells(blocks.dims, blocks.values, field, field.variables[0])
+    shape = np.shape(blocks)
+    rows = None if shape == field.variable_of_column.shape else _rows_of_columns(shape, field)
+    return blocks if rows is None else np.asarray(blocks).ravel()[rows]
+
+
+def _rows_of_columns(shape: tuple[int, ...], field: "Field") -> IndexArray | None:
+    """Return the position of each column among all cells, or among those of one lag.
+
+    None if what is given has the shape of neither.
+    """
     present = np.concatenate([variable.present for variable in field.variables])
-    shapes = [(present.size,), *(variable.shape for variable in field.variables)]
-    if np.size(blocks) == present.size and np.shape(blocks) in shapes:
-        return np.asarray(blocks).ravel()[present]
-    return blocks
+    cells, count = field.cell_of_column
+    known, among_known = np.unique(cells, return_inverse=True)
+    rows = {(known.size,): among_known, (count,): cells, present.shape: np.flatnonzero(present)}
+    if len(field.variables) == 1:
+        sizes = field.cell_sizes(field.variables[0])
+        shape_at_lag = tuple(sizes[dim] for dim in field.dims_without_lag(field.variables[0]))
+        rows |= {shape_at_lag: cells, field.variables[0].shape: rows[present.shape]}
+    return rows.get(shape)
 
 
 def _grid(field: "Field", variable: "Variable") -> sparse.csr_array:
     count = int(variable.present.sum())
     if not variable.shape or count == 0:
         return sparse.csr_array((count, count), dtype=np.bool_)
-    dims = field.cell_dims(variable)
+    dims = field.dims_without_lag(variable)
     if len(dims) == 1 and field.is_list_of_places(dims[0]):
         raise ValueError(
             f'connectivity="grid" makes neighbours of places side by side along {str(dims[0])!r}, '
@@ -100,7 +123,7 @@ def _grid(field: "Field", variable: "Variable") -> sparse.csr_array:
             "lincfa.structure.coordinate_connectivity(lat, lon, radius_km=...), or "
             'connectivity="chain" where they are in a row.'
         )
-    wrap = [field.is_circle(name) for name in dims]
+    wrap = [field.is_circle(name) for name in field.cell_dims(variable)]
     mask = variable.present.reshape(variable.shape)
     return grid_connectivity(variable.shape, mask=mask, wrap=wrap)
 

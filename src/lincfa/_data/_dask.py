@@ -25,6 +25,7 @@ from ._checks import (
 )
 from ._columns import Columns
 from ._compute import compute
+from ._dates import Dates
 from ._targets import Kind, Targets, names_of_targets, not_numeric, read_targets
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class ChunkedTraining:
     precision: float
     columns: Columns
     samples: "Coordinate | None" = None  # of a field
+    dates: Dates | None = None  # of the samples, where they have any
     missing: str = "error"  # or "pairwise", where values may be NaN
 
     @property
@@ -77,6 +79,7 @@ def read_chunks(
     sample_weight: Any,
     columns: Columns | None,
     samples: "Coordinate | None",
+    dates: Dates | None,
     min_samples: int,
     estimator: str,
     missing: str,
@@ -119,6 +122,7 @@ def read_chunks(
         precision=float(np.finfo(float_type([array.dtype])).eps),
         columns=opened if columns is None else columns,
         samples=samples,
+        dates=dates,
         missing=missing,
     )
 

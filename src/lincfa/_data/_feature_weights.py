@@ -88,14 +88,11 @@ def _areas(word: str, columns: Columns) -> npt.NDArray[np.float64]:
 
 def _latitudes(field: "Field", variable: "Variable") -> npt.NDArray[np.float64]:
     """Return the latitude of each cell of a variable; 0 for one that has a single cell."""
-    from ._field import latitudes_of
+    from ._field import coordinate_of, degrees_of, on_cells
 
-    found = latitudes_of(field, variable)
+    found = coordinate_of(field, variable, "lat")
     if found is not None:
-        values = found.values.astype(np.float64)
-        if str(found.attrs.get("units", "")).lower().startswith("rad"):
-            values = np.rad2deg(values)
-        return _on_cells(found.dims, values, field, variable)
+        return on_cells(found.dims, degrees_of(found), field, variable)
     if not variable.shape:  # groups do not cross variables
         return np.zeros(int(variable.present.sum()))
     what = f"the variable {variable.name!r}" if field.is_dataset else "the field"
@@ -108,12 +105,14 @@ def _latitudes(field: "Field", variable: "Variable") -> npt.NDArray[np.float64]:
 
 def _on_grid(weights: Any, field: "Field") -> npt.NDArray[np.float64]:
     """Return the weights of cells, given along some or all of their dimensions."""
+    from ._field import on_cells
+
     values = real_numbers(weights.values, "feature_weights")
     parts = []
     for variable in field.variables:
-        sizes = dict(zip(field.cell_dims(variable), variable.shape, strict=True))
+        sizes = field.cell_sizes(variable)
         for dim, size in weights.sizes.items():
-            if dim in weights.coords and not _same_places(weights[dim].values, field, dim):
+            if dim in weights.coords and not _same_coordinates(weights[dim].values, field, dim):
                 raise ValueError(
                     f"feature_weights have other coordinates along {dim!r} than the field; select "
                     "those of the field, in the same order."
@@ -123,25 +122,11 @@ def _on_grid(weights: Any, field: "Field") -> npt.NDArray[np.float64]:
                     f"feature_weights have {size} values along {dim!r}, but the cells have "
                     f"{sizes.get(dim, 'no such dimension')}."
                 )
-        parts.append(_on_cells(weights.dims, values, field, variable))
+        parts.append(on_cells(weights.dims, values, field, variable))
     return np.concatenate(parts)
 
 
-def _same_places(values: npt.NDArray[Any], field: "Field", dim: Hashable) -> bool:
+def _same_coordinates(values: npt.NDArray[Any], field: "Field", dim: Hashable) -> bool:
     """Whether these are the coordinates of the field along a dimension, if it has any."""
     known = (c.values for c in field.coordinates if c.name == dim and c.dims == (dim,))
     return all(np.array_equal(values, own) for own in known if own.shape == values.shape)
-
-
-def _on_cells(
-    dims: tuple[Hashable, ...],
-    values: npt.NDArray[np.float64],
-    field: "Field",
-    variable: "Variable",
-) -> npt.NDArray[np.float64]:
-    """Spread values along some dimensions of a variable over its cells that are present."""
-    own = field.cell_dims(variable)
-    order = sorted(range(len(dims)), key=lambda place: own.index(dims[place]))
-    shape = [size if dim in dims else 1 for dim, size in zip(own, variable.shape, strict=True)]
-    spread = np.broadcast_to(values.transpose(order).reshape(shape), variable.shape)
-    return np.asarray(spread.ravel()[variable.present])

@@ -14,6 +14,9 @@ from ._checks import is_dataset
 GROUP = "group"
 """Name of the dimension of reduced features."""
 
+LAG = "lag"
+"""Name of the dimension of lags, each of which is a block of features."""
+
 _UNNAMED = "cell"
 
 _UNITS = {
@@ -67,6 +70,9 @@ class Field:
     def cell_dims(self, variable: Variable) -> tuple[Hashable, ...]:
         return tuple(name for name in variable.dims if name != self.sample_dim)
 
+    def cell_sizes(self, variable: Variable) -> dict[Hashable, int]:
+        return dict(zip(self.cell_dims(variable), variable.shape, strict=True))
+
     @cached_property
     def names(self) -> list[str]:
         """Names of the columns, all different, such as ``t2m[lat=45.0, lon=7.5]``."""
@@ -77,12 +83,12 @@ class Field:
                 names.extend([_label(variable)] * int(variable.present.sum()))
                 continue
             positions = np.unravel_index(np.flatnonzero(variable.present), variable.shape)
-            places = [
-                self._place_names(dim, along.tolist())
+            words = [
+                self._position_names(dim, along.tolist())
                 for dim, along in zip(self.cell_dims(variable), positions, strict=True)
             ]
-            for place in zip(*places, strict=True):
-                name = f"{_label(variable)}[{', '.join(place)}]"
+            for cell in zip(*words, strict=True):
+                name = f"{_label(variable)}[{', '.join(cell)}]"
                 while name in taken:
                     name += "'"
                 taken.add(name)
@@ -93,6 +99,35 @@ class Field:
     def variable_of_column(self) -> npt.NDArray[np.intp]:
         counts = [int(variable.present.sum()) for variable in self.variables]
         return np.repeat(np.arange(len(counts)), counts)
+
+    # Lags
+
+    def dims_without_lag(self, variable: Variable) -> tuple[Hashable, ...]:
+        """Return the dimensions along which there can be neighbours."""
+        return tuple(name for name in self.cell_dims(variable) if name != LAG)
+
+    @property
+    def has_lags(self) -> bool:
+        return any(LAG in self.cell_dims(variable) for variable in self.variables)
+
+    @cached_property
+    def block_of_column(self) -> npt.NDArray[np.intp]:
+        """Number of each column's variable and lag, which no group mixes."""
+        lags = np.concatenate([positions_along([LAG], self, each)[0] for each in self.variables])
+        return np.asarray(self.variable_of_column * (int(lags.max()) + 1) + lags)
+
+    @cached_property
+    def cell_of_column(self) -> tuple[npt.NDArray[np.intp], int]:
+        """Number of each column's cell, the same at every lag, and how many there are.
+
+        Also those count that are missing at every sample.
+        """
+        found, count = [], 0
+        for variable in self.variables:
+            cells, size = positions_along(self.dims_without_lag(variable), self, variable)
+            found.append(cells + count)
+            count += size
+        return np.concatenate(found), count
 
     @property
     def parts(self) -> list[tuple[Variable, slice]]:
@@ -118,19 +153,19 @@ class Field:
             for coordinate in self.coordinates
         )
 
-    def _place_names(self, dimension: Hashable, positions: Sequence[int]) -> list[str]:
+    def _position_names(self, dimension: Hashable, positions: Sequence[int]) -> list[str]:
         """Name positions along a dimension by its coordinate, if its values are all different."""
         known = {coordinate.name: coordinate.values for coordinate in self.coordinates}
         levels = self.levels.get(dimension)
         if levels is not None:
             stacked = [[f"{name}={value}" for value in known[name]] for name in levels]
-            places = [", ".join(place) for place in zip(*stacked, strict=True)]
+            names = [", ".join(values) for values in zip(*stacked, strict=True)]
         elif dimension in known:
-            places = [f"{dimension}={value}" for value in texts(known[dimension])]
+            names = [f"{dimension}={value}" for value in texts(known[dimension])]
         else:
-            places = []
-        if places and len(set(places)) == len(places):
-            return [places[position] for position in positions]
+            names = []
+        if names and len(set(names)) == len(names):
+            return [names[position] for position in positions]
         return [f"{dimension}={position}" for position in positions]
 
 
@@ -151,12 +186,42 @@ def _is_axis(coordinate: Coordinate, axis: str) -> bool:
     return numbers and axis_of(coordinate.name, coordinate.attrs) == axis
 
 
-def latitudes_of(field: Field, variable: Variable) -> Coordinate | None:
-    """Return the latitudes of the cells of a variable, along some or all of their dimensions."""
+def coordinate_of(field: Field, variable: Variable, axis: str) -> Coordinate | None:
+    """Return the "lat" or "lon" of the cells of a variable, along some or all their dimensions."""
     dims = field.cell_dims(variable)
-    found = [c for c in field.coordinates if _is_axis(c, "lat") and set(c.dims) <= set(dims)]
+    found = [c for c in field.coordinates if _is_axis(c, axis) and set(c.dims) <= set(dims)]
     # On a curvilinear grid those of two dimensions are meant, whatever the axes are called.
     return max(found, key=lambda coordinate: len(coordinate.dims), default=None)
+
+
+def degrees_of(coordinate: Coordinate) -> npt.NDArray[np.float64]:
+    values = coordinate.values.astype(np.float64)
+    radians = str(coordinate.attrs.get("units", "")).lower().startswith("rad")
+    return np.asarray(np.rad2deg(values) if radians else values)
+
+
+def on_cells(
+    dims: Sequence[Hashable], values: npt.NDArray[Any], field: Field, variable: Variable
+) -> npt.NDArray[Any]:
+    """Spread values along some dimensions of a variable over its cells that are present."""
+    sizes = field.cell_sizes(variable)
+    order = sorted(range(len(dims)), key=lambda axis: list(sizes).index(dims[axis]))
+    shape = [size if dim in dims else 1 for dim, size in sizes.items()]
+    spread = np.broadcast_to(values.transpose(order).reshape(shape), variable.shape)
+    return np.asarray(spread.ravel()[variable.present])
+
+
+def positions_along(
+    dims: Sequence[Hashable], field: Field, variable: Variable
+) -> tuple[npt.NDArray[np.intp], int]:
+    """Number the cells that are present by where they are along some dimensions.
+
+    Also returns how many positions there are. Dimensions that the variable lacks are ignored.
+    """
+    sizes = {dim: size for dim, size in field.cell_sizes(variable).items() if dim in dims}
+    numbers = np.arange(prod(sizes.values()))
+    grid = numbers.reshape(tuple(sizes.values()))
+    return on_cells(tuple(sizes), grid, field, variable), numbers.size
 
 
 def _label(variable: Variable) -> str:

@@ -61,8 +61,12 @@ def reduced_names(
     names: Names,
     groups: Sequence[npt.NDArray[np.intp]],
     signs: Sequence[int] | npt.NDArray[np.int8] | None = None,
+    places: Sequence[str] | None = None,
 ) -> npt.NDArray[np.object_]:
-    """Name each reduced feature: its own name for a single feature, else ``mean(a, −b, c)``."""
+    """Name each reduced feature: its own name for a single feature, else ``mean(a, −b, c)``.
+
+    ``places`` are names of groups of cells, empty where a group is named by its members.
+    """
     # All are different: a single feature keeps its name, and a group whose name is taken gets a
     # number behind it. Within the name of a group, long names are cut in the middle, and names that
     # could be misread (with commas, spaces at the ends, line breaks) are put in quotes.
@@ -70,9 +74,8 @@ def reduced_names(
     result = np.empty(len(groups), dtype=object)
     singles_first = sorted(range(len(groups)), key=lambda number: len(groups[number]) > 1)
     for number in singles_first:
-        group = groups[number]
-        first = [(str(names[i]), 1 if signs is None else signs[i]) for i in group[:_LISTED_IN_FULL]]
-        plain = name = _group_name(first, len(group))
+        plain = places[number] if places else ""
+        plain = name = plain or group_name(names, groups[number], signs)
         if plain in taken:
             # Starting from the last number given keeps many equal names from costing a square.
             for k in count(taken[plain] + 1):
@@ -85,13 +88,22 @@ def reduced_names(
     return result
 
 
-def _group_name(first: Sequence[tuple[str, int]], size: int) -> str:
-    if size == 1:
-        return first[0][0]
-    shown = [with_sign(_member_name(name), sign) for name, sign in first]
-    if size <= _LISTED_IN_FULL:
+def group_name(
+    names: Names,
+    group: npt.NDArray[np.intp],
+    signs: Sequence[int] | npt.NDArray[np.int8] | None,
+    noun: str = "features",
+) -> str:
+    """Return the name of a single feature, or ``mean(a, −b, … 17 features)``."""
+    if len(group) == 1:
+        return str(names[group[0]])
+    shown = [
+        with_sign(_member_name(str(names[i])), 1 if signs is None else signs[i])
+        for i in group[:_LISTED_IN_FULL]
+    ]
+    if len(group) <= _LISTED_IN_FULL:
         return f"mean({', '.join(shown)})"
-    return f"mean({', '.join(shown[:2])}, … {size} features)"
+    return f"mean({', '.join(shown[:2])}, … {len(group)} {noun})"
 
 
 def _member_name(name: str) -> str:

@@ -10,7 +10,17 @@ import numpy.typing as npt
 
 from ._checks import IF_MISSING, computed, float_type, is_dask, is_dataset, is_field, is_pandas
 from ._columns import Columns
-from ._field import Coordinate, Field, Variable, describe_field, listed_dims, texts, variables_of
+from ._dates import Dates, are_dates, read_dates
+from ._field import (
+    Coordinate,
+    Field,
+    Variable,
+    axis_of,
+    describe_field,
+    listed_dims,
+    texts,
+    variables_of,
+)
 
 _TARGET, _WEIGHTS = "the target y", "sample_weight"
 _BLOCK_VALUES = 2**20
@@ -20,7 +30,7 @@ _CLOSE = 1e-6
 
 def open_field(
     X: Any, y: Any, sample_weight: Any, sample_dim: Hashable | None, known: Columns | None
-) -> tuple[Any, Any, Any, Columns, Coordinate]:
+) -> tuple[Any, Any, Any, Columns, Coordinate, Dates | None]:
     """Open a field for a fit; its cells must be those of ``known`` columns, if there are any."""
     if known is None or known.field is None:
         dim = sample_dimension(X, sample_dim, y)
@@ -31,10 +41,10 @@ def open_field(
         columns, field = known, known.field
         table, _ = read_known_field(X, field)
         dim = field.sample_dim
-    lazy = is_dask(table)
+    lazy, dates = is_dask(table), read_dates(X, y, dim)
     y = along_samples(y, X, dim, _TARGET, lazy=lazy)
     sample_weight = along_samples(sample_weight, X, dim, _WEIGHTS, lazy=lazy)
-    return table, y, sample_weight, columns, _sample_coordinate(X, dim)
+    return table, y, sample_weight, columns, _sample_coordinate(X, dim), dates
 
 
 def read_known_field(X: Any, field: Field) -> tuple[Any, Coordinate]:
@@ -72,7 +82,7 @@ def _guess(X: Any, length: int | None) -> Hashable:
             f"No dimension of the field is as long as the target, {length}: {listed_dims(X)}. "
             "Select the same samples of both first."
         )
-    dated = [name for name in X.dims if _has_dates(X, name)]
+    dated = [name for name in X.dims if name in X.coords and are_dates(X.coords[name].values)]
     if len(fitting) == 1 and (not dated or fitting[0] in dated):
         return fitting[0]
     found = "" if length is None else f"; the target has {length} samples"
@@ -82,15 +92,6 @@ def _guess(X: Any, length: int | None) -> Hashable:
         "It is not clear which dimension the samples are along: set sample_dim to one of the "
         f"dimensions of the field, {listed_dims(X)}{found}."
     )
-
-
-def _has_dates(X: Any, dim: Hashable) -> bool:
-    if dim not in X.coords:
-        return False
-    coordinate = X.coords[dim]
-    if coordinate.dtype.kind != "O" or not coordinate.size:
-        return bool(coordinate.dtype.kind == "M")
-    return hasattr(coordinate.values[0], "timetuple")
 
 
 def _length(y: Any) -> int | None:
@@ -352,19 +353,33 @@ def _check_coordinate(known: Coordinate, given: Any) -> None:
 
 
 def _remedy(known: Coordinate, given: npt.NDArray[Any]) -> str:
-    """Return how to sort the values of one dimension, if nothing but their order differs."""
+    """Return how to sort the values of one dimension, or to count longitudes as in the fit."""
     if len(known.dims) != 1:
         return ""
+    if sorting := _sorting(known, given):
+        return f" The values are the same in another order: sort them first, with X{sorting}."
+    if axis_of(known.name, known.attrs) != "lon" or given.dtype.kind not in "iuf":
+        return ""
+    for start, formula in ((0, "X[{0!r}] % 360"), (-180, "(X[{0!r}] + 180) % 360 - 180")):
+        if sorting := _sorting(known, (given - start) % 360 + start):
+            return (
+                f" The longitudes are the same, from {start} to {start + 360}: convert them first, "
+                f"with X.assign_coords({{{known.name!r}: {formula.format(known.name)}}}){sorting}."
+            )
+    return ""
+
+
+def _sorting(known: Coordinate, given: npt.NDArray[Any]) -> str:
+    """Return the method that sorts values as in the fit; nothing if more than the order differs."""
     ordered = [side[_order(side)] for side in (known.values, given)]
     if differing(ordered[0], ordered[1], _CLOSE).any():
         return ""
-    start = " The values are the same in another order: sort them first, with X."
     places = np.arange(given.size)
     if np.array_equal(_order(known.values), places):
-        return f"{start}sortby({known.name!r})."
+        return f".sortby({known.name!r})"
     if np.array_equal(_order(known.values), places[::-1]):
-        return f"{start}sortby({known.name!r}, ascending=False)."
-    return f"{start}reindex_like(the field of the fit)." if known.name in known.dims else ""
+        return f".sortby({known.name!r}, ascending=False)"
+    return ".reindex_like(the field of the fit)" if known.name in known.dims else ""
 
 
 def _order(values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:

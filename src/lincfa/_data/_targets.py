@@ -1,6 +1,7 @@
 """What is predicted: one target or several, or classes, which become targets as indicators."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -36,6 +37,8 @@ class Targets:
     size: int = 1
     names: Names | None = None  # as the user writes them, strings or not
     classes: npt.NDArray[Any] | None = None  # in order
+    title: str | None = None  # name of a single one, of a Series or of xarray
+    attrs: Mapping[str, str] = field(default_factory=dict)  # its units and long name, of xarray
 
     @property
     def labels(self) -> list[str]:
@@ -136,6 +139,19 @@ def read_targets(
         _check_same(known, targets)
         targets = known
     return numbers, targets
+
+
+def with_title(targets: Targets, y: Any) -> Targets:
+    """Add what a single target is called, and its unit, as far as its container says so."""
+    table = is_frame(y) and getattr(y, "ndim", 2) == 2  # a Series of dask has columns too
+    if table or (is_field(y) and is_dataset(y)):
+        names = list(y.columns if table else y.data_vars)
+        y = y[names[0]] if len(names) == 1 else None
+    name, attrs = None, dict[Any, Any]()
+    if targets.size == 1 and (is_field(y) or hasattr(y, "to_frame")):  # or a Series
+        name, attrs = y.name, getattr(y, "attrs", {})
+    kept = {key: str(attrs[key]) for key in ("units", "long_name") if key in attrs}
+    return replace(targets, title=(name or None) if isinstance(name, str) else None, attrs=kept)
 
 
 def _opened(y: Any) -> tuple[Any, Names | None]:

@@ -27,7 +27,8 @@ from ._checks import (
     not_finite_feature,
 )
 from ._columns import Columns, check_columns
-from ._targets import Kind, Targets, read_targets
+from ._dates import Dates, read_dates
+from ._targets import Kind, Targets, read_targets, with_title
 
 if TYPE_CHECKING:  # a fit on a table in memory loads nothing of fields and of dask
     from ._dask import ChunkedTraining
@@ -45,6 +46,7 @@ class FeatureTable:
     values: Any
     columns: Columns
     samples: "Coordinate | None" = None  # of a field
+    dates: Dates | None = None  # of the samples, where they have any
     missing: str = "error"  # or "pairwise", where values may be NaN
 
     @property
@@ -92,6 +94,7 @@ class Training(FeatureTable):
         return Training(
             values=self.values[rows],
             columns=self.columns,
+            dates=None if self.dates is None else self.dates.take(rows),
             missing=self.missing,
             y=self.y[rows],
             targets=self.targets,
@@ -121,6 +124,7 @@ class Training(FeatureTable):
             self,
             values=self.values[counted],
             samples=samples,
+            dates=None if self.dates is None else self.dates.take(counted),
             y=self.y[counted],
             weights=None if (weights == 1).all() else weights,
         )
@@ -144,21 +148,25 @@ def read_training(
 
     With ``missing="pairwise"`` values of X may be missing, and are NaN in what is returned.
     """
-    columns, samples = None, None
+    columns, samples, given = None, None, y
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
     if is_field(X) and (known is None or _is_known_field(X, known)):
         from ._read_field import open_field
 
-        X, y, sample_weight, columns, samples = open_field(X, y, sample_weight, sample_dim, known)
+        opened = open_field(X, y, sample_weight, sample_dim, known)
+        X, y, sample_weight, columns, samples, dates = opened
+    else:
+        dates = read_dates(X, y)
     if min_samples is None:
         min_samples = MIN_SAMPLES if sample_weight is None else 1
     if is_dask(X):
         from ._dask import read_chunks
 
-        return read_chunks(
-            X, y, sample_weight, columns, samples, min_samples, estimator, missing, kind
+        chunks = read_chunks(
+            X, y, sample_weight, columns, samples, dates, min_samples, estimator, missing, kind
         )
+        return replace(chunks, targets=with_title(chunks.targets, given))
     X = check_container(X, missing)
     y, targets = read_targets(y, kind, known_targets, classes)
     names = column_names(X)
@@ -175,9 +183,10 @@ def read_training(
         values=values,
         columns=Columns(values.shape[1], names) if columns is None else columns,
         samples=samples,
+        dates=dates,
         missing=missing,
         y=y,
-        targets=targets,
+        targets=with_title(targets, given) if known_targets is None else targets,
         weights=check_weights(sample_weight, len(y)),
     )
 

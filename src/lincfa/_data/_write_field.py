@@ -1,5 +1,6 @@
 """From tables back to xarray fields."""
 
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,12 @@ import numpy.typing as npt
 from ._checks import is_dask, is_dataset, real_numbers
 from ._field import GROUP, Field, Variable
 from ._names import Names
+from ._places import SUMMARISED, find_places
+
+PREDICTION = "prediction"
+"""Name of what is predicted, where the target has none."""
+
+_MISSING = np.int32(-9999)  # in files; constant cells are -1
 
 _OF_UNITS = ("standard_name", "valid_min", "valid_max", "valid_range", "actual_range")
 """Attributes that hold for values in the original units and with their own sign only."""
@@ -32,6 +39,26 @@ def put(field: Field, values: npt.NDArray[Any], name: Hashable, attrs: Mapping[s
             grid.reshape(variable.shape), field.cell_dims(variable), coords, attrs
         )
     return _gathered(field, maps, name)
+
+
+def label_map(field: Field, labels: npt.NDArray[np.intp], names: Names) -> Any:
+    """Put the group of each column on the grid, with the attributes that CF has for flags."""
+    maps = put(field, labels.astype(np.float64), GROUP, {})
+    for variable, columns in field.parts:
+        array = maps[variable.name] if field.is_dataset else maps
+        own = np.unique(labels[columns]).astype(np.int32)
+        words = ["constant" if k < 0 else _word(str(names[k])) for k in own.tolist()]
+        array.attrs = {"long_name": "group of the cell, or -1 for a constant one"}
+        if words:
+            array.attrs |= {"flag_values": own, "flag_meanings": " ".join(words)}
+        array.encoding = {"dtype": "int32", "_FillValue": _MISSING}
+    return maps
+
+
+def _word(name: str) -> str:
+    """Write a name with the characters that CF allows in a meaning: ``t2m_5S-5N_170-120W``."""
+    plain = name.replace("°", "").replace("–", "-").replace("\N{MINUS SIGN}", "-")
+    return re.sub(r"[^A-Za-z0-9_.+@-]+", "_", plain).strip("_") or "_"
 
 
 def put_samples(field: Field, expand: Callable[[Variable, slice], Any], reduced: Any) -> Any:
@@ -83,6 +110,11 @@ def reduced_array(
         variables = [str(field.variables[of[group[0]]].name) for group in groups]
         own["variable"] = (GROUP, np.array(variables, dtype=object), {"long_name": "variable"})
     coords = _sample_coordinates(field, X)
+    places = find_places(field, groups)
+    if places is not None:
+        for name, figures in places.columns().items():
+            meaning, unit = SUMMARISED[name]
+            own[name] = (GROUP, figures, {"long_name": meaning, "units": unit})
     for name in own:
         if name in coords.coords:
             raise ValueError(
@@ -98,7 +130,14 @@ def reduced_array(
     )
 
 
-def along(field: Field, X: Any, values: Any, name: str, columns: tuple[str, list[Any]]) -> Any:
+def along(
+    field: Field,
+    X: Any,
+    values: Any,
+    name: str,
+    columns: tuple[str, list[Any]],
+    attrs: Mapping[str, Any],
+) -> Any:
     """Return values along the samples; if they have columns, also along a dimension of these."""
     coords = _sample_coordinates(field, X)
     dims: tuple[Hashable, ...] = (field.sample_dim,)
@@ -108,7 +147,8 @@ def along(field: Field, X: Any, values: Any, name: str, columns: tuple[str, list
             name_of_columns += "_"
         dims = (*dims, name_of_columns)
         coords = coords.assign_coords({name_of_columns: columns[1]})
-    return xarray().DataArray(values, dims=dims, coords=coords.coords, name=name)
+    name = PREDICTION if name in coords.variables else name
+    return xarray().DataArray(values, dims=dims, coords=coords.coords, name=name, attrs=dict(attrs))
 
 
 def _sample_coordinates(field: Field, X: Any) -> Any:

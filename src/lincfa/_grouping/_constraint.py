@@ -25,6 +25,11 @@ class Constraint:
         """Whether there is any limit."""
         return self.graph is not None or self.blocks is not None
 
+    @property
+    def makes_areas(self) -> bool:
+        """Whether some feature has more than two neighbours: on a map, but not in a row."""
+        return self.graph is not None and bool((np.diff(self.graph.indptr) > 2).any())
+
     def n_components(self, varying: npt.NDArray[np.bool_]) -> int:
         """Smallest possible number of groups of the features that are not constant."""
         if self.graph is not None:

@@ -125,7 +125,7 @@ def _start(
     statistics: Statistics, rule: Rule, constraint: Constraint
 ) -> tuple[CurrentGroups, npt.NDArray[np.void]]:
     """Return the groups that the regression starts with, and the merges that lead to them."""
-    n = rule.n_samples
+    n = rule.effective(rule.n_samples)
     single = single_features(statistics, rule, constraint)
     single.merge_coinciding()
     if single.count <= FEW * n:
@@ -145,9 +145,10 @@ def _start(
             if error < smallest * (1 - _TIE):  # both may come to the same groups
                 best, smallest = (found, groups.record()), error
     if best is None:
+        samples = "samples" if rule.share == 1 else "effective samples"
         raise ValueError(
             "strategy='joint' compares groups in a regression on all of them and needs fewer than "
-            f"{n - 2:g} groups to start with for {n:g} samples, but "
+            f"{n - 2:g} groups to start with for {n:g} {samples}, but "
             f"{_limits(rule, constraint)} {groups.count}. Allow more, or use another strategy."
         )
     return best

@@ -117,7 +117,9 @@ class AnyContainer:
             collection with the same chunks of rows, not computed yet. For a field, a DataArray
             along the samples and ``"group"``, with the coordinates of the samples, and the ``name``
             and ``size`` of the groups (and their ``variable``, for a Dataset); not computed yet if
-            the field is lazy.
+            the field is lazy. Where cells have latitudes and longitudes, groups have a centre
+            (``centre_lat``, ``centre_lon``), an extent (``south``, ``north``, ``west``, ``east``)
+            and ``area_km2``.
         """
         self._check_is_fitted()
         of_field = is_field(X) and self._columns.field is not None
@@ -312,7 +314,9 @@ class GroupModel(AnyContainer, GroupMeans):
         A feature alone in its group keeps its name, a group is called ``mean(a, b, c)``, or
         ``mean(a, b, … 17 features)`` when it has more than three members;
         :meth:`groups_by_name` lists all of them. Features whose sign is flipped have a minus sign
-        (U+2212): ``mean(a, −b)``.
+        (U+2212): ``mean(a, −b)``. Groups of cells with latitudes and longitudes are named by their
+        place, ``t2m 5°S–5°N 170–120°W``, the extent of the centres of their cells; stations by
+        their names, if they have any.
 
         Parameters
         ----------
@@ -332,7 +336,12 @@ class GroupModel(AnyContainer, GroupMeans):
                     "input_features should have length equal to number of features "
                     f"({self.n_features_in_}), got {len(names)}"
                 )
-        return reduced_names(names, self.groups_, self.signs_)
+        field, places = self._columns.field, None
+        if field is not None:
+            from .._data._places import place_names
+
+            places = place_names(field, self.groups_, self.signs_)
+        return reduced_names(names, self.groups_, self.signs_, places)
 
     def groups_by_name(self) -> dict[str, list[str]]:
         """Members of each group by the name of its reduced feature; their signs are ``signs_``."""
@@ -363,11 +372,16 @@ class GroupModel(AnyContainer, GroupMeans):
         """Summarise what was reduced to what.
 
         For each group its size, members, mean and smallest correlation within the group, and the
-        correlation of its mean with the target; print it, or use its :meth:`~Summary.frame`.
+        correlation of its mean with the target; of cells also their place and area. Print it, or
+        use its :meth:`~Summary.frame`.
         All of it was computed in fit (``cohesion_``) and needs no data.
         """
         self._check_is_fitted()
-        members = self.groups_by_name()
+        members, places = self.groups_by_name(), None
+        if self._columns.field is not None:
+            from .._data._places import find_places
+
+            places = find_places(self._columns.field, self.groups_)
         reducer: Any = getattr(self, "reducer_", self)
         return Summary(
             n_samples=self.n_samples_,
@@ -387,7 +401,14 @@ class GroupModel(AnyContainer, GroupMeans):
             searched=reducer is not self,
             required_correlation=reducer.min_correlation,
             requested=getattr(self, "n_groups", None) is not None,
+            choice=self._choice_in_words(),
+            places=places,
+            weighted=self.feature_weights is not None,
         )
+
+    def _choice_in_words(self) -> tuple[str, ...]:
+        """What a search chose, and whether it leaves many groups."""
+        return ()
 
     def _standardized_weights(self) -> FloatArray | None:
         """Weights of a linear ``estimator_``, from one standard deviation to another.
@@ -397,12 +418,22 @@ class GroupModel(AnyContainer, GroupMeans):
         linear = linear_coefficients(getattr(self, "estimator_", None), self.n_groups_)
         if linear is None:
             return None
-        factors = np.ones_like(self.scale_) if self.units == "standardized" else self.scale_
-        rho, weights = self.cohesion_["mean_correlation"], self.feature_weights_
-        scale = scale_of_means(self.labels_, rho, factors, weights)
         # Those of classes are of log odds, which have no scale.
         unit = self.target_scale_ if self._targets.classes is None else 1.0
-        return np.asarray((linear[0] * scale).T / unit)
+        return np.asarray((linear[0] * self._scale_of_means()).T / unit)
+
+    def _scale_of_means(self) -> FloatArray:
+        """Standard deviation of each reduced feature, where its members are all present."""
+        factors = np.ones_like(self.scale_) if self.units == "standardized" else self.scale_
+        rho, r = (self.cohesion_[name] for name in ("mean_correlation", "target_correlation"))
+        return scale_of_means(
+            self.labels_,
+            self.signs_ * factors,
+            self.feature_weights_,
+            rho,
+            np.atleast_2d(self.target_correlation_),
+            r.reshape(self.n_groups_, -1).T,
+        )
 
     # Maps
 
@@ -413,7 +444,9 @@ class GroupModel(AnyContainer, GroupMeans):
         -------
         DataArray
             ``labels_`` as float64: NaN for cells that are missing at every sample, −1 for constant
-            ones. For a model that was fitted to a Dataset, a Dataset of such maps.
+            ones. For a model that was fitted to a Dataset, a Dataset of such maps. In files these
+            are integers. The attributes ``flag_values`` and ``flag_meanings`` name the groups, as
+            the CF conventions have it.
 
         Examples
         --------
@@ -429,11 +462,10 @@ class GroupModel(AnyContainer, GroupMeans):
         array([[0., 0., 0.],
                [1., 1., 1.]])
         """
-        attrs = {"long_name": "group of the cell, or -1 for a constant one"}
         field = self._checked_field()
-        from .._data._write_field import put
+        from .._data._write_field import label_map
 
-        return put(field, self.labels_.astype(float), "group", attrs)
+        return label_map(field, self.labels_, self.get_feature_names_out())
 
     def to_map(self, values: Any, name: Hashable = None) -> Any:
         """Put one number per feature on the grid of the field.
@@ -477,6 +509,7 @@ class GroupModel(AnyContainer, GroupMeans):
         X_test: Any = None,
         y_test: Any = None,
         ordered: bool = False,
+        block_length: int | Literal["auto"] | None = None,
         title: str | None = None,
     ) -> None:
         """Write a report: one page of HTML that works offline, or JSON.
@@ -500,7 +533,13 @@ class GroupModel(AnyContainer, GroupMeans):
             these, they are cross-validated within the test samples. Targets as in ``fit``: one,
             several, or labels of the classes.
         ordered : bool, default=False
-            Whether the test samples are in time order, so that neighbours are dependent.
+            Whether the test samples are in time order, so that neighbours are dependent. Those with
+            dates are taken in the order of these.
+        block_length : int or "auto", default=None
+            How many consecutive test samples are drawn together for the intervals of scores.
+            ``"auto"`` chooses it from the lag-one autocorrelation of the errors, between 1 and a
+            third of the samples. None for ``"auto"`` where the test samples have dates or are
+            ``ordered``, and else for 1.
         title : str, default=None
             Title of the page; by default "Reduced features".
 
@@ -528,6 +567,7 @@ class GroupModel(AnyContainer, GroupMeans):
             X_test=X_test,
             y_test=y_test,
             ordered=ordered,
+            block_length=block_length,
             title=title,
         )
         write_report(findings, path)

@@ -92,6 +92,14 @@ def digits(value: float, count: int = 3) -> str:
     return f"{sign}{size:.{places}f}"
 
 
+def square_kilometres(area: float) -> str:
+    """Format an area with three digits, from a million on in millions; nothing for NaN."""
+    if area != area:
+        return ""
+    area = float(f"{area:.3g}")
+    return f"{digits(area / 1e6)} M" if area >= 1e6 else f"{area:.10g}"
+
+
 def decimals(correlation: float, count: int = 3) -> str:
     """Format a correlation with so many decimals, and more if it is nearly 1 or −1."""
     if not -1 < correlation < 1:

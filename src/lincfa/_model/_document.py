@@ -35,7 +35,7 @@ from ._files import write_atomically
 if TYPE_CHECKING:
     from .._data._field import Coordinate, Field, Variable
 
-FORMAT, VERSION = "lincfa-model", 5
+FORMAT, VERSION = "lincfa-model", 6
 _ROUNDING = 1e-9
 _MAX = float(np.finfo(np.float64).max)
 
@@ -208,6 +208,8 @@ def _write_targets(targets: Targets) -> dict[str, Any]:
         "size": int(targets.size),
         "names": None if names is None else _write_names(names),
         "classes": None if classes is None else _write_classes(classes),
+        "title": None if targets.title is None else _write_attr(str(targets.title)),
+        "attrs": {_write_attr(str(k)): _write_attr(str(v)) for k, v in targets.attrs.items()},
     }
 
 
@@ -238,7 +240,7 @@ def _read_targets(content: Any, where: str, n_features: int) -> Targets:
         _require(fits, f"{where}.classes are not {size} targets, in order.")
         classes = labels
     _require(size > 0 and (names is None or len(names) == size), f"{where}.size is {size}.")
-    return Targets(size, names, classes)
+    return Targets(size, names, classes, content["title"], content["attrs"])
 
 
 def _write_parameter(value: Any) -> Any:
@@ -424,7 +426,7 @@ def _names(attribute: str) -> Entry:
 
 
 _PARAMETERS = (
-    *("strategy", "tolerance", "n_groups", "noise", "min_correlation"),
+    *("strategy", "tolerance", "n_groups", "noise", "min_correlation", "effective_samples"),
     *("missing", "units", "sample_dim", "target"),
 )
 _GIVEN = "given"
@@ -447,6 +449,7 @@ ENTRIES: dict[str, Any] = {
     },
     "output": _parameter("output"),
     "n_samples": _number("n_samples_", SAMPLES),
+    "effective_samples": _number("effective_samples_", SAMPLES),
     "targets": Entry("_targets", "a description of targets", _write_targets, _read_targets),
     "target_scale": _each(_number("target_scale_", POSITIVE)),
     "feature_names": _names("feature_names_in_"),
@@ -504,9 +507,12 @@ def save_model(
     kind = "numbers" if model._targets.classes is None else "classes"
     as_fitted = model.feature_weights is not None or (model.feature_weights_ == 1).all()
     as_fitted = as_fitted and model.target in (None, kind)
+    counted = model.effective_samples, model.effective_samples_, model.n_samples_
+    as_fitted = as_fitted and _counts_as_asked(*counted)
     if not (as_fitted and (model.signed or (model.signs_ == 1).all())):
         raise ValueError(
-            "signed, feature_weights or target were changed after the fit; fit again before saving."
+            "signed, feature_weights, effective_samples or target were changed after the fit; fit "
+            "again before saving."
         )
     values = defaultdict(lambda: None, vars(model))
     values |= {"output": output, "regression": regression}
@@ -520,6 +526,12 @@ def save_model(
     content = _write(ENTRIES, values)
     envelope = {"format": FORMAT, "version": VERSION, "checksum": _checksum(content)}
     write_atomically(path, _layout({**envelope, "model": content}) + "\n")
+
+
+def _counts_as_asked(asked: Any, effective: float, n_samples: float) -> bool:
+    """Whether an effective number of samples is what the parameter asks for."""
+    wanted = effective if asked == "auto" else n_samples if asked is None else asked
+    return effective == wanted and effective <= n_samples
 
 
 def output_of(model: Any) -> str | None:
@@ -580,6 +592,10 @@ def read_model(document: Any) -> dict[str, Any]:
         content = _without_signs(content)
     if version < 5:
         content = {"targets": _write_targets(Targets())} | content
+    if version < 6:
+        content = {"effective_samples": content.get("n_samples")} | content
+        if isinstance(content.get("targets"), dict):
+            content = content | {"targets": {"title": None, "attrs": {}} | content["targets"]}
     features = _read(ENTRIES["features"], content["features"], "model.features", 0, version)
     return _complete(_read(ENTRIES, content, "model", features["labels_"].size, version))
 
@@ -669,6 +685,9 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     kind = "numbers" if targets.classes is None else "classes"
     fits = values["target"] in (None, kind)
     _require(fits, f"model.targets are {kind}, unlike model.parameters.target.")
+    asked, most = values["effective_samples"], values["n_samples_"]
+    fits = _counts_as_asked(asked, values["effective_samples_"], most)
+    _require(fits, f"model.effective_samples does not match the effective_samples {asked!r}.")
     alone = labels < 0
     alone[[group[0] for group in groups]] = True
     fits = (signs[alone] == 1).all() and (values["signed"] or (signs == 1).all())

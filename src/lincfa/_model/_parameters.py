@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._data._checks import MIN_SAMPLES, is_integer
 from .._grouping import PATHS, STRATEGIES
 
 UNITS = ("standardized", "original")
@@ -44,6 +45,20 @@ def check_merging(
 def check_min_correlation(value: Any, name: str = "min_correlation") -> None:
     if value is not None and not (is_real(value) and -1 <= float(value) <= 1):
         raise ValueError(f"{name} must be None or a number from -1 to 1, got {value!r}")
+
+
+def check_effective_samples(value: Any) -> None:
+    number = is_positive(value) and float(value) >= MIN_SAMPLES
+    if not (value is None or is_word(value, "auto") or number):
+        raise ValueError(
+            f"effective_samples must be None, 'auto' or a number of at least {MIN_SAMPLES}, got "
+            f"{value!r}"
+        )
+
+
+def check_block_length(value: Any) -> None:
+    if not (value is None or is_word(value, "auto") or is_count(value)):
+        raise ValueError(f"block_length must be None, 'auto' or a positive integer, got {value!r}")
 
 
 def check_penalty(value: Any, name: str = "penalty") -> None:
@@ -117,4 +132,4 @@ def is_positive(value: Any) -> bool:
 
 
 def is_count(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) > 0
+    return is_integer(value, 1)

@@ -103,6 +103,9 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         features. 0 for least squares.
     precision : float, default=None
         Relative precision of the features. None for that of their type.
+    scale : ndarray of shape (n_features,), default=None
+        By what the features are multiplied before they are penalised: those that stand for many
+        are shrunk less. None for 1.
 
     Attributes
     ----------
@@ -110,9 +113,15 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     intercept_ : float or ndarray of shape (n_targets,)
     """
 
-    def __init__(self, penalty: float = 0.0, precision: float | None = None) -> None:
+    def __init__(
+        self,
+        penalty: float = 0.0,
+        precision: float | None = None,
+        scale: FloatArray | None = None,
+    ) -> None:
         self.penalty = penalty
         self.precision = precision
+        self.scale = scale
 
     @classmethod
     def of(cls, penalty: float, coef: FloatArray, intercept: Any) -> "RidgeRegression":
@@ -136,9 +145,12 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        fitted = Decomposition.of(X, y.astype(np.float64), sample_weight, self.precision)
-        self.coef_ = fitted.coefficients([float(self.penalty)])[:, 0].T
-        intercept = fitted.target_center - self.coef_ @ fitted.center
+        precision = float(np.finfo(X.dtype).eps) if self.precision is None else self.precision
+        X = X if self.scale is None else X * self.scale
+        fitted = Decomposition.of(X, y.astype(np.float64), sample_weight, precision)
+        coef = fitted.coefficients([float(self.penalty)])[:, 0].T
+        self.coef_ = coef if self.scale is None else coef * self.scale
+        intercept = fitted.target_center - coef @ fitted.center
         self.intercept_ = float(intercept) if y.ndim == 1 else intercept
         return self
 

@@ -1,7 +1,7 @@
 """A readable table of the groups of a fitted model."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,10 @@ import numpy.typing as npt
 from .._data._frames import frame_of
 from .._data._names import shown
 from ..theory._arrays import FloatArray
-from ._display import Table, decimals, digits
+from ._display import Table, decimals, digits, square_kilometres
+
+if TYPE_CHECKING:  # a model of a table loads nothing of fields
+    from .._data._places import Places
 
 _TITLES = ("reduced feature", "size", "mean r", "min r", "r with target", "weight")
 
@@ -26,26 +29,44 @@ opposite: beyond −0.3, so that they cancel in the mean. A wide group with a fe
 of places far apart, is not.
 """
 
+WIDE = 20.0
+"""Degrees of latitude from which cells differ in area so much that a reader is told: by 6 % at the
+equator, and by a third around 45°."""
+
+_UNCORRELATED = 1e-6  # with the target, of a mean: what follows from it has few digits
+
 HARDLY_RELATED, OPPOSITE = "hardly related", "opposite"
 
 
 def scale_of_means(
     labels: npt.NDArray[np.intp],
-    mean_correlation: FloatArray,
     factors: FloatArray,
     weights: FloatArray,
+    mean_correlation: FloatArray,
+    target_correlation: FloatArray,
+    correlation_of_means: FloatArray,
 ) -> FloatArray:
     """Standard deviation of each group's weighted mean, of members with standard deviations.
 
-    Exact where weights times these ``factors`` are equal, or all correlations.
+    These are the ``factors``, negative where a member is flipped. Correlations are those within
+    each group, and those of the features and of the means with each target.
     """
-    rho = np.nan_to_num(mean_correlation)  # of a single feature it is NaN
     grouped = labels >= 0
     labels, weights = labels[grouped], weights[grouped]
     factors = weights * factors[grouped]
-    sums, squares = np.bincount(labels, factors), np.bincount(labels, factors**2)
-    variance = np.maximum(rho * sums**2 + (1 - rho) * squares, 0)
-    return np.asarray(np.sqrt(variance) / np.bincount(labels, weights))
+    total = np.bincount(labels, weights)
+    # A mean varies by its covariance with a target over its correlation with it. Of several targets
+    # the one that it is most correlated with loses the fewest digits.
+    covariance = np.array([np.bincount(labels, factors * r[grouped]) for r in target_correlation])
+    most = np.abs(correlation_of_means).argmax(axis=0), np.arange(total.size)
+    r = correlation_of_means[most]
+    known = np.abs(r) > _UNCORRELATED
+    # Without such a correlation, as if the correlations within a group were all the same.
+    rho = np.nan_to_num(mean_correlation)  # of a single feature it is NaN
+    sizes = np.abs(factors)
+    sums, squares = np.bincount(labels, sizes), np.bincount(labels, sizes**2)
+    alike = np.sqrt(np.maximum(rho * sums**2 + (1 - rho) * squares, 0))
+    return np.asarray(np.where(known, covariance[most] / np.where(known, r, 1.0), alike) / total)
 
 
 def opposite_signs(r: FloatArray, weight: FloatArray, n_samples: float) -> npt.NDArray[np.bool_]:
@@ -98,6 +119,14 @@ class Summary:
     classes : bool
         Whether the targets are classes. Then weights are changes of the log odds, and large ones
         are not marked.
+    choice : tuple of str
+        What a search chose and by which score, as far as that is known of a loaded model; and how
+        few groups another rule would leave, where these are more than half of the samples.
+    places : Places or None
+        Where the groups of a field are, if its cells have latitudes and longitudes: arrays
+        ``centre_lat``, ``centre_lon``, ``south``, ``north``, ``west``, ``east`` and ``area_km2``.
+    weighted : bool
+        Whether means are weighted by ``feature_weights``.
     """
 
     n_samples: float
@@ -120,6 +149,9 @@ class Summary:
     requested: bool = False
     targets: tuple[str, ...] = ("y",)
     classes: bool = False
+    choice: tuple[str, ...] = ()
+    places: "Places | None" = None
+    weighted: bool = False
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -177,6 +209,23 @@ class Summary:
             remedy += f"; {'--' * options}connectivity merges only neighbours"
         return f"To avoid it: {remedy}. There will be more groups, often many."
 
+    def area_words(self, options: bool = False) -> str:
+        """Say that means are not area means, where cells differ in area; else nothing.
+
+        Parameters
+        ----------
+        options : bool, default=False
+            Whether to name options of the command line instead of parameters.
+        """
+        plain = not self.weighted and bool((self.sizes > 1).any())
+        if self.places is None or not plain or self.places.latitude_range <= WIDE:
+            return ""
+        remedy = "--area-weights" if options else 'feature_weights="area"'
+        return (
+            f"Means are of cells, not of areas, over {self.places.latitude_range:.0f}° of "
+            f"latitude: {remedy} weights cells by area."
+        )
+
     @property
     def n_cancelling(self) -> int:
         """How many weights are too large to be interpreted."""
@@ -192,7 +241,7 @@ class Summary:
         return opposite_signs(self.target_correlation, self.weight, self.n_samples)
 
     def _largest(self, values: FloatArray, group: int) -> tuple[Any, str]:
-        """Place of a group's number for the target, or of the largest of several and its name."""
+        """Index of a group's number for the target, or of the largest of several and its name."""
         if values.ndim == 1:
             return group, ""
         target = int(np.abs(values[group]).argmax())
@@ -213,6 +262,7 @@ class Summary:
             "min_is_exact": self.min_is_exact,
             **self._by_target("target_correlation", self.target_correlation),
             **({} if self.weight is None else self._by_target("weight", self.weight)),
+            **({} if self.places is None else self.places.columns()),
             "flag": list(self.flags),
             "members": [list(members) for members in self.members],
         }
@@ -238,19 +288,22 @@ class Summary:
         bound, opposes = np.where(self.min_is_exact, "", "≤ "), self.opposes
         rows = []
         for number in order.tolist():
-            place, target = self._largest(self.target_correlation, number)
-            row = [
-                shown(self.names[number]),
+            index, target = self._largest(self.target_correlation, number)
+            row = [shown(self.names[number])]
+            if self.places is not None:
+                row.append(self.places.centres[number])
+                row.append(square_kilometres(self.places.area_km2[number]))
+            row += [
                 str(self.sizes[number]),
                 _decimals(self.mean_correlation[number], RELATED),
                 bound[number] + _decimals(self.min_correlation[number], -RELATED),
-                _decimals(self.target_correlation[place]) + target,
+                _decimals(self.target_correlation[index]) + target,
             ]
             if self.weight is not None:
-                place, target = self._largest(self.weight, number)
-                weight = float(self.weight[place])
+                index, target = self._largest(self.weight, number)
+                weight = float(self.weight[index])
                 large = abs(weight) > LARGEST_WEIGHT and not self.classes
-                mark = " !" if large else " ±" if opposes[place] else ""
+                mark = " !" if large else " ±" if opposes[index] else ""
                 row.append(f"{digits(weight)}{mark}{target}")
             rows.append(row)
         more = self.n_groups - limit
@@ -258,6 +311,7 @@ class Summary:
         if more > 0:
             groups = "group" if more == 1 else "groups"
             notes.append(f"… and {more} more {groups}, none of them larger")
+        notes += filter(None, [self.area_words(options)])
         notes += [f"{'' if k else '? '}{words}" for k, words in enumerate(self.flag_words(options))]
         if self.n_cancelling:
             part = f"{self.n_cancelling} of {opposes.size}"
@@ -277,7 +331,14 @@ class Summary:
             titles = (*_TITLES[:4], f"largest r with a {noun}", "largest weight")
             every = "classes" if self.classes else "targets"
             notes.append(f"summary().frame() has the figures of all {every}")
+        if self.weight is not None:
+            unit = "log odds" if self.classes else f"standard deviations of the {noun}"
+            notes.append(f"weight: change in {unit} per standard deviation of the mean")
+        if not options:  # which the command line says itself
+            notes += self.choice
         titles = titles[: None if self.weight is not None else -1]
+        if self.places is not None:
+            titles = (titles[0], "centre", "km²", *titles[1:])
         return Table(self.headline, titles, rows, "\n".join(notes))
 
     def __str__(self) -> str:

@@ -57,9 +57,12 @@ def choose(
     results: dict[str, npt.NDArray[Any]],
     folds: Sequence[FoldScores],
     rule: str,
-    near: Callable[[float], float],
+    near: Callable[[float], float] = lambda score: 0.0,
 ) -> int:
-    """Return the row with the fewest groups among those that the rule takes for the best."""
+    """Return the row with the fewest groups among those that the rule takes for the best.
+
+    Only "near_best" needs folds, and what is near.
+    """
     mean, eligible = results["mean_test_score"], results["eligible"]
     if not eligible.any():
         warnings.warn(

@@ -18,6 +18,7 @@ from .._grouping import PATHS
 from .._grouping._constraint import Constraint
 from .._lincfa import LinCFA
 from .._model._base import GroupModel, forget_fit
+from .._model._display import count, decimals
 from .._model._document import output_of, save_model
 from .._model._parameters import (
     check_choosing,
@@ -34,7 +35,16 @@ from .._rule import tolerance_value
 from .._statistics import standardize_targets
 from ..theory._arrays import FloatArray
 from ._choice import choose, tabulate
-from ._folds import Candidates, Scorer, fit_weighted, samples_of, score_folds, splits
+from ._folds import (
+    Candidates,
+    RidgeScorer,
+    Scorer,
+    fit_weighted,
+    folds_in_words,
+    samples_of,
+    score_folds,
+    splits,
+)
 
 _FEWEST_GROUPS = 2
 """Groups that no limit forbids: of two features, half is too little."""
@@ -51,6 +61,7 @@ class GroupSearch(GroupModel):
     _strategies: ClassVar[Sequence[str]] = ("sequential",)
     _min_correlations: ClassVar[Sequence[float | None]] = (None, 0.7, 0.9, 0.98)
     _tolerances: ClassVar[Sequence[float]] = (0.1, 1.0, 10.0, 100.0)
+    _tolerances_of_areas: ClassVar[Sequence[float]] = _tolerances
     _penalties: ClassVar[Sequence[float]]
 
     # Limits on the number of groups, where an estimator has such a parameter: as a share of the
@@ -131,15 +142,19 @@ class GroupSearch(GroupModel):
         scorer = self._scorer(penalties, scale)
         if outcomes.weights is not None and not has_fit_parameter(scorer.model, "sample_weight"):
             raise ValueError(f"The estimator {scorer.model!r} does not take sample_weight.")
+        constraint = Constraint(*read_structure(self.connectivity, self.blocks, self._columns))
+        if self.tolerances is None and constraint.makes_areas:
+            tolerances = list(self._tolerances_of_areas)
         ways = self._ways(strategies, correlations)
         candidates = Candidates(
             ways,
             [tolerance_value(tolerance) for tolerance in tolerances],
             self.noise,
-            Constraint(*read_structure(self.connectivity, self.blocks, self._columns)),
+            constraint,
             self.signed,
             read_feature_weights(self.feature_weights, self._columns),
             self.units,
+            isinstance(scorer, RidgeScorer) and constraint.makes_areas,
         )
         limit = None
         if self.max_share is not None:
@@ -149,7 +164,7 @@ class GroupSearch(GroupModel):
         # Few splitters look at X, and none at chunks.
         in_memory = isinstance(training, Training) and not is_field(X)
         table = X if in_memory else np.zeros((len(outcomes.y), 1))
-        parts = splits(self.cv, table, outcomes, groups, sample_weight is not None)
+        self.cv_, parts = splits(self.cv, table, outcomes, groups, training.dates)
         folds = score_folds(candidates, scorer, samples, parts, self.n_jobs, self.verbose)
         if not folds:
             raise ValueError(
@@ -186,6 +201,40 @@ class GroupSearch(GroupModel):
         for name, value in vars(reducer).items():
             if name.endswith("_") and name != "merge_path_":
                 setattr(self, name, value)
+
+    def _choice_in_words(self) -> tuple[str, ...]:
+        names = ("tolerance", "min_correlation", "penalty")
+        chosen = {name: getattr(self, f"{name}_") for name in names}
+        # Nothing is known of the scores and folds of a loaded model.
+        score = f" ({self._score_in_words(self.best_index_)})" if hasattr(self, "cv_") else ""
+        folds = folds_in_words(getattr(self, "cv_", None)) or "cross-validation"
+        figures = [
+            f"{name} {value if isinstance(value, str) else format(value, '.3g')}"
+            for name, value in chosen.items()
+            if value is not None
+        ]
+        words = f"chosen by {folds}: {', '.join([self.strategy_, *figures])}{score}"
+        return words, *self._fewer_in_words()
+
+    def _score_in_words(self, row: int) -> str:
+        name = self.scoring if isinstance(self.scoring, str) else "score"
+        if self.scoring is None:
+            name = "negative log loss" if self._kind == "classes" else "R²"
+        return f"{name} {decimals(float(self.cv_results_['mean_test_score'][row]))}"
+
+    def _fewer_in_words(self) -> tuple[str, ...]:
+        """Say how few groups another rule leaves, where there are many for the samples."""
+        rule = "one_standard_error"
+        if self.n_groups_ <= self.n_samples_ / 2 or self.rule == rule or not hasattr(self, "cv_"):
+            return ()
+        if not self.cv_results_["eligible"].any():  # of which the fit has warned
+            return ()
+        row = choose(self.cv_results_, (), rule)
+        fewer = self.cv_results_["mean_n_groups"][row]
+        if fewer > self.n_groups_ / 2:
+            return ()
+        what = f"about {count(round(fewer), 'group')} ({self._score_in_words(row)})"
+        return (f'for fewer groups: rule="{rule}" leaves {what}',)
 
     @property
     def coef_(self) -> FloatArray:
@@ -243,9 +292,13 @@ class GroupSearch(GroupModel):
         values = self._of_reduced(table, method)
         if table.samples is None:
             return values
-        from .._data._write_field import along
+        from .._data._write_field import PREDICTION, along
 
-        return along(self.field_, X, values, "prediction", self._names_of_columns())
+        # Probabilities and the like are not in the unit of the target.
+        named, targets = method == "predict", self._targets
+        name, attrs = (targets.title or PREDICTION if named else PREDICTION), targets.attrs
+        columns = self._names_of_columns()
+        return along(self.field_, X, values, name, columns, attrs if named else {})
 
     def _names_of_columns(self) -> tuple[str, list[Any]]:
         """What the columns of a prediction are, and their names."""
@@ -272,12 +325,7 @@ class GroupSearch(GroupModel):
         check_choosing(self.rule, self.scoring)
         given = (self.strategies, self.min_correlations, self.tolerances, self.penalties)
         names = ("strategies", "min_correlations", "tolerances", "penalties")
-        defaults = (
-            self._strategies,
-            self._min_correlations,
-            self._tolerances,
-            self._penalties,
-        )
+        defaults = (self._strategies, self._min_correlations, self._tolerances, self._penalties)
         strategies, correlations, tolerances, penalties = (
             listed(name, default if values is None else values)
             for name, values, default in zip(names, given, defaults, strict=True)

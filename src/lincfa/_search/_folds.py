@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.model_selection import (
-    KFold,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    check_cv,
-)
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
+from sklearn.utils import check_consistent_length
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights, computed
+from .._data._dates import Dates
 from .._data._targets import Targets
 from .._data._training import Training
 from .._grouping import PATHS, MergePath, Partition, partition_in_order
@@ -34,6 +31,7 @@ from .._statistics import (
 )
 from .._statistics._means import centers_of_means, group_means
 from ..theory._arrays import FloatArray
+from ..timeseries import BlockKFold
 
 if TYPE_CHECKING:
     from .._data._dask import ChunkedTraining
@@ -50,6 +48,13 @@ class Grouping(NamedTuple):
     labels: IndexArray
     factors: FloatArray  # weight of each feature in the mean, negative where it is flipped
     n_groups: int
+
+    @property
+    def sizes(self) -> FloatArray:
+        """Sum of the weights of each group's features."""
+        grouped = self.labels >= 0
+        weights = np.abs(self.factors[grouped])
+        return np.asarray(np.bincount(self.labels[grouped], weights, self.n_groups), np.float64)
 
 
 Reduced: TypeAlias = Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
@@ -213,6 +218,7 @@ class Candidates:
     signed: bool
     weights: FloatArray  # of the features in means
     units: str
+    by_size: bool  # whether a mean is penalised as all the features that it is of
     # Up to which a path is followed at least; and which combinations are left out.
     most_groups: int | None = None
     left_out: frozenset[int] = frozenset()
@@ -400,22 +406,48 @@ class FoldScores:
     n_test: float
 
 
+Parts: TypeAlias = Iterator[tuple[IndexArray, IndexArray]]
+"""Rows to learn from and rows to score, of each fold."""
+
+
 def splits(
-    cv: Any, X: Any, outcomes: Outcomes, groups: Any, weighted: bool
-) -> Iterator[tuple[IndexArray, IndexArray]]:
+    cv: Any, X: Any, outcomes: Outcomes, groups: Any, dates: Dates | None
+) -> tuple[Any, Parts]:
+    """Return what divides samples into folds, and the parts: blocks of dates, if they have dates.
+
+    Blocks that a cv asks for are those of its groups, if there are any.
+    """
     n, targets = len(outcomes.y), outcomes.targets
     classes = targets.classes is not None
-    if cv is None:
-        if n < MIN_SAMPLES + 2:
-            raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
-        if classes:
-            yield from _stratified(outcomes)
-            return
-        cv = default_folds(n)
-    samples, y = np.arange(n), targets.as_given(outcomes.y)
-    for split in check_cv(cv, y, classifier=classes).split(X, y, computed(groups)):
+    if cv is not None:
+        splitter = check_cv(cv, targets.as_given(outcomes.y), classifier=classes)
+        if groups is None and dates is not None and isinstance(splitter, BlockKFold):
+            groups = dates.ranks
+    elif n < MIN_SAMPLES + 2:
+        raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
+    elif dates is not None:
+        groups = dates.ranks
+        splitter = ordered_folds(np.unique(groups[_counted(outcomes)]).size)
+    elif classes:
+        return _stratified(outcomes)
+    else:
+        splitter = default_folds(n)
+    return splitter, _parts(splitter, X, outcomes, groups)
+
+
+def _parts(splitter: Any, X: Any, outcomes: Outcomes, groups: Any) -> Parts:
+    """Divide samples, and check that each part to learn from is enough."""
+    targets, samples, groups = outcomes.targets, np.arange(len(outcomes.y)), computed(groups)
+    blocks = isinstance(splitter, BlockKFold)
+    if blocks and outcomes.weights is not None:
+        check_consistent_length(samples, groups)
+        X = samples = _counted(outcomes)  # of X, blocks need no more than the number
+        groups = None if groups is None else np.asarray(groups)[samples]
+    for split in splitter.split(X, targets.as_given(outcomes.y[samples]), groups):
         train, test = (samples[part] for part in split)
-        if not weighted and len(train) < MIN_SAMPLES:
+        if blocks and targets.classes is not None:
+            check_classes_to_learn(targets.codes(outcomes.y), targets.classes, train, test)
+        if outcomes.weights is None and len(train) < MIN_SAMPLES:
             raise ValueError(
                 f"A fold has {len(train)} training samples, but the groups need at least "
                 f"{MIN_SAMPLES}; use fewer folds."
@@ -423,9 +455,36 @@ def splits(
         yield train, test
 
 
-def ordered_folds(n: int) -> KFold:
-    """Five folds of consecutive samples."""
-    return KFold(min(_SPLITS, n))
+def _counted(outcomes: Outcomes) -> IndexArray:
+    """Return the samples that have weight."""
+    weights = outcomes.weights
+    return np.arange(len(outcomes.y)) if weights is None else np.flatnonzero(weights > 0)
+
+
+def check_classes_to_learn(
+    codes: IndexArray, classes: npt.NDArray[Any], train: IndexArray, test: IndexArray
+) -> None:
+    """Raise if a class is nowhere but in the block held out, or in the gap around it."""
+    lacking = np.setdiff1d(codes, codes[train])
+    if lacking.size:
+        raise ValueError(
+            f"No sample of the class {classes.tolist()[lacking[0]]!r} is left to learn from when a "
+            f"block of {len(test)} samples, consecutive in time, is held out: pass another cv, "
+            "such as StratifiedKFold(5, shuffle=True)."
+        )
+
+
+def ordered_folds(n_dates: int, gap: int = 0) -> BlockKFold:
+    """Five blocks of consecutive dates."""
+    return BlockKFold(max(2, min(_SPLITS, n_dates)), gap=gap)
+
+
+def folds_in_words(splitter: Any) -> str:
+    """Say which samples are held out together, if it is because of time; else nothing."""
+    if not isinstance(splitter, BlockKFold):
+        return ""
+    gap = f", with a gap of {splitter.gap} on either side" if splitter.gap else ""
+    return f"{splitter.n_splits} blocks of samples consecutive in time, held out in turn{gap}"
 
 
 def default_folds(n: int) -> RepeatedKFold:
@@ -433,19 +492,17 @@ def default_folds(n: int) -> RepeatedKFold:
     return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=_repeats(n), random_state=0)
 
 
-def _stratified(outcomes: Outcomes) -> Iterator[tuple[IndexArray, IndexArray]]:
+def _stratified(outcomes: Outcomes) -> tuple[Any, Parts]:
     """Default folds for classes, of the samples that have weight."""
     codes = outcomes.targets.codes(outcomes.y)
-    samples = np.arange(codes.size)
-    if outcomes.weights is not None:
-        samples = samples[outcomes.weights > 0]
+    samples = _counted(outcomes)
     own = codes[samples]
+    splitter = stratified_folds(own)
     with warnings.catch_warnings():
         # A class with one sample is missing from the training part of a fold.
         warnings.filterwarnings("ignore", message="The least populated class in y")
-        parts = list(stratified_folds(own).split(own, own))
-    for train, test in parts:
-        yield samples[train], samples[test]
+        parts = list(splitter.split(own, own))
+    return splitter, ((samples[train], samples[test]) for train, test in parts)
 
 
 def stratified_folds(codes: IndexArray) -> RepeatedStratifiedKFold:
@@ -516,40 +573,49 @@ def _score_combinations(
     standard = candidates.units == "standardized"
     mean, scale = (statistics.mean, statistics.scale) if standard else (None, None)
     places: dict[bytes, int] = {}
-    which, sizes, centers = [], [], []
+    which, counts, centers, scales = [], [], [], []
 
     def distinct() -> Iterator[Grouping]:
         """Neighbouring tolerances often give the same groups."""
         for grouping in _groupings(candidates, statistics):
             if grouping is None:
                 which.append(_LEFT_OUT)
-                sizes.append(np.nan)
+                counts.append(np.nan)
                 continue
             key = grouping.labels.tobytes() + np.sign(grouping.factors).tobytes()
             new = key not in places
             which.append(places.setdefault(key, len(places)))
-            sizes.append(grouping.n_groups)
+            counts.append(grouping.n_groups)
             if new:
                 center = np.zeros_like(statistics.mean) if standard else statistics.mean
                 centers.append(centers_of_means(center, *grouping))
+                scales.append(np.sqrt(grouping.sizes) if candidates.by_size else None)
                 yield grouping
 
     scores = np.array(
         [
-            score(fold.train, fold.test, *(_filled(part, centers[number]) for part in parts))
+            score(
+                fold.train,
+                fold.test,
+                *(_prepared(part, centers[number], scales[number]) for part in parts),
+            )
             for number, parts in enumerate(fold.reduced(distinct(), mean, scale))
         ]
     )
     scores = np.concatenate([scores, np.full_like(scores[:1], np.nan)])  # for what is left out
     return FoldScores(
-        scores[which], np.array(sizes), float(fold.train.n_samples), float(fold.test.n_samples)
+        scores[which], np.array(counts), float(fold.train.n_samples), float(fold.test.n_samples)
     )
 
 
-def _filled(reduced: npt.NDArray[Any], center: FloatArray) -> npt.NDArray[Any]:
-    """Replace missing means, as the chosen model will."""
+def _prepared(
+    reduced: npt.NDArray[Any], center: FloatArray, scale: FloatArray | None
+) -> npt.NDArray[Any]:
+    """Replace missing means, as the chosen model will, and scale all; the type says how precise."""
     missing = np.isnan(reduced)
-    return np.where(missing, center.astype(reduced.dtype), reduced) if missing.any() else reduced
+    if missing.any():
+        reduced = np.where(missing, center.astype(reduced.dtype), reduced)
+    return reduced if scale is None else reduced * scale.astype(reduced.dtype)
 
 
 def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping | None]:

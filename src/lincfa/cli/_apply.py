@@ -39,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
     arguments.check_options(options)
     from ._dask import computing
     from ._select import naming, require_features, select_columns, usable_rows
+    from ._time import lag_as_fitted
     from ._write import output_paths, replacing, write_reduced
 
     terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
@@ -55,6 +56,7 @@ def run(options: argparse.Namespace) -> int:
     with replacing([path]) as parts, computing(arguments.scheduler_of(options), terminal) as step:
         with step(f"reading {options.data}"):
             data = arguments.open_options(options, model=model)
+            data = lag_as_fitted(data, model, terminal)
             features = data.columns_of(model)
             require_features(data, features, options.groups)
             dropped = set(select_columns(data, options.drop))

@@ -59,7 +59,7 @@ def add_data(
     parser.add_argument(
         "data",
         help="table with one row per sample, or field: .csv, .tsv or .txt (also .gz, .bz2, .xz, "
-        ".zst), .parquet, .feather, .nc or .zarr; - reads CSV from standard input",
+        ".zst), .parquet, .feather, .nc, .cdf or .zarr; - reads CSV from standard input",
     )
     if target:
         parser.add_argument(
@@ -70,6 +70,12 @@ def add_data(
             help="what to predict: numbers, or labels of classes (text, categories or booleans); "
             "also a pattern such as 'y*', and the option may be repeated, for several targets with "
             "one set of groups",
+        )
+        parser.add_argument(
+            "--target-file",
+            metavar="FILE",
+            help="take the target from this file, in any of these formats, by the dates of both "
+            "(default: from the data)",
         )
         parser.add_argument(
             "--classes",
@@ -108,7 +114,15 @@ def add_data(
         "--samples",
         metavar="DIMENSION",
         help="dimension of the samples in a NetCDF file or Zarr store (default: that of the "
-        "target, or of the fit)",
+        "target, or of time)",
+    )
+    parser.add_argument(
+        "--dates",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+        help="column of a table with the dates of its rows, or several such as year month "
+        "(default: the only column of dates in order)",
     )
 
 
@@ -145,13 +159,30 @@ def check_options(options: argparse.Namespace) -> None:
         options.refuse("--json and --output - both print to standard output; give one of the two")
     if options.samples is not None and not format.is_grid:
         options.refuse("--samples is for NetCDF files and Zarr stores")
+    if getattr(options, "area_weights", False) and not format.is_grid:
+        options.refuse("--area-weights is for NetCDF files and Zarr stores, which have latitudes")
     if options.separator is not None and format.kind != "csv":
         options.refuse("--separator is for CSV files")
+    target_file = getattr(options, "target_file", None)
+    files = [format] if target_file is None else [format, format_of(target_file)]
+    if options.dates and all(each.is_grid for each in files):
+        options.refuse("--dates is for tables; fields have a coordinate of time")
+    if getattr(options, "folds", None) == "shuffled" and options.gap is not None:
+        options.refuse("--gap is for --folds blocks")
+    lags = getattr(options, "lags", [])
+    if len({*lags}) < len(lags):
+        options.refuse("--lags must be different numbers")
     if getattr(options, "dask", None) is not None and format.kind not in ("parquet", "zarr"):
         name = "standard input" if options.data == "-" else options.data
         options.refuse(f"--dask reads Parquet files, folders of them and Zarr stores, not {name}")
-    if scheduler_of(options) is not None and output == "-":
+    if scheduler_of(options) is None:
+        return
+    if output == "-":
         options.refuse("data read in chunks are written into a folder; name it with --output")
+    for option in ("target_file", "lags", "lead"):
+        if getattr(options, option, None):
+            name = f"--{option.replace('_', '-')}"
+            options.refuse(f"{name} is for data in memory, and these are read in chunks")
 
 
 def scheduler_of(options: argparse.Namespace) -> str | None:
@@ -164,7 +195,9 @@ def scheduler_of(options: argparse.Namespace) -> str | None:
     return "threads" if where is None and format_of(options.data).is_folder else where
 
 
-def open_options(options: argparse.Namespace, *, model: Any = None) -> "DataFile":
+def open_options(
+    options: argparse.Namespace, *, targets: Sequence[str] = (), model: Any = None
+) -> "DataFile":
     from ._files import open_data
 
     where = scheduler_of(options)
@@ -172,16 +205,17 @@ def open_options(options: argparse.Namespace, *, model: Any = None) -> "DataFile
         options.data,
         separator=options.separator,
         samples=options.samples,
-        targets=getattr(options, "target", ()),
+        targets=targets,
         classes=getattr(options, "classes", False),
         model=model,
         in_chunks=where is not None,
         scheduler="://" in (where or ""),
         codes=options.missing_code,
+        dates=() if getattr(options, "target_file", None) else options.dates,
     )
 
 
-def add_split(parser: argparse._ActionsContainer) -> None:
+def add_test(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--test",
         type=_number("a share from 0 to below 1", lambda value: 0 <= value < 1),
@@ -189,13 +223,39 @@ def add_split(parser: argparse._ActionsContainer) -> None:
         help="share of the rows that the groups are not learned from but scored on (default: 0.3, "
         "or 0 with fewer than 20 rows); 0 learns from all and scores nothing",
     )
-    parser.add_argument(
-        "--split",
-        choices=("random", "time"),
-        default="random",
-        help="hold out rows at random (default), or the last ones, for rows in the order of time",
-    )
     parser.add_argument("--seed", type=natural, default=0, help="seed of the split (default: 0)")
+
+
+def add_time(parser: argparse.ArgumentParser, what: str) -> None:
+    group = parser.add_argument_group("samples in time")
+    group.add_argument(
+        "--folds",
+        choices=("blocks", "shuffled"),
+        help=f"{what} (default: blocks where the rows have dates)",
+    )
+    group.add_argument(
+        "--gap",
+        type=natural,
+        metavar="N",
+        help="dates next to a block that are neither held out nor learned from (default: the lead "
+        "and the largest lag together)",
+    )
+    group.add_argument(
+        "--lags",
+        nargs="+",
+        type=lag,
+        default=[],
+        metavar="K",
+        help="take features from so many steps before, such as 0 1 2; features of different lags "
+        "never merge (default: 0, the date itself)",
+    )
+    group.add_argument(
+        "--lead",
+        type=natural,
+        default=0,
+        metavar="N",
+        help="predict the target so many steps later (default: 0)",
+    )
 
 
 def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> None:
@@ -229,6 +289,53 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
     add_signed(parser, "; best together with --min-correlation")
 
 
+def add_neighbours(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--connectivity",
+        choices=("grid", "chain", "stations"),
+        help="merge neighbours only: adjacent cells of a NetCDF file or Zarr store, adjacent "
+        "columns, as in a spectrum, or stations within --radius-km (default: any features may "
+        "merge)",
+    )
+    parser.add_argument(
+        "--stations",
+        metavar="FILE",
+        help="table with the name, latitude and longitude of the columns, for --connectivity "
+        "stations (default: coordinates of the field)",
+    )
+    parser.add_argument(
+        "--radius-km",
+        type=distance,
+        metavar="R",
+        help="stations at most so far apart are neighbours",
+    )
+
+
+def check_neighbours(options: argparse.Namespace) -> None:
+    """End with an error of usage if options of neighbours do not fit each other or the format."""
+    from ._files import format_of
+
+    if options.connectivity == "grid" and not format_of(options.data).is_grid:
+        options.refuse(
+            "--connectivity grid is for NetCDF files and Zarr stores; for adjacent columns use "
+            "--connectivity chain"
+        )
+    if options.connectivity == "stations" and options.radius_km is None:
+        options.refuse("--connectivity stations needs --radius-km")
+    if options.radius_km is not None and options.connectivity != "stations":
+        options.refuse("--radius-km is for --connectivity stations")
+    if options.stations is not None and options.connectivity != "stations":
+        options.refuse("--stations is for --connectivity stations")
+
+
+def add_area_weights(parser: argparse._ActionsContainer, effect: str = "") -> None:
+    parser.add_argument(
+        "--area-weights",
+        action="store_true",
+        help=f"let cells of a field count by their area, the cosine of the latitude{effect}",
+    )
+
+
 def add_signed(parser: argparse._ActionsContainer, advice: str = "") -> None:
     parser.add_argument(
         "--signed",
@@ -242,6 +349,14 @@ def natural(text: str) -> int:
     if not text.isdecimal() or int(text) >= 2**31:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2147483647")
     return int(text)
+
+
+def lag(text: str) -> int:
+    try:
+        return natural(text)
+    except argparse.ArgumentTypeError as error:
+        hint = "separate lags by spaces" if "," in text else "the future is for --lead"
+        raise argparse.ArgumentTypeError(f"{error}; {hint}") from None
 
 
 def positive(text: str) -> int:
@@ -264,6 +379,9 @@ def _number(
         raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
 
     return read
+
+
+distance = _number("a positive number of kilometres", lambda value: value > 0)
 
 
 def place_to_compute(text: str) -> str:

@@ -41,7 +41,8 @@ def add(commands: Any) -> None:
         "by repeated cross-validation on the rows of a table.",
         examples="  lincfa compare data.csv --target y\n"
         "  lincfa compare data.csv --target y1 --target y2\n"
-        "  lincfa compare series.parquet --target y --split time --folds 10",
+        "  lincfa compare field.nc --target rain --connectivity grid --area-weights\n"
+        "  lincfa compare series.parquet --target y --folds blocks --n-folds 10",
     )
     arguments.add_data(
         parser,
@@ -57,8 +58,10 @@ def add(commands: Any) -> None:
         "allows; SLOPE only where sortedl1 is installed)",
     )
     arguments.add_signed(parser)
+    arguments.add_neighbours(parser)
+    arguments.add_area_weights(parser)
     parser.add_argument(
-        "--folds",
+        "--n-folds",
         type=arguments.positive,
         default=5,
         metavar="N",
@@ -69,13 +72,7 @@ def add(commands: Any) -> None:
         type=arguments.positive,
         default=3,
         metavar="N",
-        help="number of times to split into folds (default: 3; once with --split time)",
-    )
-    parser.add_argument(
-        "--split",
-        choices=("random", "time"),
-        default="random",
-        help="folds of random rows (default), or of consecutive ones, for rows in order of time",
+        help="number of times to split into folds (default: 3; once with --folds blocks)",
     )
     parser.add_argument(
         "--seed", type=arguments.natural, default=0, help="seed of the folds (default: 0)"
@@ -87,29 +84,37 @@ def add(commands: Any) -> None:
         metavar="N",
         help="number of processes (default: 1, for fair times)",
     )
+    arguments.add_time(parser, "folds of consecutive dates, or of rows at random")
     arguments.add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     from . import _select as select
+    from . import _time as time
+    from ._folds import folds_of
+    from ._neighbours import structure_of
 
     if options.missing == "pairwise":
         options.refuse(
             "--missing pairwise is for lincfa reduce; the methods compared need complete rows, "
             "such as --missing drop leaves"
         )
-    if options.folds < 2:
-        options.refuse("--folds must be at least 2")
+    if options.n_folds < 2:
+        options.refuse("--n-folds must be at least 2")
     for name in options.method or ():
         if name not in METHODS + CLASSIFIERS:
             known = ", ".join(dict.fromkeys(METHODS + CLASSIFIERS))
             options.refuse(f"--method {name!r} is not one of: {known}")
+    arguments.check_neighbours(options)
     arguments.check_options(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.json)
     with terminal.busy(f"reading {options.data}"):
-        data = arguments.open_options(options)
-    names = select.select_targets(data, options.target)
-    features, _ = select.assign_roles(data, names, options.drop, [], terminal, fate="left out")
+        data, names, unshifted = time.open_with_targets(options, terminal)
+    folds = folds_of(options, data, terminal)
+    features, _ = select.assign_roles(
+        data, names, options.drop, unshifted, terminal, fate="left out"
+    )
+    data, features, _ = time.with_lags(data, features, [], options, terminal)
     targets = select.read_targets(data, names, options.classes, terminal)
     for name in options.method or ():
         if name not in (CLASSIFIERS if targets.are_classes else METHODS):
@@ -120,7 +125,13 @@ def run(options: argparse.Namespace) -> int:
     ).known
     if rows.size > 1:
         select.require_variation(data, targets, rows)
-    X = data.flat_features(features, rows)
+    cv, dates = options.n_folds, None
+    if folds.in_blocks:
+        from ..timeseries import BlockKFold
+
+        cv, dates = BlockKFold(options.n_folds, gap=folds.gap), folds.ranks(rows)
+    structure = structure_of(data, features, options, terminal)
+    X = data.features(features, rows)
     source = data.source
     del data  # its memory is needed for the methods
     from .. import compare
@@ -134,10 +145,13 @@ def run(options: argparse.Namespace) -> int:
             X,
             targets.of(rows),
             methods=options.method,
-            cv=options.folds,
+            cv=cv,
             n_repeats=options.repeats,
-            ordered=options.split == "time",
+            ordered=folds.in_blocks,
+            groups=dates,
             signed=options.signed,
+            feature_weights="area" if options.area_weights else None,
+            **structure,
             target="classes" if targets.are_classes else None,
             random_state=options.seed,
             n_jobs=options.workers,

@@ -16,7 +16,7 @@ def add(commands: Any) -> None:
         help="explain why two features merge, or why they do not",
         description="Compares the linear regression on two features with that on their mean, and\n"
         "explains what the mean costs and what it saves; on the rows that lincfa reduce\n"
-        "learns from, if --test, --split, --seed, --drop and --missing are the same, and\n"
+        "learns from, if --test, --folds, --seed, --drop and --missing are the same, and\n"
         "in which both features are present.",
         examples="  lincfa explain data.csv --target y A B\n"
         "  lincfa explain data.csv --target y1 --target y2 A B\n"
@@ -34,32 +34,37 @@ def add(commands: Any) -> None:
     parser.add_argument("a", metavar="A", help="a feature")
     parser.add_argument("b", metavar="B", help="another feature")
     arguments.add_merging(parser, search=False)
-    arguments.add_split(parser.add_argument_group("rows, as lincfa reduce learns from them"))
+    arguments.add_area_weights(parser)
+    arguments.add_test(parser.add_argument_group("rows, as lincfa reduce learns from them"))
+    arguments.add_time(parser, "hold out the last rows, or rows at random")
     arguments.add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     from . import _select as select
+    from . import _time as time
+    from ._folds import folds_of
 
     arguments.check_options(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.json)
     pair = [options.a, options.b]
     if options.a == options.b or {*pair} & {*options.target}:
         options.refuse("the two features and the target must be three different columns")
+    # The noise "full" depends on all features; so do the rows that are left with "drop".
+    is_full = options.noise == "full"
     with terminal.busy(f"reading {options.data}"):
-        data = arguments.open_options(options)
-    names = select.select_targets(data, options.target)
+        data, names, unshifted = time.open_with_targets(options, terminal)
+        folds = folds_of(options, data, terminal)
+    dropped = select.select_columns(data, options.drop)
+    shown = terminal if is_full else None
+    features, _ = select.assign_roles(data, names, options.drop, unshifted, shown, fate="left out")
+    data, features, _ = time.with_lags(data, features, [], options, terminal)
     for name in select.select_columns(data, pair, patterns=False):
         if name in names:
             raise ValueError(f"column {name!r} is a target, and so no feature to explain")
     data.require_numeric(pair)
-    for name in sorted({*select.select_columns(data, options.drop)} & {*pair}):
+    for name in sorted({*dropped} & {*pair}):
         raise ValueError(f"column {name!r} is to be explained and cannot be dropped")
-    # The noise "full" depends on all features; so do the rows that are left with "drop".
-    is_full = options.noise == "full"
-    features, _ = select.assign_roles(
-        data, names, options.drop, [], terminal if is_full else None, fate="left out"
-    )
     targets = select.read_targets(data, names, options.classes, terminal)
     needs_all = is_full or options.missing == "drop"
     chosen = set(features)
@@ -75,22 +80,24 @@ def run(options: argparse.Namespace) -> int:
     complete = select.usable_rows(
         data, used, missing, terminal, targets=targets, advice=advice
     ).known
-    rows = select.split_rows(data, complete, targets, options, terminal).train
+    rows = select.split_rows(data, complete, targets, options, folds, terminal).train
     if missing == "pairwise":
         rows = select.rows_of_pair(data, pair, rows, terminal)
     select.require_variation(data, targets, rows)
     from .. import explain_pair
     from ..report._findings import plain
 
+    columns = features if is_full else pair
     with select.naming(data.source):
         explanation = explain_pair(
-            data.flat_features(features if is_full else pair, rows),
+            data.flat_features(columns, rows),
             targets.of(rows),
             *pair,
             tolerance=options.tolerance,
             noise=options.noise,
             min_correlation=options.min_correlation,
             signed=options.signed,
+            feature_weights=select.area_weights(data, columns, options),
             target="classes" if targets.are_classes else None,
         )
     terminal.print(f"{explanation} This is from {rows.size} rows.", prose=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..report._findings import Findings
-    from ._files import DataFile
+    from ._folds import Folds
     from ._select import RowSplit, Targets, UsableRows
 
 _EXAMPLES = """\
@@ -26,12 +26,14 @@ _EXAMPLES = """\
   lincfa reduce data.csv --target y --tolerance 1
   lincfa reduce data.csv --target y1 --target y2
   lincfa reduce data.csv --target code --classes
-  lincfa reduce field.nc --target rain --strategy agglomerative --n-groups 12 --units original
-  lincfa reduce field.nc --target rain --connectivity grid --split time
-  lincfa reduce prices.parquet --target return --split time --keep date
+  lincfa reduce field.nc --target rain --n-groups 12 --units original
+  lincfa reduce field.nc --target rain --connectivity grid --area-weights
+  lincfa reduce sst.nc --target-file index.csv --target nino34 --lead 3
+  lincfa reduce t2m.nc --target rain --connectivity stations --radius-km 80
+  lincfa reduce prices.parquet --target return --gap 5 --keep date
   lincfa reduce stations.csv --target y --missing pairwise --missing-code -9999
   lincfa reduce folder --target y --dask processes --output reduced
-  zcat data.csv.gz | lincfa reduce - --target y --output - --no-report --force > reduced.csv"""
+  zcat d.csv.gz | lincfa reduce - --target y --output - --no-report > new.csv"""
 
 
 _FEWEST_FOR_CHOICE = 10  # rows to learn from; fewer say next to nothing about a choice
@@ -75,11 +77,9 @@ def add(commands: Any) -> None:
         "agglomerative)",
     )
     arguments.add_merging(merging)
-    merging.add_argument(
-        "--connectivity",
-        choices=("grid", "chain"),
-        help="merge neighbours only: adjacent cells of a NetCDF file or Zarr store, or adjacent "
-        "columns, as in a spectrum (default: any features may merge)",
+    arguments.add_neighbours(merging)
+    arguments.add_area_weights(
+        merging, "; with --units original, means of groups are then area means"
     )
     merging.add_argument(
         "--n-groups",
@@ -93,7 +93,12 @@ def add(commands: Any) -> None:
         default="standardized",
         help="average standardised columns (default), or columns as they are",
     )
-    arguments.add_split(parser.add_argument_group("rows held out for the scores"))
+    arguments.add_test(parser.add_argument_group("rows held out for the scores"))
+    arguments.add_time(
+        parser,
+        "hold out the last dates for the scores, and blocks of the others in turn to choose how to "
+        "merge; or rows at random",
+    )
     output = parser.add_argument_group("what to write")
     arguments.add_output(output)
     output.add_argument(
@@ -112,9 +117,14 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     _check_options(options)
+    import numpy as np
+
     from .._data._checks import ManyGroupsWarning
     from . import _select as select
+    from . import _time as time
     from ._dask import computing
+    from ._folds import folds_of
+    from ._neighbours import structure_of
     from ._select import naming
     from ._write import naming_file, output_paths, replacing, write_reduced
 
@@ -127,11 +137,11 @@ def run(options: argparse.Namespace) -> int:
     # The workers stop before what they may have written in part is removed.
     with replacing(list(paths.values())) as parts, computing(where, terminal) as step:
         with step(f"reading {options.data}"):
-            data = arguments.open_options(options)
-            if data.sample_dim == "time" and options.split == "random":
-                terminal.note("rows are held out at random; --split time holds out the last ones")
-            names = select.select_targets(data, options.target)
-            features, kept = select.assign_roles(data, names, options.drop, options.keep, terminal)
+            data, names, unshifted = time.open_with_targets(options, terminal)
+            folds = folds_of(options, data, terminal)
+            keep = [*options.keep, *unshifted]
+            features, kept = select.assign_roles(data, names, options.drop, keep, terminal)
+            data, features, kept = time.with_lags(data, features, kept, options, terminal)
             targets = select.read_targets(data, names, options.classes, terminal)
             rows = select.usable_rows(
                 data,
@@ -142,18 +152,17 @@ def run(options: argparse.Namespace) -> int:
                 reduces=True,
                 advice=(select.PAIRWISE, select.DROP_COLUMN),
             )
-            split = select.split_rows(data, rows.known, targets, options, terminal)
+            split = select.split_rows(data, rows.known, targets, options, folds, terminal)
             select.require_variation(data, targets, split.train, "every row to learn from")
             features, without = select.with_values(data, features, split.train, terminal)
             kept += without
-            with naming(data.source):
-                common = _parameters(options, data, features)
+            common = _parameters(options) | structure_of(data, features, options, terminal)
             X = data.features(features, split.train)
             shape = (split.train.size, len(features))
-            choice = _choice(options, data.in_chunks, *shape, targets.are_classes)
+            choice = _choice(options, folds, data.in_chunks, *shape, targets.are_classes)
         merging = step(f"merging {len(features)} features")
         with naming(data.source), merging, terminal.warnings_as_notes(ManyGroupsWarning):
-            model, choice = _fit(options, common, choice, X, targets, split)
+            model, choice = _fit(options, common, choice, X, targets, split, folds)
         if choice.is_fallback:
             terminal.note(f"merged {choice.words}")
         outcome = _Outcome(
@@ -164,6 +173,7 @@ def run(options: argparse.Namespace) -> int:
             features,
             rows,
             split,
+            folds,
             targets,
             options,
             terminal,
@@ -177,12 +187,11 @@ def run(options: argparse.Namespace) -> int:
                 reduced = data.transform(outcome.reducer, features, rows.reduced)
                 scores, findings = outcome.score_reduced(reduced, rows.reduced, scored)
             else:
-                X_test, X_unknown = (
-                    data.features(features, part) for part in (split.test, rows.unknown)
-                )
+                rest = np.setdiff1d(rows.reduced, np.union1d(split.train, split.test))
+                X_test, X_rest = (data.features(features, part) for part in (split.test, rest))
                 data = data.only(keep)  # its memory is needed for the scores
                 scores, findings = outcome.score(X, X_test if scored else None)
-                parts_of_X = ((split.train, X), (split.test, X_test), (rows.unknown, X_unknown))
+                parts_of_X = ((split.train, X), (split.test, X_test), (rest, X_rest))
                 reduced = _in_order(outcome.reducer, parts_of_X)
         with step("writing"):
             outcome.reducer.save(parts[paths["--groups"]])
@@ -203,17 +212,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_options(options: argparse.Namespace) -> None:
-    from ._files import format_of
-
     if options.n_groups is not None and options.strategy in ("sequential", "centroid"):
         options.refuse("--n-groups needs --strategy agglomerative or joint")
     if options.n_groups is not None and options.tolerance is not None:
         options.refuse("give --n-groups or --tolerance, not both")
-    if options.connectivity == "grid" and not format_of(options.data).is_grid:
-        options.refuse(
-            "--connectivity grid is for NetCDF files and Zarr stores; for adjacent columns use "
-            "--connectivity chain"
-        )
+    arguments.check_neighbours(options)
     arguments.check_options(options)
     for option, path in (("--groups", options.groups), ("--report", options.report)):
         if path == "-":
@@ -222,30 +225,14 @@ def _check_options(options: argparse.Namespace) -> None:
         options.refuse(f"--report writes .html or .json, not {options.report!r}")
 
 
-def _parameters(
-    options: argparse.Namespace, data: "DataFile", features: Sequence[str]
-) -> dict[str, Any]:
-    """Return parameters for any model; raise if there are no such neighbours."""
-    chosen = set(features)
-    gridded = [each for each in data.variables if not chosen.isdisjoint(each.columns)]
-    if options.connectivity == "grid" and not gridded:
-        raise ValueError(
-            "no feature is a cell of a grid, which --connectivity grid needs; for adjacent columns "
-            "use --connectivity chain"
-        )
-    for each in gridded:
-        if options.connectivity == "chain" and len(each.dims) > 1:
-            raise ValueError(
-                f"--connectivity chain is for features in a row, but the cells of {each.name!r} "
-                f"have the dimensions {', '.join(each.dims)}; use --connectivity grid"
-            )
+def _parameters(options: argparse.Namespace) -> dict[str, Any]:
+    """Return parameters for any model."""
     return {
         "noise": options.noise,
         "signed": options.signed,
         "missing": "pairwise" if options.missing == "pairwise" else "error",
-        "connectivity": options.connectivity,
+        "feature_weights": "area" if options.area_weights else None,
         "units": options.units,
-        "sample_dim": data.sample_dim if gridded else None,
     }
 
 
@@ -270,7 +257,12 @@ class _Choice:
 
 
 def _choice(
-    options: argparse.Namespace, in_chunks: bool, n_rows: int, width: int, classes: bool
+    options: argparse.Namespace,
+    folds: "Folds",
+    in_chunks: bool,
+    n_rows: int,
+    width: int,
+    classes: bool,
 ) -> _Choice:
     """Decide how to merge: as the options say, or else as is safest in about a minute."""
     from .._search._duration import estimated_seconds
@@ -284,8 +276,8 @@ def _choice(
         return _Choice("paper's rule", f"because the data are read in chunks; {_ANYWAY}")
     if n_rows < _FEWEST_FOR_CHOICE:
         return _Choice("paper's rule", f"because {n_rows} rows are too few for cross-validation")
-    folds = ordered_folds(n_rows) if options.split == "time" else default_folds(n_rows)
-    seconds = estimated_seconds(n_rows, width, folds.get_n_splits())
+    splitter: Any = ordered_folds(n_rows) if folds.in_blocks else default_folds(n_rows)
+    seconds = estimated_seconds(n_rows, width, splitter.get_n_splits())
     seconds *= _LONGER_FOR_CLASSES if classes else 1
     if seconds > _LONGEST:
         minutes = f"{max(2, round(seconds / 60))} minutes"
@@ -305,23 +297,22 @@ def _fit(
     X: Any,
     targets: "Targets",
     split: "RowSplit",
+    folds: "Folds",
 ) -> tuple[Any, _Choice]:
     """Fit the model that was decided on; the paper's rule if the data do not allow the choice."""
     from .. import LinCFA, LinCFAClassifierCV, LinCFACV
 
     y = targets.of(split.train)
     if choice.by == "cross-validation":
-        from .._search._folds import ordered_folds
-
         own: dict[str, Any] = {}
         if options.strategy is not None:
             own["strategies"] = (options.strategy,)
         if options.min_correlation is not None:
             own["min_correlations"] = (options.min_correlation,)
-        folds = ordered_folds(len(y)) if options.split == "time" else None
         search: Any = LinCFAClassifierCV if targets.are_classes else LinCFACV
         try:
-            return search(cv=folds, **own, **common).fit(X, y), choice
+            cv, dates = _splitter(folds, split.train, targets)
+            return search(cv=cv, **own, **common).fit(X, y, groups=dates), choice
         except ValueError as error:
             if options.tolerance == "cv":
                 raise
@@ -339,6 +330,22 @@ def _fit(
         **common,
     )
     return model.fit(X, y), choice
+
+
+def _splitter(folds: "Folds", rows: "npt.NDArray[np.intp]", targets: "Targets") -> tuple[Any, Any]:
+    """Return the folds by which to choose, and what they need to know of the rows."""
+    import numpy as np
+
+    from .._search._folds import default_folds, ordered_folds, stratified_folds
+
+    if folds.in_blocks:
+        ranks = folds.ranks(rows)
+        return ordered_folds(int(ranks.max()) + 1, folds.gap), ranks
+    if folds.dates is None:
+        return None, None
+    if targets.are_classes:
+        return stratified_folds(np.unique(targets.of(rows), return_inverse=True)[1]), None
+    return default_folds(rows.size), None
 
 
 def _can_be_scored(targets: "Targets", split: "RowSplit", terminal: Terminal) -> bool:
@@ -385,6 +392,7 @@ class _Outcome:
     features: list[str]
     rows: "UsableRows"
     split: "RowSplit"
+    folds: "Folds"
     targets: "Targets"
     options: argparse.Namespace
     terminal: Terminal
@@ -401,9 +409,11 @@ class _Outcome:
 
     @cached_property
     def data(self) -> dict[str, str | int]:
+        other = self.options.target_file
         return {
             "file": self.source,
             **_fingerprint(self.options.data),
+            **({} if other is None else {"target file": other}),
             self.targets.noun: self.targets.listed,
             "training samples": self.split.train.size,
             "rows": self.rows.reduced.size,
@@ -428,7 +438,7 @@ class _Outcome:
         from ..report._scores import score_model
 
         y, y_test = self.targets.of(self.split.train), self.targets.of(self.split.test)
-        given = {"X": X, "y": y, "ordered": self.options.split == "time"}
+        given = {"X": X, "y": y, "ordered": self.folds.in_blocks}
         if X_test is not None:
             given |= {"X_test": X_test, "y_test": y_test}
         if self.options.no_report:
@@ -453,7 +463,7 @@ class _Outcome:
         train, test = (rows.searchsorted(part) for part in parts)
         y, y_test = (np.asarray(self.targets.of(part)) for part in parts)
         fitted = fit_on_reduced(self.model, values[train], y)
-        scores, ordered = None, self.options.split == "time"
+        scores, ordered = None, self.folds.in_blocks
         if scored:
             scores = score_on_reduced(self.model, fitted, values[test], y_test, ordered=ordered)
         if self.options.no_report:
@@ -480,7 +490,8 @@ class _Outcome:
         field = self.reducer._columns.field
         variables = () if field is None else field.variables
         adjacent = "" if self.reducer.connectivity is None else "neighbouring "
-        same = " of the same variable" if len(variables) > 1 else ""
+        kinds = ["variable"] * (len(variables) > 1) + ["lag"] * (len({*self.options.lags}) > 1)
+        same = f" of the same {' and '.join(kinds)}" if kinds else ""
         if not adjacent and not same:
             return ""
         fewest = self.reducer.n_connected_components_
@@ -492,13 +503,6 @@ class _Outcome:
         if values.ndim == 0:
             return float(values)
         return dict(zip(self.reducer.target_names_, values.tolist(), strict=True))
-
-    def _chosen(self) -> str:
-        """Return what cross-validation chose, in words."""
-        names = ("tolerance", "min_correlation", "penalty")
-        chosen = {name: getattr(self.model, f"{name}_") for name in names}
-        figures = [f"{name} {value:g}" for name, value in chosen.items() if value is not None]
-        return f"chosen {', '.join([self.model.strategy_, *figures])}"
 
     def print(
         self,
@@ -519,7 +523,7 @@ class _Outcome:
         for text in first:
             terminal.print(f"warning: {text}\n", prose=True)
         if searched:
-            terminal.print(f"merged {self.choice.words}\n{self._chosen()}")
+            terminal.print(f"merged {self.choice.words}\n{summary.choice[0]}")
         terminal.print(str(summary.table(5, options=True)))
         if self._constraint():
             terminal.print(self._constraint())

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -16,7 +16,9 @@ import numpy.typing as npt
 from .._data._names import describe_columns
 from ._codes import note_codes, number_text
 from ._files import DataFile
+from ._files._fields import FieldFile
 from ._files._tables import Indices, looks_numeric, matching
+from ._folds import Folds
 from ._terminal import Terminal
 
 _COMMENTS = 5
@@ -200,6 +202,7 @@ def assign_roles(
     # nothing without a terminal.
     names = data.names
     dropped, kept = set(select_columns(data, drop)), set(select_columns(data, keep))
+    kept.update(data.date_columns)
     for name in sorted(dropped & {*targets, *kept}):
         a = "the" if len(targets) == 1 else "a"
         role = f"{a} target" if name in targets else "to be kept"
@@ -212,7 +215,8 @@ def assign_roles(
     text = [name for name in others if name not in empty and name not in numeric]
     if terminal is not None:
         about = data.coordinates - {data.sample_dim}
-        plain = [name for name in text if name not in data.coordinates]
+        dates = None if data.dates is None else data.dates.name
+        plain = [name for name in text if name not in data.coordinates and name != dates]
         _note(terminal, f"not numeric, {fate}", plain, data.comments)
         _note(terminal, f"coordinates of the samples, {fate}", [n for n in text if n in about])
         masked = _note_masks(data, set(features), empty.intersection(others), terminal)
@@ -268,6 +272,14 @@ def _note(
         terminal.note(f"{what}: {listed}" + (f" ({more})" if more else ""))
 
 
+def area_weights(data: DataFile, names: Sequence[str], options: argparse.Namespace) -> Any:
+    """Return the weights of columns by area, if these are asked for."""
+    if not options.area_weights or not isinstance(data, FieldFile):
+        return None
+    with naming(data.source):
+        return data.area_weights(names)
+
+
 @dataclass(frozen=True)
 class UsableRows:
     """Rows whose features can be averaged, and those of them that have a target; in order."""
@@ -301,7 +313,8 @@ def usable_rows(
     counts = data.count_values(columns)
     for name, row in counts.infinite.items():
         raise ValueError(f"{data.source}: column {name!r} contains infinity (row {row + 1})")
-    known = complete = np.ones(data.n_rows, dtype=np.bool_)
+    there = np.ones(data.n_rows, dtype=np.bool_) if data.has_lags is None else data.has_lags
+    known = complete = there
     for name, present in {} if targets is None else targets.known.items():
         if not present.any():
             raise ValueError(f"{data.source}: the target {name!r} has no value in any row")
@@ -310,7 +323,7 @@ def usable_rows(
         raise ValueError(f"{data.source}: no row has a value of all targets")
     lacking = [name for name in features if counts.missing[name]]
     if lacking and missing != "pairwise":
-        complete = data.complete_rows(lacking)
+        complete = there & data.complete_rows(lacking)
     lost, left_out = known & ~complete, ""
     if lost.any():
         what, where = _missing_values(data), _columns_by_count(lacking, counts.missing)
@@ -330,9 +343,10 @@ def usable_rows(
                 + "".join(f"; {remedy}" for remedy in advice)
             )
         left_out = f"{rows} left out because of {what} in {where}"
-    if not known.all():
-        gaps = {} if targets is None else {n: int((~p).sum()) for n, p in targets.known.items()}
-        _note_unknown(known, complete, gaps, terminal, reduces=reduces)
+    if not known[there].all():
+        flags = {} if targets is None else targets.known
+        gaps = {name: int((there & ~present).sum()) for name, present in flags.items()}
+        _note_unknown(known[there], complete[there], gaps, terminal, reduces=reduces)
     if left_out:
         terminal.note(left_out)
     return UsableRows(np.flatnonzero(complete), np.flatnonzero(known & complete))
@@ -413,7 +427,7 @@ def rows_of_pair(data: DataFile, pair: Sequence[str], rows: Indices, terminal: T
 
 @dataclass(frozen=True)
 class RowSplit:
-    """Rows to learn from and rows held out, both in order, and how they were held out."""
+    """Rows to learn from and rows held out, these in order of time, and how they were held out."""
 
     train: Indices
     test: Indices
@@ -425,9 +439,10 @@ def split_rows(
     rows: Indices,
     targets: Targets,
     options: argparse.Namespace,
+    folds: Folds,
     terminal: Terminal,
 ) -> RowSplit:
-    """Hold out rows; at random, of each class its share, but never all."""
+    """Hold out rows: the last ones, or at random, of each class its share, but never all."""
     share = options.test
     if share is None:
         share = _USUAL_SHARE if rows.size >= _FEWEST_TO_SHARE else 0.0
@@ -435,7 +450,7 @@ def split_rows(
             few = f"{rows.size} rows are too few to hold some out for scores"
             terminal.note(f"{few}; --test SHARE does so anyway")
     count = round(share * rows.size)
-    by_class = targets.are_classes and options.split != "time"
+    by_class = targets.are_classes and not folds.in_blocks
     if by_class:
         labels = targets.of(rows)
         sizes = np.unique(labels, return_counts=True)[1].tolist()
@@ -444,16 +459,11 @@ def split_rows(
     if share and not count:
         each = " of each class" if by_class else ""
         raise ValueError(f"{data.source}: --test {share:g} of {rows.size} rows{each} is no row")
-    if rows.size - count < _FEWEST:
-        raise ValueError(
-            f"{data.source}: {rows.size - count} rows to learn from are too few; at least "
-            f"{_FEWEST} are needed"
-            + (f", besides the {count} held out (--test {share:g})" if count else "")
-        )
-    order, how = rows, "the last ones"
-    if options.split != "time":
-        order = np.random.default_rng(options.seed).permutation(rows)
-        how = f"at random, seed {options.seed}"
+    if folds.in_blocks:
+        train, test = folds.last(rows, count)
+        return _checked_split(data, RowSplit(train, test, "the last ones"), rows, share)
+    order = np.random.default_rng(options.seed).permutation(rows)
+    how = f"at random, seed {options.seed}"
     if by_class:
         codes = np.unique(targets.of(order), return_inverse=True)[1]
         parts = [order[codes == k] for k in range(len(shares))]
@@ -463,7 +473,24 @@ def split_rows(
         )
         how = f"at random within each class, seed {options.seed}"
     train, test = (np.sort(part) for part in np.split(order, [rows.size - count]))
-    return RowSplit(train, test, f"{count} of {rows.size} rows, {how}" if count else "none")
+    return _checked_split(data, RowSplit(train, test, how), rows, share)
+
+
+def _checked_split(data: DataFile, split: RowSplit, rows: Indices, share: float) -> RowSplit:
+    """Return a split with a complete description; raise if too few rows are left to learn from."""
+    n_train, n_test = split.train.size, split.test.size
+    beside = rows.size - n_train - n_test
+    if n_train < _FEWEST:
+        raise ValueError(
+            f"{data.source}: {n_train} rows to learn from are too few; at least {_FEWEST} are "
+            "needed"
+            + (f", besides the {n_test} held out (--test {share:g})" if n_test else "")
+            + (f" and the {beside} next to them (--gap)" if beside else "")
+        )
+    description = f"{n_test} of {rows.size} rows, {split.description}" if n_test else "none"
+    if beside:
+        description += f", and {beside} next to them left out"
+    return replace(split, description=description)
 
 
 def require_variation(

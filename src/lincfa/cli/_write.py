@@ -173,9 +173,16 @@ def _standard_output() -> Iterator[Path]:
             shutil.copyfileobj(file, sys.stdout.buffer)
 
 
+_CODECS = ("compressors", "filters", "serializer", "shards")
+"""How a store in format 3 keeps values, which format 2 does not understand."""
+
+
 def _save(dataset: Any, part: Path, format: Format) -> None:
     """Write a data set; Zarr in format 2, which every reader knows."""
     if format.kind == "zarr":
+        for variable in dataset.variables.values():
+            for name in _CODECS:
+                variable.encoding.pop(name, None)
         dataset.to_zarr(part, mode="w", zarr_format=2, consolidated=True)
         return
     try:

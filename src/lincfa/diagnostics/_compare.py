@@ -3,7 +3,7 @@
 import numbers
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, Literal
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, log_loss, r2_score, root_mean_squared_error
-from sklearn.model_selection import KFold, RepeatedKFold, RepeatedStratifiedKFold, check_cv
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.parallel import Parallel, delayed
@@ -22,16 +22,33 @@ from .._data._checks import (
     MIN_SAMPLES,
     ConstantFeaturesWarning,
     ManyGroupsWarning,
+    computed,
     warn_of_constant,
 )
+from .._data._connectivity import read_structure
+from .._data._dates import Dates
+from .._data._feature_weights import read_feature_weights
 from .._data._targets import Targets, one_class
 from .._data._training import Training, read_in_memory
+from .._grouping._constraint import Constraint
 from .._lincfa import LinCFA
 from .._lincfa_classifier_cv import LinCFAClassifierCV
 from .._lincfa_cv import LinCFACV
-from .._model._parameters import check_strategy, check_target_kind, is_count, listed
+from .._model._parameters import (
+    check_sample_dim,
+    check_strategy,
+    check_target_kind,
+    is_count,
+    listed,
+)
 from .._model._regression import RidgeRegression, precision_of
-from .._search._folds import default_folds, ordered_folds, stratified_folds
+from .._search._folds import (
+    check_classes_to_learn,
+    default_folds,
+    folds_in_words,
+    ordered_folds,
+    stratified_folds,
+)
 from .._statistics import ArrayStatistics, IndexArray
 from ..baselines import (
     agglomeration,
@@ -46,16 +63,18 @@ from ..baselines import (
     slope,
 )
 from ..theory._arrays import FloatArray
+from ..timeseries import BlockKFold
 from ._comparison import ALL, LOGISTIC, ClassComparison, Comparison
 from ._progress import with_progress
 
 SEARCH = "LinCFACV"
 SLOPE = "SLOPE"
+AGGLOMERATION = "FeatureAgglomeration"
 
 MOST_SQUARE = 4000  # features, up to which methods may need a D × D matrix: 128 MB each
 MOST_WORK = 2e10  # largest n·D·min(n, D) of a fit by singular values: about ten seconds
 
-_SQUARE = ("LinCFA agglomerative", "LinCFA joint", "FeatureAgglomeration")
+_SQUARE = ("LinCFA agglomerative", "LinCFA joint", AGGLOMERATION)
 _SLOW = ("elastic net", SLOPE)
 _WORK = (ALL, "ridge", "PCA", *_SLOW)
 _WORK_FOR_CLASSES = (LOGISTIC, "PCA + LDA")
@@ -72,24 +91,32 @@ class TrainingPart:
 
     n: int
     D: int
-    ordered: bool = False
+    blocks: Sequence[Fold] | None = None  # its folds, where samples are in time order
     strategies: Sequence[str] | None = None  # that the search tries; None for its default
     connectivity: Any = None  # which features are neighbours: those that merge features respect it
+    feature_blocks: IndexArray | None = None  # which never merge in LinCFA and the search
     precision: float | None = None  # of the features; None for that of their type
     signed: bool = False  # whether LinCFA and the search may flip features
     codes: IndexArray | None = None  # numbers of the classes, without gaps
+    weights: FloatArray | None = None  # of the features in means, for LinCFA and the search
 
     @property
     def folds(self) -> Any:
-        """Folds by which a method chooses, contiguous where samples are in time order."""
-        if self.ordered:
-            return ordered_folds(self.n)
+        """Folds by which a method chooses, blocks where samples are in time order."""
+        if self.blocks is not None:
+            return self.blocks
         return default_folds(self.n) if self.codes is None else stratified_folds(self.codes)
 
 
 def _grouped(strategy: Any) -> Callable[[TrainingPart], Any]:
     return lambda part: make_pipeline(
-        LinCFA(strategy=strategy, connectivity=part.connectivity, signed=part.signed),
+        LinCFA(
+            strategy=strategy,
+            connectivity=part.connectivity,
+            blocks=part.feature_blocks,
+            signed=part.signed,
+            feature_weights=part.weights,
+        ),
         RidgeRegression(precision=part.precision),
     )
 
@@ -106,30 +133,40 @@ METHODS: dict[str, Callable[[TrainingPart], Any]] = {
     "LinCFA joint": _grouped("joint"),
     SEARCH: lambda part: LinCFACV(
         strategies=part.strategies,
-        cv=part.folds if part.ordered else None,  # the same folds by default
+        cv=part.blocks,  # by default the same folds as the others
         connectivity=part.connectivity,
+        blocks=part.feature_blocks,
         signed=part.signed,
+        feature_weights=part.weights,
     ),
     ALL: _scaled(lambda part: RidgeRegression(precision=part.precision)),
     "ridge": _scaled(lambda part: ridge(part.folds)),
     "PCA": _scaled(lambda part: pca_regression(part.folds)),
     "PLS": _scaled(lambda part: pls(part.n, part.D, part.folds)),
-    "FeatureAgglomeration": _scaled(lambda part: agglomeration(part.folds, part.connectivity)),
+    AGGLOMERATION: _scaled(lambda part: agglomeration(part.folds, part.connectivity)),
     "elastic net": _scaled(lambda part: elastic_net(part.folds)),
     SLOPE: _scaled(lambda part: slope(part.folds)),
 }
 
 CLASSIFIERS: dict[str, Callable[[TrainingPart], Any]] = {
     "LinCFA": lambda part: make_pipeline(
-        LinCFA(connectivity=part.connectivity, signed=part.signed, target="classes"),
+        LinCFA(
+            connectivity=part.connectivity,
+            blocks=part.feature_blocks,
+            signed=part.signed,
+            feature_weights=part.weights,
+            target="classes",
+        ),
         StandardScaler(),
         logistic_regression(part.folds),
     ),
     "LinCFAClassifierCV": lambda part: LinCFAClassifierCV(
         strategies=part.strategies,
-        cv=part.folds if part.ordered else None,
+        cv=part.blocks,
         connectivity=part.connectivity,
+        blocks=part.feature_blocks,
         signed=part.signed,
+        feature_weights=part.weights,
     ),
     LOGISTIC: _scaled(lambda part: logistic_regression(part.folds)),
     "PCA + LDA": _scaled(lambda part: pca_discriminant(part.n, part.D, part.folds)),
@@ -189,9 +226,14 @@ def compare(
     methods: Sequence[str] | None = None,
     cv: Any = 5,
     n_repeats: int = 3,
-    ordered: bool = False,
+    ordered: bool | None = None,
+    groups: Any = None,
     strategies: Sequence[str] | None = None,
+    connectivity: Any = None,
+    blocks: Any = None,
     signed: bool = False,
+    feature_weights: Any = None,
+    sample_dim: Hashable | None = None,
     target: Literal["numbers", "classes"] | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -219,7 +261,7 @@ def compare(
     - ``"SLOPE"``: 20 penalties to choose from; only where ``sortedl1`` is installed.
 
     All choose by the same folds of the training part, five shuffled ones, repeated while there are
-    fewer than 200 held-out predictions, or five contiguous ones if ``ordered``; and by squared
+    fewer than 200 held-out predictions, or five blocks if ``ordered``; and by squared
     errors, of which LinCFACV truncates the largest, and of nearly equal choices takes the one with
     the fewest groups. See :mod:`lincfa.baselines`. Of several targets each has its own penalty,
     number of components or of clusters; the groups of LinCFA and the components of PLS are those of
@@ -237,7 +279,7 @@ def compare(
       probabilities.
 
     All choose by the same folds of the training part, which are stratified and else as those above,
-    or contiguous if ``ordered``; those with a logistic regression by the log loss, and the others
+    or blocks if ``ordered``; those with a logistic regression by the log loss, and the others
     by the accuracy.
 
     A method that fails on a fold is listed with the reason, without figures.
@@ -245,7 +287,7 @@ def compare(
     Parameters
     ----------
     X : array or data frame of shape (n_samples, n_features), or field
-        For a field in memory, the samples are along the dimension as long as the target.
+        In memory.
     y : array of shape (n_samples,) or (n_samples, n_targets), data frame or Dataset
         The target, or several, one a column; or labels of classes.
     methods : sequence of str, default=None
@@ -256,17 +298,34 @@ def compare(
         net and SLOPE, and of the methods for classes logistic regression and PCA + LDA. They are
         compared anyway if named here.
     cv : int, splitter or iterable, default=5
-        Number of folds, stratified for classes; or the folds themselves, as anywhere in
-        scikit-learn.
+        Number of folds, stratified for classes, or of blocks if ``ordered``; or the folds
+        themselves, as anywhere in scikit-learn.
     n_repeats : int, default=3
-        How often the samples are shuffled and split again, if ``cv`` is a number.
-    ordered : bool, default=False
-        Whether the samples are in time order. Folds are then contiguous, not shuffled and not
-        repeated, and so are those by which the methods choose.
+        How often the samples are shuffled and split again, if ``cv`` is a number. Blocks are not.
+    ordered : bool, default=None
+        Whether folds are blocks of samples that are consecutive in time, by their dates or else in
+        the order of the rows, see :class:`lincfa.timeseries.BlockKFold`; and also those by which
+        the methods choose. None where the samples have dates, or ``cv`` is a ``BlockKFold``: its
+        gap then holds for all of these blocks. False shuffles samples with dates.
+    groups : array of shape (n_samples,), default=None
+        What a ``cv`` such as ``GroupKFold`` keeps together; for blocks the date of each sample.
     strategies : sequence of str, default=None
         Strategies that LinCFACV or LinCFAClassifierCV tries; None for its default.
+    connectivity : {"grid", "chain"}, matrix or sparse matrix, default=None
+        Which features are neighbours, as for :class:`LinCFA`. Those that merge features then merge
+        neighbours only: LinCFA with each strategy, LinCFACV, LinCFAClassifierCV and
+        FeatureAgglomeration, which joins parts without an edge between them where they are closest.
+    blocks : array of shape (n_features,), default=None
+        Labels of features, of which different ones never merge, as for :class:`LinCFA`; so are the
+        variables of a Dataset and the lags of a field. LinCFA, LinCFACV and LinCFAClassifierCV
+        respect them.
     signed : bool, default=False
         Whether LinCFA, LinCFACV and LinCFAClassifierCV may flip the signs of features.
+    feature_weights : array of shape (n_features,) or "area", default=None
+        How much features count in the means of LinCFA, LinCFACV and LinCFAClassifierCV, as for
+        :class:`LinCFA`.
+    sample_dim : hashable, default=None
+        Dimension of the samples of a field; None for the one as long as the target.
     target : {"numbers", "classes"}, default=None
         What y holds. None for classes if it holds text, categories or booleans, and else for
         numbers.
@@ -312,25 +371,56 @@ def compare(
     ±: standard error, corrected for the overlap of training sets.
     """
     check_target_kind(target)
-    training, n_constant = _checked(X, y, target)
+    check_sample_dim(sample_dim)
+    training, varying = _checked(X, y, target, sample_dim)
+    constraint = Constraint(*read_structure(connectivity, blocks, training.columns))
+    structure = constraint.taken(np.flatnonzero(varying))
+    weights = None
+    if feature_weights is not None:
+        weights = read_feature_weights(feature_weights, training.columns)[varying]
     values, targets = training.values, training.targets
     classes = targets.classes is not None
     outcome = targets.codes(training.y) if classes else targets.as_given(training.y)
-    folds = _folds(values, outcome, targets, cv, n_repeats, ordered, random_state)
+    dates = training.dates
+    if ordered is None:
+        ordered = dates is not None or isinstance(cv, BlockKFold)
+    cv = _splitter(cv, n_repeats, ordered, targets, random_state)
+    if groups is not None and isinstance(cv, BlockKFold):
+        dates = Dates("groups", np.asarray(computed(groups)))
+    places = np.arange(len(outcome)) if dates is None else dates.ranks
+    groups = places if isinstance(cv, BlockKFold) else groups
+    folds = _folds(values, outcome, targets, cv, groups)
     n, D = max(len(train) for train, _ in folds), values.shape[1]
     names, notes = chosen_methods(methods, n, D, classes)
     for strategy in [] if strategies is None else listed("strategies", strategies):
         check_strategy(strategy)
-    if n_constant:
+    if n_constant := int((~varying).sum()):
         features = "feature was" if n_constant == 1 else "features were"
         notes.append(f"{n_constant} constant {features} left out.")
-    precision = precision_of(values)
+    if words := folds_in_words(cv):
+        inner = "; the methods chose by such blocks of the rest" if ordered else ""
+        notes.append(f"Folds: {words}{inner}.")
+    notes += _about_neighbours(names, connectivity, training)
+    gap = cv.gap if isinstance(cv, BlockKFold) else 0
+    parts = [
+        TrainingPart(
+            len(train),
+            D,
+            _blocks(places[train], gap) if ordered else None,
+            strategies,
+            structure["connectivity"],
+            structure["blocks"],
+            precision_of(values),
+            signed,
+            np.unique(outcome[train], return_inverse=True)[1] if classes else None,
+            weights,
+        )
+        for train, _ in folds
+    ]
     # Fold by fold, so that the first ones tell how much time is left.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_score)(
-            name, values, outcome, fold, ordered, strategies, precision, signed, classes
-        )
-        for fold in folds
+        delayed(_score)(name, values, outcome, fold, part)
+        for fold, part in zip(folds, parts, strict=True)
         for name in names
     )
     found: list[FoldScore] = []
@@ -340,7 +430,7 @@ def compare(
         if progress is not None:
             progress(len(found), total)
     by_method = [found[k :: len(names)] for k in range(len(names))]
-    parts = tuple(np.array([len(part) for part in side]) for side in zip(*folds, strict=True))
+    n_train, n_test = (np.array([len(rows) for rows in side]) for side in zip(*folds, strict=True))
     shared: dict[str, Any] = {
         "methods": tuple(names),
         "n_samples": len(outcome),
@@ -348,8 +438,8 @@ def compare(
         "ordered": ordered,
         "fold_n_features": _figures(by_method, "n_features")[:, :, 0],
         "fold_seconds": _figures(by_method, "seconds")[:, :, 0],
-        "n_train": parts[0],
-        "n_test": parts[1],
+        "n_train": n_train,
+        "n_test": n_test,
         "failures": tuple(_first([score.failure for score in row]) for row in by_method),
         "notes": (*notes, *_warnings(names, by_method)),
     }
@@ -379,28 +469,22 @@ def _figures(by_method: list[list[FoldScore]], name: str, size: int = 1) -> Floa
     return np.array(figures, dtype=np.float64)
 
 
-def _checked(X: Any, y: Any, kind: Any) -> tuple[Training, int]:
-    """Check the data as LinCFA does; return them without constant features, and their number."""
-    training = read_in_memory(X, y, kind=kind)
+def _checked(
+    X: Any, y: Any, kind: Any, sample_dim: Hashable | None
+) -> tuple[Training, npt.NDArray[np.bool_]]:
+    """Check the data as LinCFA does; return them without constant features, and which vary."""
+    training = read_in_memory(X, y, kind=kind, sample_dim=sample_dim)
     varying = ArrayStatistics.of(training).varying
     if not varying.any():
         raise ValueError("Every column of X is constant: there is nothing to compare.")
     warn_of_constant(varying, training.columns.names)
     if not varying.all():
         training = replace(training, values=training.values[:, varying])
-    return training, int((~varying).sum())
+    return training, varying
 
 
-def _folds(
-    X: npt.NDArray[Any],
-    y: npt.NDArray[Any],
-    targets: Targets,
-    cv: Any,
-    n_repeats: int,
-    ordered: bool,
-    random_state: Any,
-) -> list[Fold]:
-    """Return all folds; raise at once if one is too small."""
+def _splitter(cv: Any, n_repeats: int, ordered: bool, targets: Targets, random_state: Any) -> Any:
+    """Return what divides the samples into folds."""
     if not is_count(n_repeats):
         raise ValueError(f"n_repeats must be a positive integer, got {n_repeats!r}")
     number: Any = cv if isinstance(cv, numbers.Number) else None
@@ -409,9 +493,33 @@ def _folds(
             raise ValueError(f"cv must be an integer of at least 2 or a splitter, got {cv!r}")
         repeated = RepeatedKFold if targets.classes is None else RepeatedStratifiedKFold
         shuffled = repeated(n_splits=number, n_repeats=n_repeats, random_state=random_state)
-        cv = KFold(number) if ordered else shuffled
+        cv = BlockKFold(number) if ordered else shuffled
+    return check_cv(cv)
+
+
+def _about_neighbours(names: Sequence[str], connectivity: Any, training: Training) -> list[str]:
+    """Say which methods merged neighbours only, or that none did on a map."""
+    merging = [name for name in names if name.startswith("LinCFA") or name == AGGLOMERATION]
+    if not merging:
+        return []
+    if connectivity is not None:
+        return [f"Only neighbours merged in: {', '.join(merging)}."]
+    if training.columns.field is None:
+        return []
+    return ["Cells merged wherever they are; with a connectivity only neighbours would."]
+
+
+def _blocks(places: IndexArray, gap: int) -> list[Fold]:
+    """Folds of a training part in time order, given the place of each sample in time."""
+    return list(ordered_folds(np.unique(places).size, gap).split(places, groups=places))
+
+
+def _folds(
+    X: npt.NDArray[Any], y: npt.NDArray[Any], targets: Targets, cv: Any, groups: Any
+) -> list[Fold]:
+    """Return all folds; raise at once if one is too small."""
     samples = np.arange(len(y))
-    folds = [(samples[train], samples[test]) for train, test in check_cv(cv).split(X, y)]
+    folds = [(samples[train], samples[test]) for train, test in cv.split(X, y, groups)]
     if not folds:
         raise ValueError(f"cv={cv!r} gives no folds.")
     for train, test in folds:
@@ -420,6 +528,8 @@ def _folds(
                 f"A fold has {len(train)} training and {len(test)} held-out samples of {len(y)}; "
                 f"at least {MIN_SAMPLES} and 2 are needed."
             )
+        if targets.classes is not None and isinstance(cv, BlockKFold):
+            check_classes_to_learn(y, targets.classes, train, test)
         _check_varying(y[train], targets, "training")
         if targets.classes is None:
             _check_varying(y[test], targets, "held-out")
@@ -447,13 +557,10 @@ def _score(
     X: npt.NDArray[Any],
     y: npt.NDArray[Any],
     fold: Fold,
-    ordered: bool,
-    strategies: Sequence[str] | None,
-    precision: float,
-    signed: bool,
-    classes: bool,
+    part: TrainingPart,
 ) -> FoldScore:
     """Fit a method to the training part of a fold and score it on the held-out part."""
+    classes = part.codes is not None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         # Features that happen to be constant in a fold are not worth a note, and many groups show
@@ -463,11 +570,8 @@ def _score(
         warnings.filterwarnings("ignore", message="The least populated class")
         try:
             # In float64 for all methods, but values that were float32 have no more digits by that.
-            X_train, X_test = (X[part].astype(np.float64, copy=False) for part in fold)
-            y_train, y_test = (y[part] for part in fold)
-            n, D = X_train.shape
-            codes = np.unique(y_train, return_inverse=True)[1] if classes else None
-            part = TrainingPart(n, D, ordered, strategies, None, precision, signed, codes)
+            X_train, X_test = (X[rows].astype(np.float64, copy=False) for rows in fold)
+            y_train, y_test = (y[rows] for rows in fold)
             model = (CLASSIFIERS if classes else METHODS)[name](part)
             # Several targets count the same for a method that has to weigh them.
             unit = y_train.std(axis=0) if y.ndim == 2 else 1.0

@@ -168,9 +168,12 @@ class Results:
 class Comparison(Results):
     """How well each method predicts what it has not seen, and from how many features.
 
-    Means are over all folds. Standard errors (``…_se``) are corrected for the overlap of the
-    training sets, see Notes. Figures of a method that failed are NaN. Of several targets R² is the
-    mean over the targets, and so is the error, in standard deviations of each target.
+    Means are over all folds. R² is that of each fold, relative to the mean of its held-out samples;
+    with few of these it is lower than the ``best_score_`` of a :class:`LinCFACV`, whose errors are
+    relative to the variance of all samples, and truncated. Standard errors (``…_se``) are corrected
+    for the overlap of the training sets, see Notes. Figures of a method that failed are NaN. Of
+    several targets R² is the mean over the targets, and so is the error, in standard deviations of
+    each target.
 
     Attributes
     ----------

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from math import inf, isnan
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from .._data._names import shown
 from .._data._training import read_in_memory
 from .._model._display import Table, decimals, digits, distinguishable
 from .._model._parameters import (
+    check_effective_samples,
     check_merging,
     check_sample_dim,
     check_target_kind,
@@ -24,6 +26,7 @@ from .._model._parameters import (
 from .._model._summary import RELATED
 from .._rule import Rule, with_gains
 from .._statistics import ArrayStatistics
+from .._statistics._series import count_effective
 
 _MOST_TARGETS = 6
 """Targets that are listed in words."""
@@ -41,6 +44,8 @@ class PairExplanation:
         Whether the rule merges them.
     n_samples : float
         Number of samples; with weights, their sum.
+    effective_samples : float
+        Number of samples that F counts with.
     sign : int
         −1 where the two were compared with the sign of the second flipped. Then the correlation,
         the threshold and F are those of the flipped features.
@@ -86,6 +91,7 @@ class PairExplanation:
     variance_drop: Any
     bias_growth: Any
     gain: Any
+    effective_samples: float
     weights: tuple[float, float] = (1.0, 1.0)
     targets: tuple[str, ...] = ("y",)
 
@@ -158,6 +164,8 @@ class PairExplanation:
         noise = {"pair": "", "full": "; noise from the regression on all features"}.get(
             str(self.noise), "; given noise"
         )
+        if self.effective_samples != self.n_samples:
+            noise += f"; effective number of samples: {self.effective_samples:.4g}"
         allowed = ""
         if self.merges and not lower:
             allowed = f", which a tolerance of {self.tolerance:g} allows"
@@ -212,6 +220,9 @@ class PairExplanation:
         ]
         if self._ratio:
             rows.insert(0, ["weights in the mean", self._ratio])
+        if self.effective_samples != self.n_samples:
+            counted = f"{self.effective_samples:.4g} of {self.n_samples:g}"
+            rows.append(["effective number of samples", counted])
         for label, value, share in (
             ("variance saved", self.variance_drop, self.variance_drop_share),
             ("squared bias added", self.bias_growth, self.bias_growth_share),
@@ -243,6 +254,7 @@ def explain_pair(
     tolerance: float | Literal["unbiased"] = 1.0,
     noise: Literal["pair", "full"] | float = "pair",
     min_correlation: float | None = None,
+    effective_samples: float | Literal["auto"] | None = None,
     signed: bool = False,
     missing: Literal["error", "pairwise"] = "error",
     feature_weights: Any = None,
@@ -255,7 +267,8 @@ def explain_pair(
     This applies the rule to the two as a pair, as the ``"sequential"`` strategy does to a candidate
     and the seed of a group. Two features may pass and still be apart, because one had joined
     another group; or fail and still be together, because both passed with the seed of their group,
-    or with its mean. Only these two columns are used, except with ``noise="full"``.
+    or with its mean. Only these two columns are used, except with ``noise="full"`` or
+    ``effective_samples="auto"``.
 
     Parameters
     ----------
@@ -270,6 +283,8 @@ def explain_pair(
     noise : "pair", "full" or float, default="pair"
         As for :class:`LinCFA`.
     min_correlation : float, default=None
+        As for :class:`LinCFA`.
+    effective_samples : float or "auto", default=None
         As for :class:`LinCFA`.
     signed : bool, default=False
         As for :class:`LinCFA`.
@@ -297,35 +312,45 @@ def explain_pair(
     """
     check_tolerance(tolerance)
     check_merging(noise, min_correlation, signed=signed, missing=missing)
+    check_effective_samples(effective_samples)
     check_sample_dim(sample_dim)
     check_target_kind(target)
     check_in_memory(X)
-    columns = None
-    if is_field(X):
-        from .._data._read_field import open_field
-
-        X, y, sample_weight, columns, _ = open_field(X, y, sample_weight, sample_dim, None)
-    known = columns_of(X) if columns is None else columns
+    read = partial(read_in_memory, y=y, sample_weight=sample_weight, kind=target, missing=missing)
+    training = read(X, sample_dim=sample_dim) if is_field(X) else None
+    known = columns_of(X) if training is None else training.columns
     places = [known.locate(a), known.locate(b)]
     if places[0] == places[1]:
         raise ValueError(f"a and b are the same column, {a!r}; pass two different ones.")
     labels = [str(known.labels[place]) for place in places]
     weights = read_feature_weights(feature_weights, known)
-    if noise != "full":
-        X, weights = take_columns_of(X, places), weights[places]
-    training = read_in_memory(X, y, sample_weight, kind=target, missing=missing)
-    if training.columns.names is None:  # messages name columns as they are in X
-        names = known.names if noise == "full" else places if columns is None else labels
-        training = replace(training, columns=Columns(training.columns.size, names))
-    statistics = ArrayStatistics.of(training.counted())
-    first, second = np.array([[0], [1]]) if noise != "full" else np.array(places)[:, None]
+    whole = noise == "full" or effective_samples == "auto"
+    if training is None:
+        training = read(X if whole else take_columns_of(X, places))
+    elif not whole:
+        training = replace(training, values=training.values[:, places])
+    if not whole:  # messages name columns as they are in X
+        names = places if known.names is None else [known.names[place] for place in places]
+        training, weights = replace(training, columns=Columns(2, names)), weights[places]
+    training = training.counted()
+    statistics = ArrayStatistics.of(training)
+    first, second = np.array(places if whole else [0, 1])[:, None]
     for place, label in zip((*first, *second), labels, strict=True):
         if not statistics.varying[place]:
             raise ValueError(
                 f"Column {label!r} is constant, up to the rounding of its type, and belongs to no "
                 "group."
             )
-    rule = Rule.of(statistics, tolerance, noise, min_correlation, signed=signed, weights=weights)
+    effective = count_effective(effective_samples, statistics, training)
+    rule = Rule.of(
+        statistics,
+        tolerance,
+        noise,
+        min_correlation,
+        signed=signed,
+        weights=weights,
+        share=effective / statistics.n_samples,
+    )
     figures = statistics.within(np.concatenate([first, second])).at([0], [1])
     if np.isneginf(figures.n_samples).any():
         values = training.values[:, np.concatenate([first, second])]
@@ -338,7 +363,7 @@ def explain_pair(
     decision = rule.decide(pairs, rule.imbalance(first, second))
     r_first, r_second = figures.r_first[:, 0], figures.r_second[:, 0]
     (row,) = with_gains(rule.evidence(first, second, decision), statistics.target_scale)
-    several = training.targets.size > 1
+    several, n_samples = training.targets.size > 1, float(np.ravel(figures.n_samples)[0])
     recorded = {
         name: row[name].copy() if np.ndim(row[name]) else row[name].item()
         for name in row.dtype.names
@@ -347,7 +372,8 @@ def explain_pair(
     return PairExplanation(
         names=(labels[0], labels[1]),
         merges=bool(decision.merges[0]),
-        n_samples=float(np.ravel(figures.n_samples)[0]),
+        n_samples=n_samples,
+        effective_samples=float(rule.effective(n_samples)),
         target_correlations=(r_first, r_second) if several else (r_first.item(), r_second.item()),
         noise=noise if isinstance(noise, str) else float(noise),
         min_correlation=rule.min_correlation,

@@ -19,8 +19,10 @@ from .._data._training import Training, read_in_memory
 from .._grouping._constraint import Constraint
 from .._lincfa import LinCFA
 from .._model._display import Table, count
-from .._model._parameters import is_count
+from .._model._parameters import check_block_length, is_count
+from .._search._estimator import GroupSearch
 from .._statistics import ArrayStatistics, IndexArray, standardize_targets
+from .._statistics._series import autocorrelation_pair, choose_block_length, circular_block_rows
 from ..theory._arrays import FloatArray
 from ._progress import with_progress
 
@@ -58,6 +60,8 @@ class Stability:
         Number of groups of each resample.
     agreement : array of shape (n_resamples,)
         Adjusted Rand index of each with the groups of all samples: 1 for the same groups.
+    block_length : int
+        How many consecutive samples were drawn together; 1 where each was drawn by itself.
     field : Field or None
         The cells of the field, if X was one.
     """
@@ -71,6 +75,7 @@ class Stability:
     intact: FloatArray
     n_groups: npt.NDArray[np.intp]
     agreement: FloatArray
+    block_length: int = 1
     field: "Field | None" = None
 
     def to_map(self) -> Any:
@@ -157,9 +162,10 @@ class Stability:
         single = int((sizes == 1).sum())
         notes = [count(more, "more group")] if more else []
         notes += [count(single, "single feature")] if single else []
+        blocks = f" of blocks of {self.block_length} samples" if self.block_length > 1 else ""
         return Table(
             f"{count(len(self.names), 'group')}; {low} to {high} in "
-            f"{count(len(self.n_groups), 'resample')}, "
+            f"{count(len(self.n_groups), 'resample')}{blocks}, "
             f"agreement {self.agreement.mean():.2f}",
             _TITLES,
             rows,
@@ -179,7 +185,8 @@ def stability(
     y: Any,
     n_resamples: int = 50,
     *,
-    model: LinCFA | None = None,
+    model: LinCFA | GroupSearch | None = None,
+    block_length: int | Literal["auto"] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: bool = True,
@@ -188,7 +195,9 @@ def stability(
 
     Each resample draws as many samples as there are, with replacement, and groups again; it costs a
     fit, but no copy of X. A resample contains about 63 % of the distinct samples, so that groups
-    look somewhat less stable than they are.
+    look somewhat less stable than they are. Where samples have dates, blocks of consecutive
+    samples are drawn, as neighbours in time resemble each other: drawn one by one, they would make
+    groups look more stable than they are.
 
     Parameters
     ----------
@@ -196,8 +205,14 @@ def stability(
         As for :meth:`LinCFA.fit`, in memory.
     y : array of shape (n_samples,)
     n_resamples : int, default=50
-    model : LinCFA, default=None
-        Its parameters are used. None for ``LinCFA()``.
+    model : LinCFA, or fitted LinCFACV or LinCFAClassifierCV, default=None
+        Its parameters are used, or those that it has chosen. None for ``LinCFA()``. Its
+        ``effective_samples`` are those of all samples in every resample.
+    block_length : int or "auto", default=None
+        How many consecutive samples are drawn together, in the order of their dates, or of the rows
+        where they have none; after the last comes the first again. ``"auto"`` chooses the length
+        from the lag-one autocorrelations of features and target, between 1 and a third of the
+        samples. None for ``"auto"`` where the samples have dates, and else for 1.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, default=None
         Number of resamples to process in parallel, as in joblib.
@@ -223,22 +238,24 @@ def stability(
     """
     if not is_count(n_resamples):
         raise ValueError(f"n_resamples must be a positive integer, got {n_resamples!r}")
-    if not (model is None or isinstance(model, LinCFA)):
-        raise TypeError(
-            f"model must be a LinCFA, got {type(model).__name__}; for a LinCFACV pass its reducer_."
-        )
-    given = clone(LinCFA() if model is None else model)
-    given._check_parameters()
+    check_block_length(block_length)
+    given = _unfitted(model)
     training = read_in_memory(
         X, y, sample_dim=given.sample_dim, kind=given.target, missing=given.missing
     )
     start = time.monotonic()
     given._fit(training)
     each = time.monotonic() - start
-    random = check_random_state(random_state)
     varying = given.labels_ >= 0
+    length = choose_block_length(
+        block_length,
+        len(training.y),
+        lambda: float(np.prod(autocorrelation_pair(training, varying))),
+        training.dates is not None,
+    )
+    random = check_random_state(random_state)
     constraint = given._constraint()
-    drawn = [_draw(random, training) for _ in range(n_resamples)]
+    drawn = [_draw(random, training, length) for _ in range(n_resamples)]
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_labels)(given, constraint, replace(training, weights=counts)) for counts in drawn
     )
@@ -258,15 +275,32 @@ def stability(
         agreement=np.array(
             [adjusted_rand_score(given.labels_[varying], row[varying]) for row in resampled]
         ),
+        block_length=length,
         field=training.columns.field,
     )
 
 
-def _draw(random: Any, training: Training) -> npt.NDArray[np.float64]:
-    """Draw with replacement: how often each sample occurs, until all targets vary."""
+def _unfitted(model: Any) -> LinCFA:
+    """Return a LinCFA with the parameters of a model, or those that a search has chosen."""
+    chosen = LinCFA() if model is None else getattr(model, "reducer_", model)
+    if not isinstance(chosen, LinCFA):
+        raise TypeError(
+            f"model must be a LinCFA or a fitted LinCFACV, got {type(model).__name__}"
+            + ", which is not fitted." * isinstance(model, GroupSearch)
+        )
+    given: LinCFA = clone(chosen)
+    given._check_parameters()
+    return given
+
+
+def _draw(random: Any, training: Training, length: int) -> npt.NDArray[np.float64]:
+    """Draw blocks with replacement: how often each sample occurs, until all targets vary."""
     n = len(training.y)
     for _ in range(_ATTEMPTS):
-        counts = np.bincount(random.randint(n, size=n), minlength=n).astype(np.float64)
+        rows = circular_block_rows(random.randint(n, size=-(-n // length)), length, n)
+        if training.dates is not None:
+            rows = training.dates.order[rows]
+        counts = np.bincount(rows, minlength=n).astype(np.float64)
         with suppress(ValueError):
             standardize_targets(training.y, counts, training.targets)
             return counts
@@ -278,7 +312,8 @@ def _labels(model: LinCFA, constraint: Constraint, resample: Training) -> npt.ND
     statistics = ArrayStatistics.of(resample)
     if not statistics.varying.any():
         return np.full(resample.columns.size, -1, dtype=np.int32)
-    partition, _ = model._partition(statistics, constraint, model.feature_weights_)
+    share = model.effective_samples_ / model.n_samples_
+    partition, _ = model._partition(statistics, constraint, model.feature_weights_, share)
     return partition.labels.astype(np.int32)
 
 
@@ -332,7 +367,7 @@ def order_sensitivity(
     y: Any,
     n_permutations: int = 20,
     *,
-    model: LinCFA | None = None,
+    model: LinCFA | GroupSearch | None = None,
     random_state: Any = None,
 ) -> OrderSensitivity:
     """Measure how much the groups depend on the order of the columns.
@@ -347,8 +382,8 @@ def order_sensitivity(
     y : array of shape (n_samples,)
     n_permutations : int, default=20
         Number of random orders; each costs a fit and a copy of X.
-    model : LinCFA, default=None
-        Its parameters are used. None for ``LinCFA()``.
+    model : LinCFA, or fitted LinCFACV or LinCFAClassifierCV, default=None
+        Its parameters are used, or those that it has chosen. None for ``LinCFA()``.
     random_state : int, RandomState instance or None, default=None
 
     Examples
@@ -366,8 +401,7 @@ def order_sensitivity(
     if not is_count(n_permutations):
         raise ValueError(f"n_permutations must be a positive integer, got {n_permutations!r}")
     random = check_random_state(random_state)
-    given = clone(LinCFA() if model is None else model)
-    given._check_parameters()
+    given = _unfitted(model)
     training = read_in_memory(
         X, y, sample_dim=given.sample_dim, kind=given.target, missing=given.missing
     )

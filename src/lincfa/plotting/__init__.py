@@ -13,6 +13,7 @@ from ._charts import (
     plot_confusion,
     plot_correlation,
     plot_path,
+    plot_prediction,
     plot_roc,
     plot_search,
     plot_thresholds,
@@ -20,13 +21,19 @@ from ._charts import (
 from ._figures import NAMES_SHOWN as NAMES_SHOWN
 from ._figures import default_style as default_style
 from ._figures import new_figure as new_figure
+from ._maps import draw_effects as draw_effects
 from ._maps import draw_groups as draw_groups
 from ._maps import draw_spectrum as draw_spectrum
 from ._maps import draw_stability as draw_stability
-from ._maps import draw_weights as draw_weights
+from ._maps import effects_on as effects_on
 from ._maps import figure_size as figure_size
-from ._maps import plot_coefficient_map, plot_map, plot_spectrum, plot_stability_map
-from ._maps import weights_on as weights_on
+from ._maps import (
+    plot_coefficient_map,
+    plot_effect_map,
+    plot_map,
+    plot_spectrum,
+    plot_stability_map,
+)
 from ._svg import svg as svg
 
 # The others draw findings, for a report.
@@ -35,8 +42,10 @@ __all__ = [
     "plot_coefficients",
     "plot_confusion",
     "plot_correlation",
+    "plot_effect_map",
     "plot_map",
     "plot_path",
+    "plot_prediction",
     "plot_roc",
     "plot_search",
     "plot_spectrum",

@@ -1,13 +1,18 @@
 """Figures of coefficients, correlations, thresholds and scores."""
 
+from dataclasses import dataclass
+from datetime import date
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import r2_score
 
 from .._data._checks import real_numbers
+from .._data._dates import Dates
 from .._data._names import shown
+from .._model._display import decimals
 from .._model._parameters import is_count
 from .._model._regression import linear_coefficients
 from .._search._choice import standard_errors, ways_of_merging
@@ -17,6 +22,7 @@ from ..report._groups import CorrelationMatrix, Pairs, collect_pairs, correlate_
 from ..report._inputs import (
     Observations,
     fitted_reducer,
+    name_of_target,
     open_features,
     open_test,
     open_training,
@@ -43,19 +49,20 @@ from ._figures import (
     VERMILION,
     axes_or_new,
     effect,
-    focus,
+    given_axes,
     ink,
     legend_above,
     linear_threshold,
     mark_size,
     name_ticks,
-    new_figure,
+    one_or_several,
+    pyplot_figure,
+    score_limits,
     short_number,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _STEMS = 60  # most features that are joined to zero by a stem
 _FLAT = 50  # largest value over the median, beyond which half of the values look like zero
@@ -66,9 +73,11 @@ _STRIP = 0.1  # width of the strip for pairs that need no correlation, as a shar
 _NARROWEST = 1e-6
 _FEWEST_TICKS = 3
 _MARGIN = 1.15
+_DATES = 6  # most ticks at an axis of dates: those that fit into a column
+_DECADES = 4  # most powers of ten at an axis of penalties
 _LABELLED = 12  # classes, up to which a confusion matrix has numbers in its cells
 _DARK = 0.6  # share from which a cell has white numbers
-_RING: dict[str, Any] = {"marker": "o", "markersize": 14, "markerfacecolor": "none"}
+_RING: dict[str, Any] = {"marker": "o", "markersize": 12, "markerfacecolor": "none"}
 
 
 # Coefficients
@@ -92,7 +101,7 @@ def plot_coefficients(
     target : str or int, default=None
         Which of several targets or classes, by name or number; required if there are several.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None for a new figure, without a window.
+        Where to draw; None for a new figure of pyplot.
     """
     reducer, coef, name = check_coefficients(model, coef, target)
     ax = axes_or_new(ax, 9, 4.4)
@@ -101,7 +110,7 @@ def plot_coefficients(
 
 
 def check_coefficients(model: Any, coef: Any, target: Any = None) -> tuple[Any, FloatArray, str]:
-    """Return the fitted LinCFA, and for one target its coefficients; of several also its name."""
+    """Return the fitted LinCFA, and for one target its coefficients and its name."""
     reducer = fitted_reducer(model)
     if coef is None:
         own = linear_coefficients(getattr(model, "estimator_", None), reducer.n_groups_)
@@ -113,18 +122,20 @@ def check_coefficients(model: Any, coef: Any, target: Any = None) -> tuple[Any, 
         given = own[0]
     else:
         given = real_numbers(coef, "coef")
+        if not np.isfinite(given).all():
+            raise ValueError("coef must be finite.")
     if given.shape == (1, reducer.n_groups_):  # the target was a matrix of one column
         given = given[0]
     names = reducer.target_names_
     if given.shape == (len(names), reducer.n_groups_) and len(names) > 1:
         number = _number(names, target, reducer)
-        return reducer, given[number], names[number]
+        return reducer, given[number], name_of_target(reducer, number)
     if given.shape != (reducer.n_groups_,):
         raise ValueError(
             f"coef must have one coefficient per reduced feature, shape ({reducer.n_groups_},), "
             f"got {given.shape}."
         )
-    return reducer, given, ""
+    return reducer, given, name_of_target(reducer, 0)
 
 
 def _number(names: list[str], target: Any, reducer: Any) -> int:
@@ -229,7 +240,7 @@ def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" 
     limit : int, default=240
         Most features shown; of more, every k-th.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None for a new figure, without a window.
+        Where to draw; None for a new figure of pyplot.
     """
     reducer = fitted_reducer(model)
     if not is_count(limit) or limit < _FEWEST:
@@ -298,7 +309,7 @@ def plot_thresholds(
     X, y : arrays or data frames, default=None
         The training data, for pairs that nearly merged; None for merged pairs only.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None for a new figure, without a window.
+        Where to draw; None for a new figure of pyplot.
     """
     reducer = fitted_reducer(model)
     if reducer.strategy == "joint":
@@ -350,7 +361,10 @@ def draw_thresholds(pairs: Pairs, ax: "Axes") -> None:
     if (threshold < -1).any():
         left = strip
         ax.axvspan(strip, low, color=GREY, alpha=0.15, linewidth=0)
-        ticks, tick_labels = np.append(ticks, (strip + low) / 2), [*tick_labels, "any"]
+        middle = (strip + low) / 2
+        apart = ticks - middle > _STRIP * (1 - low)  # from this label
+        tick_labels = [*np.array(tick_labels)[apart].tolist(), "any"]
+        ticks = np.append(ticks[apart], middle)
     ax.set_xticks(ticks, tick_labels)
     heights = _correlation_ticks(bottom)
     ax.set_yticks(heights, _tick_labels(heights))
@@ -420,7 +434,7 @@ def plot_path(
     X_test, y_test : arrays or data frames, default=None
         Samples to score on; not needed for a search.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None for a new figure, without a window.
+        Where to draw; None for a new figure of pyplot.
     """
     reducer = fitted_reducer(model)
     train, test = open_training(model, X, y), open_test(model, X_test, y_test)
@@ -440,25 +454,48 @@ def plot_path(
 def draw_path(path: ScorePath, ax: "Axes") -> None:
     """Draw the scores of each strategy, and a ring around the choice."""
     entries = []
+    score, error = (
+        np.concatenate([getattr(curve, name) for curve in path.curves])
+        for name in ("score", "error")
+    )
+    limits = score_limits(score, error, path.chosen[1])
     for curve in path.curves:
         color = STRATEGY_COLORS.get(curve.strategy, GREY)
-        (line,) = ax.plot(
-            curve.n_groups, curve.score, "o-", color=color, linewidth=1.2, markersize=4
-        )
-        known = np.isfinite(curve.error)
-        if known.any():
-            x, y, bars = (each[known] for each in (curve.n_groups, curve.score, curve.error))
-            ax.errorbar(x, y, bars, fmt="none", ecolor=color, elinewidth=0.7)
+        line = _draw_line(ax, limits, curve.n_groups, curve.score, curve.error, color)
         entries.append((line, curve.strategy))
     if len(entries) == 1:
         entries = []  # nothing to distinguish
     (ring,) = ax.plot(*path.chosen, linestyle="none", markeredgecolor=ink(), **_RING)
     legend_above(ax, [*entries, (ring, path.chosen_name)])
-    numbers = np.concatenate([curve.n_groups for curve in path.curves])
-    focus(ax, np.concatenate([curve.score for curve in path.curves]), path.chosen[1])
-    _scale_counts(ax, numbers)
-    ax.set(xlabel="number of groups", ylabel=path.score_name)
+    _scale_counts(ax, np.concatenate([curve.n_groups for curve in path.curves]))
+    ax.set(xlabel="number of groups", ylabel=path.score_name, ylim=limits)
     ax.grid(alpha=0.3)
+
+
+def _draw_line(
+    ax: "Axes",
+    limits: tuple[float, float],
+    x: FloatArray,
+    score: FloatArray,
+    error: FloatArray,
+    color: str,
+    hollow: npt.NDArray[np.bool_] | None = None,
+) -> Any:
+    """Draw scores with bars of one error; those below the frame at its edge, as arrows down."""
+    below = score < limits[0]
+    hollow = np.zeros(score.size, dtype=np.bool_) if hollow is None else hollow
+    (line,) = ax.plot(x, np.maximum(score, limits[0]), color=color, linewidth=1.2)
+    known = np.isfinite(error) & ~below
+    if known.any():
+        bars: dict[str, Any] = {"fmt": "none", "ecolor": color, "elinewidth": 0.7}
+        ax.errorbar(x[known], score[known], error[known], **bars)
+    for chosen, face in ((~hollow, color), (hollow, "white")):
+        points: dict[str, Any] = {"linestyle": "none", "markersize": 4, "mfc": face, "mec": color}
+        ax.plot(x[chosen & ~below], score[chosen & ~below], marker="o", **points)
+        if (chosen & below).any():
+            edge = np.full((chosen & below).sum(), limits[0])
+            ax.plot(x[chosen & below], edge, marker="v", clip_on=False, **points)
+    return line
 
 
 def _scale_counts(ax: "Axes", numbers: FloatArray) -> None:
@@ -486,23 +523,26 @@ def _count_ticks(low: float, high: float) -> FloatArray:
     return np.asarray(within)
 
 
-def plot_search(search: Any) -> "Figure":
+def plot_search(search: Any, *, ax: Any = None) -> Any:
     """Draw the scores of a fitted search against number of groups and penalty.
 
     On the left each way of merging with its best penalty, one line per strategy and smallest
     correlation; on the right the penalties of the chosen one. Bars are one standard error, a ring
-    marks the choice, and hollow points have too many groups to be chosen without a penalty. With an
-    ``estimator`` there are no penalties. What was left out of the search is not drawn.
+    marks the choice, and hollow points have too many groups to be chosen without a penalty. Scores
+    so bad that they would flatten the others are arrows at the edge. With an ``estimator`` there
+    are no penalties, and one panel. What was left out of the search is not drawn.
 
     Parameters
     ----------
     search : LinCFACV or LinCFAClassifierCV
         Fitted.
+    ax : matplotlib.axes.Axes, or two, default=None
+        Where to draw, one for each panel; None for a new figure of pyplot.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        To show or save; it has no window.
+    matplotlib.axes.Axes
+        Or an array of two, one for each panel.
     """
     if not isinstance(search, GroupSearch):
         raise TypeError(
@@ -513,76 +553,246 @@ def plot_search(search: Any) -> "Figure":
         raise ValueError("A model that was loaded from a file has no scores of its search to draw.")
     results, best = search.cv_results_, search.best_index_
     ways = scored_ways(results)
-    with_penalties = "penalty" in results
-    figure = new_figure(10 if with_penalties else 6, 4.2)
-    panels = np.ravel(figure.subplots(1, 1 + with_penalties, sharey=True))
+    columns = ["mean_n_groups", "penalty"] if "penalty" in results else ["mean_n_groups"]
     kinds = list(zip(results["strategy"], results["min_correlation"], strict=True))
+    if ax is None:
+        figure = pyplot_figure(4 + 3 * len(columns), 3.8 + 0.2 * len(set(kinds)))
+        ax = figure.subplots(1, len(columns), sharey=True)
+    panels = given_axes(ax, len(columns))
+    same = np.array([], dtype=np.intp)
+    if len(columns) > 1:
+        all_ways = ways_of_merging(results)
+        same = np.array([row for row, way in enumerate(all_ways) if way == all_ways[best]])
+    drawn = np.union1d(ways, same)
+    score, eligible = results["mean_test_score"], results["eligible"]
+    errors = standard_errors(results)
+    limits = score_limits(score[drawn], errors[drawn], score[best])
+
+    def line(panel: "Axes", column: str, rows: npt.NDArray[np.intp], color: str) -> Any:
+        rows = rows[np.argsort(results[column][rows], kind="stable")]
+        x = results[column][rows]
+        return _draw_line(panel, limits, x, score[rows], errors[rows], color, ~eligible[rows])
+
+    entries: list[tuple[Any, str]] = []
     for number, kind in enumerate(dict.fromkeys(kinds)):
         rows = np.array([row for row in ways if kinds[row] == kind], dtype=np.intp)
-        if rows.size == 0:
-            continue
-        strategy, least = kind
-        label = strategy if least == -1 else f"{strategy}, correlation ≥ {least:g}"
-        color, _ = SERIES[number % len(SERIES)]
-        _draw_scores(panels[0], results, "mean_n_groups", rows, color, label)
+        if rows.size:
+            color, _ = SERIES[number % len(SERIES)]
+            least = "" if kind[1] == -1 else f", r ≥ {kind[1]:g}"
+            entries.append((line(panels[0], "mean_n_groups", rows, color), f"{kind[0]}{least}"))
     _scale_counts(panels[0], results["mean_n_groups"][ways])
-    shown_rows = ways
-    if with_penalties:
-        all_ways = ways_of_merging(results)
-        same = [row for row, way in enumerate(all_ways) if way == all_ways[best]]
-        _draw_scores(panels[1], results, "penalty", np.array(same), GREY, "")
-        smallest = min((value for value in results["penalty"] if value > 0), default=1.0)
-        panels[1].set_xscale("symlog", linthresh=smallest)
-        panels[1].set(xlabel="penalty of the chosen way of merging")
-        shown_rows = np.union1d(ways, same)
-    for panel, column in zip(panels, ("mean_n_groups", "penalty"), strict=False):
-        ring = _RING | {"markeredgecolor": ink(), "label": "chosen"}
-        panel.plot(
-            results[column][best], results["mean_test_score"][best], linestyle="none", **ring
-        )
+    if len(columns) > 1:
+        line(panels[1], "penalty", same, GREY)
+        _scale_penalties(panels[1], results["penalty"])
+        panels[1].set(xlabel="penalty of the chosen\nway of merging")
+    for panel, column in zip(panels, columns, strict=True):
+        ring = _RING | {"markeredgecolor": ink(), "linestyle": "none"}
+        (mark,) = panel.plot(results[column][best], score[best], **ring)
+        panel.set(ylim=limits)
         panel.grid(alpha=0.3)
-    focus(panels[0], results["mean_test_score"][shown_rows], results["mean_test_score"][best])
     panels[0].set(xlabel="mean number of groups", ylabel=f"{score_name(search)},\nmean over folds")
-    if not results["eligible"][shown_rows].all():
-        panels[0].plot([], [], "o", mfc="white", mec="gray", label="too many groups")
-    panels[0].legend(frameon=False, fontsize="small")
-    return figure
+    entries.append((mark, "chosen"))
+    if not eligible[drawn].all():
+        (hollow,) = panels[0].plot([], [], "o", markersize=4, mfc="white", mec=GREY)
+        entries.append((hollow, "too many groups"))
+    legend_above(panels[0], entries)
+    return one_or_several(panels)
 
 
-def _draw_scores(
-    ax: "Axes",
-    results: dict[str, npt.NDArray[Any]],
-    column: str,
-    rows: npt.NDArray[np.intp],
-    color: str,
-    label: str,
-) -> None:
-    """Draw scores against a column of the results, hollow where they may not be chosen."""
-    x, score, eligible = (results[name] for name in (column, "mean_test_score", "eligible"))
-    rows = rows[np.argsort(x[rows], kind="stable")]
-    line: dict[str, Any] = {"linewidth": 1.2, "elinewidth": 0.6, "label": label or None}
-    ax.errorbar(x[rows], score[rows], standard_errors(results)[rows], color=color, **line)
-    for drawn, face in ((rows[eligible[rows]], color), (rows[~eligible[rows]], "white")):
-        points: dict[str, Any] = {"markersize": 4, "mfc": face, "mec": color}
-        ax.plot(x[drawn], score[drawn], "o", **points)
+def _scale_penalties(ax: "Axes", penalties: FloatArray) -> None:
+    """Draw penalties on a logarithmic axis that begins with 0, with few ticks."""
+    positive = penalties[penalties > 0]
+    smallest = positive.min(initial=1.0)
+    ax.set_xscale("symlog", linthresh=smallest)
+    if positive.size:
+        powers = np.arange(np.ceil(np.log10(smallest)), np.floor(np.log10(positive.max())) + 1)
+        step = -(-powers.size // _DECADES) or 1
+        ax.set_xticks([0.0, *10.0 ** powers[step - 1 :: step]])
+    ax.minorticks_off()
 
 
 # Predictions
 
 
+def plot_prediction(model: Any, X: Any, y: Any, *, target: Any = None, ax: Any = None) -> Any:
+    """Draw predicted against observed values, and both as series where samples have dates.
+
+    On the dashed line both are equal. Samples that the model was fitted to, which it knows by their
+    dates, are grey, and the series have a grey background there. The title has R²: of the other
+    samples if there are any, and that of training. A model that was loaded from a file does not
+    know which samples it was fitted to.
+
+    Parameters
+    ----------
+    model : LinCFACV
+        Fitted.
+    X : array, data frame or field of shape (n_samples, n_features)
+        Samples to predict.
+    y : array of shape (n_samples,) or (n_samples, n_targets), data frame or Dataset
+        What was observed.
+    target : str or int, default=None
+        Which of several targets, by name or number; required if there are several.
+    ax : matplotlib.axes.Axes, or two, default=None
+        Where to draw, with dates one for the scatter and one for the series; None for a new figure
+        of pyplot.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Or, with dates, an array of two.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lincfa import LinCFACV
+    >>> from lincfa.datasets import make_correlated
+    >>> from lincfa.plotting import plot_prediction
+    >>> X, y = make_correlated(n_samples=240, random_state=0)
+    >>> months = pd.date_range("2000-01", periods=240, freq="MS")
+    >>> X, y = pd.DataFrame(X, months), pd.Series(y, months, name="index")
+    >>> model = LinCFACV().fit(X[:"2014"], y[:"2014"])
+    >>> scatter, series = plot_prediction(model, X, y)
+    >>> scatter.get_title()
+    'R² = 0.82 (training 0.82)'
+    """
+    reducer = fitted_reducer(model)
+    if reducer._targets.classes is not None or not hasattr(model, "predict"):
+        raise TypeError(
+            "plot_prediction draws the predictions of a LinCFACV, got a "
+            f"{type(model).__name__}; plot_confusion and plot_roc draw those of classes."
+        )
+    samples = open_test(model, X, y, ("X", "y"))
+    if samples is None:
+        raise ValueError("plot_prediction needs samples X and what was observed, y.")
+    number, name = 0, name_of_target(reducer, 0)
+    if reducer._targets.size > 1:
+        number = _number(reducer.target_names_, target, reducer)
+        name = name_of_target(reducer, number)
+    predicted = np.reshape(model.estimator_.predict(samples.reduced(reducer)), (len(samples.y), -1))
+    dates = samples.dates
+    ours = getattr(reducer, "training_dates_", None)
+    known = None
+    if dates is not None and ours is not None:
+        # Dates of different calendars cannot be compared, but their texts can.
+        known = np.isin(_comparable(dates.values), _comparable(ours))
+    values = Predicted(samples.numbers[:, number], predicted[:, number], known, name)
+    if ax is None and dates is None:
+        ax = axes_or_new(None, 4.4, 4.6)
+    elif ax is None:
+        ax = pyplot_figure(9, 3.6).subplots(1, 2, width_ratios=[1, 2])
+    panels = given_axes(ax, 1 if dates is None else 2)
+    _draw_scatter(values, panels[0])
+    panels[0].set_title(values.title, fontsize="medium")
+    for axis, word in ((panels[0].xaxis, "observed"), (panels[0].yaxis, "predicted")):
+        axis.set_label_text(f"{word} {name}".strip(), parse_math=False, usetex=False)
+    if dates is not None:
+        _draw_series(values, dates, panels[1])
+    return one_or_several(panels)
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Observed and predicted values of a target."""
+
+    observed: FloatArray
+    predicted: FloatArray
+    trained: npt.NDArray[np.bool_] | None = None  # samples of the fit; None if that is not known
+    name: str = ""  # of the target, with its unit
+
+    @property
+    def title(self) -> str:
+        """R² of samples that are not those of the fit, or of all, and in training."""
+        if self.trained is None or not self.trained.any():
+            return f"R² = {self._r2(np.full(self.observed.size, True))}"
+        if self.trained.all():
+            return f"R² = {self._r2(self.trained)} in training"
+        return f"R² = {self._r2(~self.trained)} (training {self._r2(self.trained)})"
+
+    def _r2(self, rows: npt.NDArray[np.bool_]) -> str:
+        if rows.sum() < _FEWEST:
+            return "–"
+        return decimals(r2_score(self.observed[rows], self.predicted[rows]), 2)
+
+
+def _draw_scatter(values: Predicted, ax: "Axes") -> None:
+    """Draw predicted against observed values on axes of equal length."""
+    from matplotlib.ticker import MaxNLocator
+
+    x, y = values.observed, values.predicted
+    trained = np.zeros(x.size, np.bool_) if values.trained is None else values.trained
+    low, high = min(x.min(), y.min()), max(x.max(), y.max())
+    margin = 0.05 * (high - low)
+    ends = low - margin, high + margin
+    ax.plot(ends, ends, color=ink(), linestyle="--", linewidth=0.9, zorder=1)
+    for rows, color, alpha in ((trained, GREY, 0.5), (~trained, BLUE, 0.8)):
+        dots: dict[str, Any] = {"s": mark_size(2 * x.size), "linewidths": 0}
+        ax.scatter(x[rows], y[rows], color=color, alpha=alpha, **dots)
+    ax.set(xlim=ends, ylim=ends, aspect="equal")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
+    ax.grid(alpha=0.3)
+
+
+def _draw_series(values: Predicted, dates: Dates, ax: "Axes") -> None:
+    """Draw observed and predicted values in time, on grey where the model was trained."""
+    x = _on_axis(dates.values, ax)
+    entries: list[tuple[Any, str]] = []
+    for y, color, label in (
+        (values.observed, ink(), "observed"),
+        (values.predicted, BLUE, "predicted"),
+    ):
+        (line,) = ax.plot(x, y, color=color, linewidth=1.2 if x.size < 200 else 0.8)
+        entries.append((line, label))
+    if values.trained is not None:
+        # A period ends midway between two samples, one of which is of the fit.
+        between = np.concatenate([x[:1], (x[1:] + x[:-1]) / 2, x[-1:]])
+        changes = np.flatnonzero(np.diff(values.trained, prepend=False, append=False))
+        for start, stop in changes.reshape(-1, 2):
+            shade: dict[str, Any] = {"color": GREY, "alpha": 0.2, "linewidth": 0}
+            span = ax.axvspan(between[start], between[stop], **shade)
+        entries += [(span, "training")] if changes.size else []
+    legend_above(ax, entries)
+    ax.margins(x=0.01)
+    ax.set_ylabel(values.name or "target", parse_math=False, usetex=False)
+    ax.grid(alpha=0.3)
+
+
+def _comparable(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return numbers as they are, and dates as text to the second."""
+    if values.dtype.kind == "M":
+        return np.asarray(np.datetime_as_string(values, unit="s", casting="unsafe"))
+    if values.dtype.kind == "O":
+        return np.array([each.isoformat() for each in values])
+    return values
+
+
+def _on_axis(values: npt.NDArray[Any], ax: "Axes") -> FloatArray:
+    """Return dates as numbers of an axis, and label it as dates."""
+    from matplotlib import dates
+    from matplotlib.ticker import MaxNLocator
+
+    if values.dtype.kind == "M" or (values.dtype.kind == "O" and isinstance(values[0], date)):
+        kinds: Any = dates
+        locator = kinds.AutoDateLocator(minticks=3, maxticks=_DATES)
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(kinds.ConciseDateFormatter(locator))
+        return np.asarray(kinds.date2num(values), dtype=np.float64)
+    ax.xaxis.set_major_locator(MaxNLocator(_DATES - 1, integer=True))
+    if values.dtype.kind == "O":  # of another calendar: years, and how far into them
+        values = np.array([each.year + (each.dayofyr - 1) / 366 for each in values])
+    return np.asarray(values, dtype=np.float64)
+
+
 def draw_predictions(predictions: Predictions, panels: Any) -> None:
-    """Draw predicted against measured values, one panel for each target."""
+    """Draw predicted against observed values, one panel for each target."""
     axes = np.ravel(panels)
     for k, (ax, name) in enumerate(zip(axes, predictions.targets, strict=False)):
-        x, y = predictions.measured[:, k], predictions.predicted[:, k]
-        ax.scatter(x, y, s=mark_size(2 * x.size), color=BLUE, alpha=0.6, linewidths=0)
-        ax.axline((x.mean(), x.mean()), slope=1, color=ink(), linestyle="--", linewidth=0.9)
+        _draw_scatter(Predicted(predictions.measured[:, k], predictions.predicted[:, k]), ax)
         ax.set_title(shown(name, _LONGEST_NAME), fontsize="medium", parse_math=False, usetex=False)
-        ax.grid(alpha=0.3)
     for ax in axes[len(predictions.targets) :]:
         ax.set_visible(False)
     figure = axes[0].figure
-    figure.supxlabel("measured", fontsize="medium")
+    figure.supxlabel("observed", fontsize="medium")
     figure.supylabel("predicted", fontsize="medium")
 
 
@@ -600,7 +810,7 @@ def plot_confusion(model: Any, X: Any, y: Any, *, ax: "Axes | None" = None) -> "
     y : array of shape (n_samples,)
         Their labels.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None for a new figure, without a window.
+        Where to draw; None for a new figure of pyplot.
     """
     samples, p = _classified(model, X, y, "plot_confusion")
     classes = model.classes_
@@ -623,7 +833,7 @@ def plot_roc(model: Any, X: Any, y: Any, *, ax: "Axes | None" = None) -> "Axes":
     y : array of shape (n_samples,)
         Their labels.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None for a new figure, without a window.
+        Where to draw; None for a new figure of pyplot.
     """
     samples, p = _classified(model, X, y, "plot_roc")
     ax = axes_or_new(ax, 5.4, 5.4)
@@ -639,7 +849,7 @@ def _classified(model: Any, X: Any, y: Any, function: str) -> tuple[Observations
             f"{function} draws the predictions of a LinCFAClassifierCV, and this "
             f"{type(model).__name__} predicts no classes."
         )
-    samples = open_test(model, X, y)
+    samples = open_test(model, X, y, ("X", "y"))
     if samples is None:
         raise ValueError(f"{function} needs samples X and their labels y.")
     return samples, np.asarray(model.estimator_.predict_proba(samples.reduced(reducer)))

@@ -1,7 +1,8 @@
 """What all figures share: layout, colours, labels, and axes that show what matters."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,23 +34,62 @@ MARKS_DRAWN = 1500  # most marks drawn one by one; more become an image, so that
 _LONGEST_NAME = 24
 _LONGEST_LABEL = 50
 _LEGEND_MARK = 24  # square points
-_LETTER, _BESIDE_LABEL = 5.0, 36.0  # points per letter of a legend, and per mark
+_BESIDE_LABEL = 36.0  # points per mark of a legend
 _COLUMNS = 5
+LETTER = 0.6  # width of a letter over its height
 _DEEPEST = 1e5  # largest value over the end of the linear part of a logarithmic scale
+
+
+def require_matplotlib() -> None:
+    """Say what to install where matplotlib is missing."""
+    if find_spec("matplotlib") is None:
+        raise ImportError("Plots need matplotlib: pip install 'lincfa[plot]'.")
 
 
 def new_figure(width: float, height: float, *, square: bool = False) -> "Figure":
     """Return an empty figure without a window; sizes are in inches, axes square on request."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("Plots need matplotlib: pip install 'lincfa[plot]'.") from error
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="compressed" if square else "constrained")
 
 
+def pyplot_figure(width: float, height: float, *, square: bool = False) -> "Figure":
+    """Return an empty figure that is pyplot's current one, as ``plt.savefig`` and others expect."""
+    require_matplotlib()
+    from matplotlib import pyplot
+
+    layout: Any = "compressed" if square else "constrained"
+    return pyplot.figure(figsize=(width, height), layout=layout)
+
+
 def axes_or_new(ax: "Axes | None", width: float, height: float, *, square: bool = False) -> "Axes":
-    """Return the axes, or those of a new figure."""
-    return new_figure(width, height, square=square).subplots() if ax is None else ax
+    """Return the axes, or those of a new figure of pyplot."""
+    return pyplot_figure(width, height, square=square).subplots() if ax is None else ax
+
+
+def given_axes(ax: Any, count: int) -> "list[Axes]":
+    """Return axes given for panels, of which there must be as many."""
+    axes = list(np.ravel(np.asarray(ax, dtype=object)))
+    if len(axes) != count:
+        raise ValueError(f"ax must be {count} axes, one for each panel, got {len(axes)}.")
+    return axes
+
+
+def one_or_several(axes: "Sequence[Axes]") -> Any:
+    """Return the axes of a picture as ``plt.subplots`` does: themselves, or an array of them."""
+    return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
+
+
+def arguments(given: Any, name: str) -> dict[str, Any] | None:
+    """Return the arguments for a colour bar or legend; None if there is to be none."""
+    if isinstance(given, bool):
+        return {} if given else None
+    if not isinstance(given, Mapping):
+        raise ValueError(
+            f"{name} must be True, False or a mapping of arguments for matplotlib, got {given!r}."
+        )
+    return dict(given)
 
 
 def default_style() -> "AbstractContextManager[None]":
@@ -71,16 +111,25 @@ def mark_size(marks: int) -> float:
     return float(np.clip(3000 / max(marks, 1), 5, 28))
 
 
+def inches(ax: "Axes") -> tuple[float, float]:
+    """Return width and height of axes, also where they are part of a subfigure."""
+    box, whole, dpi = ax.get_position(), ax.figure.bbox, ax.figure.dpi
+    return float(box.width * whole.width / dpi), float(box.height * whole.height / dpi)
+
+
 def name_ticks(axis: Any, names: Sequence[str]) -> None:
     """Write the names of features at the axis literally: a dollar sign starts no formula."""
-    # Anchored at their ends, so that they stay in place with the fonts of another program.
-    upright = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
+    shorter = [shown(name, _LONGEST_NAME) for name in names]
+    sides = dict(zip("xy", inches(axis.axes), strict=True))
+    square = axis.axes.get_aspect() == 1
+    room = 72 * (min(sides.values()) if square else sides[axis.axis_name]) / max(len(names), 1)
+    size = min(float(axis.get_ticklabels()[0].get_fontsize()), room)
+    style: dict[str, Any] = {}
+    if axis.axis_name == "x" and (max(map(len, shorter), default=0) + 1) * LETTER * size > room:
+        # Anchored at their ends, so that they stay in place with the fonts of another program.
+        style = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
     axis.set_ticks(
-        range(len(names)),
-        [shown(name, _LONGEST_NAME) for name in names],
-        parse_math=False,
-        usetex=False,
-        **(upright if axis.axis_name == "x" else {}),
+        range(len(names)), shorter, parse_math=False, usetex=False, fontsize=size, **style
     )
 
 
@@ -90,27 +139,31 @@ def label_axes(ax: "Axes", x: str, y: str) -> None:
     ax.set_ylabel(shown(y, _LONGEST_LABEL), parse_math=False, usetex=False)
 
 
-def legend_above(ax: "Axes", entries: Sequence[tuple[Any, str]]) -> None:
-    """Put a legend of handles and literal labels above the axes, where it covers nothing."""
+def legend_above(
+    ax: "Axes", entries: Sequence[tuple[Any, str]], options: Any = None, *, raised: float = 0.0
+) -> None:
+    """Put a legend of handles and literal labels above the axes, where it covers nothing.
+
+    ``options`` are those of ``Axes.legend``, such as another place; ``raised`` is in points.
+    """
     from matplotlib.collections import PathCollection
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.transforms import ScaledTranslation
 
     handles, labels = zip(*entries, strict=True)
+    given = dict(options or {})
     # A legend wider than the axes would shrink them.
-    width = 72 * ax.get_position().width * ax.figure.get_figwidth()  # type: ignore[union-attr]
-    columns = int(width / (_LETTER * max(map(len, labels)) + _BESIDE_LABEL))
+    width = 72 * inches(ax)[0]
+    letter = LETTER * FontProperties(size="small").get_size_in_points()
+    columns = int(width / (letter * max(map(len, labels)) + _BESIDE_LABEL))
+    above: dict[str, Any] = {}
+    if "loc" not in given:
+        up = ScaledTranslation(0, raised / 72, ax.figure.dpi_scale_trans)
+        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "bbox_transform": ax.transAxes + up}
+        above |= {"ncols": min(max(columns, 1), _COLUMNS), "frameon": False, "borderaxespad": 0.2}
+    compact: dict[str, Any] = {"fontsize": "small", "handletextpad": 0.4, "columnspacing": 1.2}
     # matplotlib omits labels that start with an underscore: they are set afterwards.
-    legend = ax.legend(
-        handles,
-        ["label"] * len(handles),
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=min(max(columns, 1), _COLUMNS),
-        frameon=False,
-        fontsize="small",
-        borderaxespad=0.2,
-        handletextpad=0.4,
-        columnspacing=1.2,
-    )
+    legend = ax.legend(handles, ["label"] * len(handles), **compact | above | given)
     for handle in legend.legend_handles:
         if isinstance(handle, PathCollection):  # of many points, too small to show their colour
             handle.set_sizes([_LEGEND_MARK])
@@ -143,9 +196,14 @@ def linear_threshold(values: FloatArray, flat: float) -> float | None:
     return float(max(least, sizes.max() / _DEEPEST))
 
 
-def focus(ax: "Axes", score: FloatArray, chosen: float) -> None:
-    """Leave out scores so bad that they would flatten all others."""
-    top, low = score.max(), min(chosen, np.quantile(score, 0.25))
-    margin = 0.3 * (top - low)
-    if margin > 0 and score.min() < low - margin:
-        ax.set_ylim(low - margin, top + margin)
+def score_limits(score: FloatArray, error: FloatArray, chosen: float) -> tuple[float, float]:
+    """Return limits of an axis of scores, without those so bad that they would flatten others."""
+    error = np.nan_to_num(error)
+    low = min(chosen, np.quantile(score, 0.25))
+    margin = score.max() - low
+    kept = score >= low - margin if margin > 0 else np.full(score.size, True)
+    bottom, top = (score - error)[kept].min(), (score + error)[kept].max()
+    if not kept.all():
+        bottom = max(bottom, low - margin)
+    room = 0.05 * ((top - bottom) or abs(top) or 1.0)
+    return float(bottom - room), float(top + room)

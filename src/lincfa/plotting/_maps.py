@@ -1,8 +1,8 @@
 """Groups where their features are: maps of the cells of a field, and features in a sequence."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +10,19 @@ import numpy.typing as npt
 
 from .._data._checks import real_numbers
 from .._data._field import Field
+from .._data._places import degrees_between
 from ..report._inputs import field_of, fitted_reducer
-from ..report._maps import CONSTANT, LEFT_OUT, Map, Spectrum, make_spectrum, select_map
-from ..report._scores import effect_of_features, name_of_prediction
+from ..report._maps import (
+    CONSTANT,
+    LABELS,
+    LEFT_OUT,
+    Map,
+    Spectrum,
+    choose_maps,
+    effect_of_cells,
+    make_spectrum,
+)
+from ..report._scores import effect_of_features, effect_of_groups, name_of_prediction
 from ..theory._arrays import FloatArray
 from ._cells import (
     corners,
@@ -27,31 +37,51 @@ from ._cells import (
 from ._charts import check_coefficients
 from ._figures import (
     GREY,
+    LETTER,
     SINGLE,
     SYMLOG,
+    arguments,
     axes_or_new,
     counted,
     effect,
+    given_axes,
+    inches,
     ink,
     label_axes,
     legend_above,
     linear_threshold,
+    one_or_several,
+    pyplot_figure,
     short_number,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_OUTSIDE = "#c4c4c4"  # cells left out, where white means a coefficient of zero
+_OUTSIDE = "#a8a8a8"  # cells left out: darker than single cells, while white is an effect of zero
 _OUTLINED = 150  # rows or columns, up to which groups have outlines
 _PALE = 12  # largest coefficient over the median, beyond which half of the cells look white
 _DEEP = 100  # largest coefficient over the end of the linear range: small ones stay pale
 _STEEPEST = 0.2  # cosine of a latitude, below which a map is not stretched further
 _LONGEST, _SHORTEST, _AROUND = 8.0, 3.0, 1.2  # inches: sides of a map, and margins
+_FLATTEST = 1.0  # inches: height of a map, at least
+_HIGHEST = 9.0  # inches: all panels of a figure
+_FLAT = 1.0  # height over width, up to which a colour bar is below and panels are stacked
+_STACKED = 3  # most panels one below the other
+_TITLE = 1.7  # height of a title and its margin over that of its letters
+_BAR = 0.7  # inches: height of a colour bar and its label
+_SIDES = ("right", "bottom")
+_BESIDE = 8  # letters from one tick of a colour bar to the next
+_LETTERS = 16, 48  # fewest and most in a line of a label: those that fit into a column
+# Degrees between ticks.
+_STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 180]
+_TICKS = 7  # most of an axis of degrees
 # Not quite black, which becomes the colour of a page's text: white on dark pages.
 _LABEL_INK = "#1b2127"
-_FLIPPED = {"hatch": "...", "facecolor": GREY, "edgecolor": "#ffffffc0"}
+_NUMBERS, _SMALLEST = 2.5, 5.0  # points: numbers of groups, per inch of width, and at least
 _OPACITY = 0.5  # of the bands of a spectrum, on light and on dark pages
+
+_Panels = list[tuple[Map, "Axes"]]
 
 
 def plot_map(
@@ -60,35 +90,46 @@ def plot_map(
     variable: Any = None,
     select: Mapping[Any, Any] | None = None,
     numbers: int = 0,
-    ax: "Axes | None" = None,
+    legend: Any = True,
+    ax: Any = None,
     **kwargs: Any,
-) -> "Axes":
+) -> Any:
     """Draw a map of the groups of a field.
 
     Cells of a group have one colour. Groups that touch, by a side or a corner, have different
     colours, also across the edges of a global map; the same colour elsewhere may be a different
     group. Single cells are light grey. A legend explains single, flipped (dotted), constant
-    (hatched) and left-out (blank) cells, if there are any.
+    (hatched) and left-out (dark grey) cells, if there are any.
+
+    There is one panel for each variable of a Dataset, and for each position along dimensions
+    beyond two, such as levels or lags.
 
     Parameters
     ----------
     model : LinCFA, LinCFACV or LinCFAClassifierCV
         Fitted to an xarray field.
     variable : str, default=None
-        Which variable of a Dataset; required if there are several.
+        One variable of a Dataset; None for all.
     select : mapping, default=None
-        For cells with more than two dimensions: the position along the others, such as
+        For cells with more than two dimensions: one position along some of the others, such as
         ``{"level": 500}``.
     numbers : int, default=0
         How many of the groups with the most cells on the map are marked with their number, that of
         ``labels_`` and ``label_map``. Single cells are not.
-    ax : matplotlib.axes.Axes, default=None
-        Where to draw; None for a new figure, without a window. Cartopy axes keep their limits,
-        labels and aspect; pass the coordinate system of the data, as in
-        ``transform=cartopy.crs.PlateCarree()``.
+    legend : bool or mapping, default=True
+        Whether there is a legend, or arguments for ``Axes.legend``, such as
+        ``{"loc": "lower left"}``.
+    ax : matplotlib.axes.Axes, or several, default=None
+        Where to draw, one for each panel; None for a new figure of pyplot. Cartopy axes keep their
+        limits, labels and aspect, and longitudes and latitudes are put where they belong.
     **kwargs
         For ``Axes.pcolormesh``, which draws grids, or ``Axes.scatter``, which draws points along
         one dimension with latitudes and longitudes.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Or an array of them, if there are several panels.
 
     Examples
     --------
@@ -102,37 +143,37 @@ def plot_map(
     >>> field = xr.DataArray(values, {"time": range(100), "lat": lat, "lon": lon})
     >>> y = signal[:, 0, 0] - signal[:, 1, 0] + rng.normal(size=100)
     >>> ax = plot_map(LinCFA(tolerance=9.0).fit(field, y), numbers=2)
-    >>> ax.figure.savefig("groups.png")  # doctest: +SKIP
+    >>> import matplotlib.pyplot as plt
+    >>> plt.savefig("groups.png")  # doctest: +SKIP
     """
     if not (isinstance(numbers, Integral) and not isinstance(numbers, bool) and numbers >= 0):
         raise ValueError(f"numbers must be a non-negative integer, got {numbers!r}.")
     reducer = fitted_reducer(model)
     field = _require_field(field_of(reducer), "plot_map")
-    cells = {"signs": reducer.signs_, "variable": variable, "select": select}
-    map = select_map(field, reducer.labels_, **cells)
-    ax = axes_or_new(ax, *figure_size(map), square=True)
-    draw_groups(map, ax, numbers=int(numbers), **kwargs)
-    return ax
+    chosen = {"signs": reducer.signs_, "variable": variable, "select": select}
+    maps = choose_maps(field, reducer.labels_, **chosen)
+    return _drawn(draw_groups, maps, ax, numbers=int(numbers), legend=legend, **kwargs)
 
 
-def plot_coefficient_map(
+def plot_effect_map(
     model: Any,
     coef: Any = None,
     *,
     target: Any = None,
     variable: Any = None,
     select: Mapping[Any, Any] | None = None,
-    ax: "Axes | None" = None,
+    colorbar: Any = True,
+    legend: Any = True,
+    ax: Any = None,
     **kwargs: Any,
-) -> "Axes":
-    """Draw a map of the coefficients of the reduced features, expanded to the cells.
+) -> Any:
+    """Draw a map of what each area does to the prediction.
 
-    The colour of a cell is the change in the prediction per standard deviation of the cell: red
-    where it rises, blue where it falls, white at zero; cells left out are grey. That is
-    :meth:`~lincfa.LinCFA.expand_coefficients` times the standard deviation of the cell, so that
-    cells are comparable. Members share the coefficient of their group, so cells of large groups
-    have small values; if a few values would make all others pale, the scale is logarithmic away
-    from zero, and its label says so. All variables and positions share one scale.
+    All cells of a group have one colour: the change in the prediction, for classes in the log odds,
+    when the mean of the group rises by one standard deviation of the training samples, and no other
+    mean changes. It rises where the map is red and falls where it is blue. Dotted cells enter the
+    mean with their sign flipped. With missing values the mean is that of a sample without any. All
+    panels share one scale.
 
     Parameters
     ----------
@@ -143,19 +184,109 @@ def plot_coefficient_map(
         of a search.
     target : str or int, default=None
         Which of several targets or classes, by name or number; required if there are several.
-    variable, select, ax : str, mapping and matplotlib.axes.Axes, default=None
-        As in :func:`plot_map`.
+    variable : str, default=None
+        One variable of a Dataset; None for all.
+    select : mapping, default=None
+        One position along dimensions beyond two, as in :func:`plot_map`.
+    colorbar : bool or mapping, default=True
+        Whether there is a colour bar, or arguments for ``Figure.colorbar``: ``location``, its
+        ``label``, ``cax`` for axes of its own, or ``ax`` for several axes that share it.
+    legend : bool or mapping, default=True
+        Whether there is a legend, or arguments for ``Axes.legend``.
+    ax : matplotlib.axes.Axes, or several, default=None
+        Where to draw, as in :func:`plot_map`.
     **kwargs
         As in :func:`plot_map`; ``vmin`` and ``vmax``, or ``norm``, set the scale.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Or an array of them, if there are several panels.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr
+    >>> from lincfa import LinCFACV
+    >>> from lincfa.plotting import plot_effect_map
+    >>> rng = np.random.default_rng(0)
+    >>> signal = rng.normal(size=(100, 2, 1))
+    >>> values = signal + 0.1 * rng.normal(size=(100, 2, 3))
+    >>> lat, lon = [45.0, 46.0], [7.0, 8.0, 9.0]
+    >>> field = xr.DataArray(values, {"time": range(100), "lat": lat, "lon": lon})
+    >>> y = signal[:, 0, 0] - signal[:, 1, 0] + rng.normal(size=100)
+    >>> model = LinCFACV(tolerances=[9.0], min_correlations=[0.5]).fit(field, y)
+    >>> ax = plot_effect_map(model, colorbar={"location": "bottom"})
+    >>> np.unique(ax.collections[0].get_array().round(2)).tolist()  # two areas, of one row each
+    [-0.82, 1.02]
+    """
+    reducer, coef, name = check_coefficients(model, coef, target)
+    field = _require_field(field_of(reducer), "plot_effect_map")
+    effects = effect_of_groups(reducer, coef, None)
+    values = effect_of_cells(reducer, effects)
+    chosen = {"signs": reducer.signs_, "variable": variable, "select": select}
+    maps = choose_maps(field, reducer.labels_, values, **chosen)
+    changed = name_of_prediction(name, reducer._targets.classes is not None)
+    given: dict[str, Any] = {"effects": effects, "changed": changed, "colorbar": colorbar}
+    return _drawn(draw_effects, maps, ax, **given, legend=legend, **kwargs)
+
+
+def plot_coefficient_map(
+    model: Any,
+    coef: Any = None,
+    *,
+    target: Any = None,
+    variable: Any = None,
+    select: Mapping[Any, Any] | None = None,
+    colorbar: Any = True,
+    legend: Any = True,
+    ax: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Draw a map of the coefficients of the reduced features, expanded to the cells.
+
+    The colour of a cell is the change in the prediction per standard deviation of the cell: red
+    where it rises, blue where it falls, white at zero. That is
+    :meth:`~lincfa.LinCFA.expand_coefficients` times the standard deviation of the cell, so that
+    cells are comparable. Members share the coefficient of their group, so cells of large groups
+    have small values, however large the effect of the group, which :func:`plot_effect_map` draws;
+    if a few values would make all others pale, the scale is logarithmic away from zero, and its
+    label says so. All panels share one scale.
+
+    Parameters
+    ----------
+    model : LinCFA, LinCFACV or LinCFAClassifierCV
+        Fitted to an xarray field.
+    coef : array of shape (n_groups_,) or (n_targets, n_groups_), default=None
+        Coefficients of a linear model on the reduced features; None for those of the ``estimator_``
+        of a search.
+    target : str or int, default=None
+        Which of several targets or classes, by name or number; required if there are several.
+    variable : str, default=None
+        One variable of a Dataset; None for all.
+    select : mapping, default=None
+        One position along dimensions beyond two, as in :func:`plot_map`.
+    colorbar : bool or mapping, default=True
+        As in :func:`plot_effect_map`.
+    legend : bool or mapping, default=True
+        Whether there is a legend, or arguments for ``Axes.legend``.
+    ax : matplotlib.axes.Axes, or several, default=None
+        Where to draw, as in :func:`plot_map`.
+    **kwargs
+        As in :func:`plot_effect_map`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Or an array of them, if there are several panels.
     """
     reducer, coef, name = check_coefficients(model, coef, target)
     field = _require_field(field_of(reducer), "plot_coefficient_map")
-    effects = effect_of_features(reducer, coef)
-    map = select_map(field, reducer.labels_, effects, variable=variable, select=select)
-    ax = axes_or_new(ax, *figure_size(map, bar=True), square=True)
-    map, classes = replace(map, target=name), reducer._targets.classes is not None
-    draw_weights(map, ax, weights=effects[reducer.labels_ >= 0], log_odds=classes, **kwargs)
-    return ax
+    values = effect_of_features(reducer, coef)
+    maps = choose_maps(field, reducer.labels_, values, variable=variable, select=select)
+    effects = values[reducer.labels_ >= 0]
+    changed = name_of_prediction(name, reducer._targets.classes is not None)
+    given: dict[str, Any] = {"effects": effects, "changed": changed, "colorbar": colorbar}
+    return _drawn(draw_effects, maps, ax, by_cell=True, **given, legend=legend, **kwargs)
 
 
 def plot_stability_map(
@@ -163,22 +294,37 @@ def plot_stability_map(
     *,
     variable: Any = None,
     select: Mapping[Any, Any] | None = None,
-    ax: "Axes | None" = None,
+    colorbar: Any = True,
+    legend: Any = True,
+    ax: Any = None,
     **kwargs: Any,
-) -> "Axes":
+) -> Any:
     """Draw a map of how often each cell stays with its group in resamples.
 
     The share of resamples in which a cell is grouped with the other cells of its group, on average
-    over these, from 0 to 1, as in ``Stability.to_map``. Single cells have none and are grey.
+    over these, from 0 to 1, as in ``Stability.to_map``. Single cells have none and are light grey.
 
     Parameters
     ----------
     stability : Stability
         Result of :func:`lincfa.stability` for an xarray field.
-    variable, select, ax : str, mapping and matplotlib.axes.Axes, default=None
-        As in :func:`plot_map`.
+    variable : str, default=None
+        One variable of a Dataset; None for all.
+    select : mapping, default=None
+        One position along dimensions beyond two, as in :func:`plot_map`.
+    colorbar : bool or mapping, default=True
+        As in :func:`plot_effect_map`.
+    legend : bool or mapping, default=True
+        Whether there is a legend, or arguments for ``Axes.legend``.
+    ax : matplotlib.axes.Axes, or several, default=None
+        Where to draw, as in :func:`plot_map`.
     **kwargs
         As in :func:`plot_map`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Or an array of them, if there are several panels.
     """
     if not (hasattr(stability, "field") and hasattr(stability, "features")):
         raise TypeError(
@@ -186,10 +332,9 @@ def plot_stability_map(
             f"{type(stability).__name__}."
         )
     field = _require_field(stability.field, "plot_stability_map")
-    map = select_map(field, stability.labels, stability.features, variable=variable, select=select)
-    ax = axes_or_new(ax, *figure_size(map, bar=True), square=True)
-    draw_stability(map, ax, **kwargs)
-    return ax
+    chosen = {"variable": variable, "select": select}
+    maps = choose_maps(field, stability.labels, stability.features, **chosen)
+    return _drawn(draw_stability, maps, ax, colorbar=colorbar, legend=legend, **kwargs)
 
 
 def _require_field(field: Field | None, function: str) -> Field:
@@ -201,92 +346,198 @@ def _require_field(field: Field | None, function: str) -> Field:
     return field
 
 
+# Panels
+
+
+def _drawn(draw: Callable[..., None], maps: Sequence[Map], ax: Any, **kwargs: Any) -> Any:
+    """Draw maps in the axes given, or in those of a new figure; return the axes."""
+    bar = arguments(kwargs.get("colorbar", False), "colorbar") is not None
+    axes = _axes_for(maps, ax, bar)
+    draw(maps, axes, **kwargs)
+    return one_or_several(axes)
+
+
+def _axes_for(maps: Sequence[Map], ax: Any, bar: bool) -> "list[Axes]":
+    """Return the axes given, or those of a new figure: panels of one width, one for each map."""
+    if ax is not None:
+        return given_axes(ax, len(maps))
+    if len(maps) == 1:
+        return [axes_or_new(None, *figure_size(maps[0], bar), square=True)]
+    ratios = [_ratio(map) for map in maps]
+    stacked = _bar_below(ratios)
+    columns = 1 + (len(maps) > _STACKED) if stacked else min(len(maps), _STACKED)
+    rows = [max(ratios[k : k + columns]) for k in range(0, len(maps), columns)]
+    width = min(_LONGEST, _HIGHEST * columns / sum(rows))
+    # High enough that the width is the limit, and so the same for all.
+    height = (width - _AROUND / 2) / columns * sum(rows) + (1 + len(rows)) * _AROUND / 2
+    beside, below = (_AROUND * bar * (not stacked), _AROUND * bar * stacked)
+    figure = pyplot_figure(width + beside, height + below, square=True)
+    grid = figure.subplots(len(rows), columns, squeeze=False, height_ratios=rows).ravel()
+    for spare in grid[len(maps) :]:
+        spare.remove()
+    return list(grid[: len(maps)])
+
+
 def figure_size(map: Map, bar: bool = False) -> tuple[float, float]:
     """Return the size of a figure, in inches, for a map and perhaps its colour bar."""
-    places = map.places
-    x, y = (each[np.isfinite(each)] for each in (places.x, places.y))
-    ratio = 0.7
-    if (places.degrees or places.alike) and min(x.size, y.size) > 1:
-        stretch = np.cos(np.radians(y.mean())) if places.degrees else 1.0
-        ratio = float(np.ptp(y) / max(stretch * np.ptp(x), 1e-9))
+    ratio = _ratio(map)
     height = np.clip(_LONGEST * ratio, _SHORTEST, 0.8 * _LONGEST)
     width = np.clip(height / ratio, _SHORTEST, _LONGEST)
-    return float(width) + (_AROUND if bar else 0), float(height) + _AROUND / 2
+    height = min(height, max(width * ratio, _FLATTEST))  # or there would be blanks around it
+    below = bar and _bar_below([ratio])
+    beside = _AROUND if bar and not below else 0
+    return float(width) + beside, float(height) + _AROUND / 2 * (1 + below)
 
 
-def draw_groups(map: Map, ax: "Axes", *, numbers: int = 0, **kwargs: Any) -> None:
+def _ratio(map: Map) -> float:
+    """Return the height of a map over its width."""
+    places = map.places
+    x, y = (places.x, places.y) if places.kind == "points" else corners(places)
+    x, y = x[np.isfinite(x)], y[np.isfinite(y)]
+    if not (places.degrees or places.alike) or min(x.size, y.size) <= 1:
+        return 0.7
+    return float(np.ptp(y) / max(np.ptp(x), 1e-9) * _stretch(map))
+
+
+def _stretch(map: Map) -> float:
+    """Return how much longer a step in y is than one in x, so that kilometres are equally long."""
+    known = map.places.y[np.isfinite(map.places.y)]
+    if not map.places.degrees or known.size == 0:
+        return 1.0
+    return 1 / max(float(np.cos(np.radians(known.mean()))), _STEEPEST)
+
+
+def _bar_below(ratios: Sequence[float]) -> bool:
+    """Whether there is more room for a colour bar, and its label, below the maps."""
+    return bool(np.mean(ratios) < _FLAT)
+
+
+def _paired(maps: Map | Sequence[Map], axes: Any) -> _Panels:
+    maps = [maps] if isinstance(maps, Map) else maps
+    return list(zip(maps, given_axes(axes, len(maps)), strict=True))
+
+
+def _projected(panels: _Panels, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Add the coordinates that longitudes and latitudes are in, for axes of cartopy."""
+    map, ax = panels[0]
+    if "transform" in kwargs or not map.places.degrees or not hasattr(ax, "projection"):
+        return kwargs
+    from cartopy import crs  # whose axes these are
+
+    return {"transform": crs.PlateCarree()} | kwargs
+
+
+# Drawing
+
+
+def draw_groups(
+    maps: Map | Sequence[Map], axes: Any, *, numbers: int = 0, legend: Any = True, **kwargs: Any
+) -> None:
     """Draw each group in one colour, neighbours in different ones, and some numbers of groups."""
     from matplotlib.colors import ListedColormap
+    from matplotlib.font_manager import FontProperties
 
-    if map.places.kind == "points":
-        pairs = point_neighbors(map.groups, map.places)
-    else:
-        pairs = grid_neighbors(map.groups, map.places.wraps)
-    indices, colors = distinct_colors(map.groups, map.single, pairs)
-    style: dict[str, Any] = {"cmap": ListedColormap(colors or [SINGLE])}
-    style |= {"vmin": -0.5, "vmax": max(len(colors), 1) - 0.5}
-    _paint(ax, map, np.ma.masked_less(indices, 0), style | kwargs)
-    if map.places.kind != "points" and max(map.groups.shape) <= _OUTLINED:
+    panels = _paired(maps, axes)
+    kwargs = _projected(panels, kwargs)
+    for map, ax in panels:
+        if map.places.kind == "points":
+            pairs = point_neighbors(map.groups, map.places)
+        else:
+            pairs = grid_neighbors(map.groups, map.places.wraps)
+        indices, colors = distinct_colors(map.groups, map.single, pairs)
+        style: dict[str, Any] = {"cmap": ListedColormap(colors or [SINGLE])}
+        style |= {"vmin": -0.5, "vmax": max(len(colors), 1) - 0.5}
+        _paint(ax, map, np.ma.masked_less(indices, 0), style | kwargs)
         _outline(ax, map, kwargs)
-    for group in largest_groups(map, numbers):
-        text = ax.text(
-            *label_position(map, group),
-            str(group),
-            color=_LABEL_INK,
-            fontsize="small",
-            horizontalalignment="center",
-            verticalalignment="center_baseline",
-            bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": "none"},
-            clip_on=True,
-            **_placement(kwargs),
-        )
-        text.set_in_layout(False)
-    _finish(ax, map, kwargs, single=True, flipped=True)
+        size = FontProperties(size="small").get_size_in_points()
+        size = min(size, max(_NUMBERS * inches(ax)[0], _SMALLEST))
+        for group in largest_groups(map, numbers):
+            text = ax.text(
+                *label_position(map, group),
+                str(group),
+                color=_LABEL_INK,
+                fontsize=size,
+                horizontalalignment="center",
+                verticalalignment="center_baseline",
+                bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": "none"},
+                clip_on=True,
+                **_placement(kwargs),
+            )
+            text.set_in_layout(False)
+    _finish(panels, kwargs, legend, single=True, flipped=True)
 
 
-def weights_on(map: Map) -> FloatArray:
-    """Return the values of the cells that belong to a group."""
+def draw_effects(
+    maps: Map | Sequence[Map],
+    axes: Any,
+    *,
+    effects: FloatArray,
+    changed: str,
+    by_cell: bool = False,
+    colorbar: Any = True,
+    legend: Any = True,
+    **kwargs: Any,
+) -> None:
+    """Draw the effect of each group, or of each cell, white at zero.
+
+    ``effects`` of all maps set the scale. Only those of cells may need a logarithmic one, and only
+    those of groups have outlines.
+    """
+    panels = _paired(maps, axes)
+    kwargs = _projected(panels, kwargs)
+    style = {"cmap": "RdBu_r"} | _diverging(effects, kwargs, by_cell)
+    for map, ax in panels:
+        values = np.ma.masked_where(map.groups < 0, np.asarray(map.values))
+        image = _paint(ax, map, values, style | kwargs)
+        if not by_cell:
+            _outline(ax, map, kwargs, color=GREY, width=0.5)
+    noun = "group's mean" if panels[0][0].places.kind == "points" else "area's mean"
+    label, ticks = effect(changed, "cell" if by_cell else noun), None
+    if "norm" in style:
+        label, ticks = label + SYMLOG, _decades(style["norm"])
+    _bar(panels, image, label, colorbar, ticks)
+    _finish(panels, kwargs, legend, flipped=not by_cell)
+
+
+def effects_on(map: Map) -> FloatArray:
+    """Return the effects of the cells that belong to a group."""
     return np.asarray(map.values, dtype=np.float64)[map.groups >= 0]
 
 
-def draw_weights(
-    map: Map, ax: "Axes", *, weights: FloatArray, log_odds: bool = False, **kwargs: Any
+def draw_stability(
+    maps: Map | Sequence[Map],
+    axes: Any,
+    *,
+    colorbar: Any = True,
+    legend: Any = True,
+    **kwargs: Any,
 ) -> None:
-    """Draw the coefficient of each cell, white at zero; ``weights`` of all maps set the scale."""
-    values = np.ma.masked_where(map.groups < 0, np.asarray(map.values))
-    style = {"cmap": "RdBu_r"} | _diverging(weights, kwargs)
-    image = _paint(ax, map, values, style | kwargs)
-    logarithmic = "norm" in style
-    changed = name_of_prediction(map.target, log_odds)
-    label = effect(changed, "cell") + (SYMLOG if logarithmic else "")
-    _bar(ax, image, label, _decades(style["norm"]) if logarithmic else None)
-    _finish(ax, map, kwargs, outside=_OUTSIDE)
-
-
-def draw_stability(map: Map, ax: "Axes", **kwargs: Any) -> None:
     """Draw how often each cell stays with its group, from 0 to 1; single cells are grey."""
     from matplotlib.colors import ListedColormap
 
+    panels = _paired(maps, axes)
+    kwargs = _projected(panels, kwargs)
     style: dict[str, Any] = {"cmap": "viridis"}
     if "norm" not in kwargs:
         style |= {"vmin": 0, "vmax": 1}
-    single = np.isin(map.groups, map.single)
-    grey = {"cmap": ListedColormap([SINGLE])} | _placement(kwargs)
-    _paint(ax, map, np.ma.masked_where(~single, single.astype(float)), grey)
-    image = _paint(ax, map, np.ma.masked_invalid(np.asarray(map.values)), style | kwargs)
-    _bar(ax, image, "share of resamples in which\nthe cell stays with its group")
-    _finish(ax, map, kwargs, single=True)
+    for map, ax in panels:
+        single = np.isin(map.groups, map.single)
+        grey = {"cmap": ListedColormap([SINGLE])} | _placement(kwargs)
+        _paint(ax, map, np.ma.masked_where(~single, single.astype(float)), grey)
+        image = _paint(ax, map, np.ma.masked_invalid(np.asarray(map.values)), style | kwargs)
+    _bar(panels, image, "share of resamples in which the cell stays with its group", colorbar)
+    _finish(panels, kwargs, legend, single=True)
 
 
-def _diverging(values: FloatArray, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return a scale symmetric about zero; logarithmic if a few values are very large."""
+def _diverging(values: FloatArray, kwargs: dict[str, Any], logarithmic: bool) -> dict[str, Any]:
+    """Return a scale symmetric about zero, perhaps logarithmic if a few are very large."""
     from matplotlib.colors import SymLogNorm
 
     if {"norm", "vmin", "vmax"} & set(kwargs):
         return {}
     top = float(np.abs(values).max(initial=0)) or 1.0
     limits: dict[str, Any] = {"vmin": -top, "vmax": top}
-    linear = linear_threshold(values, _PALE)
+    linear = linear_threshold(values, _PALE) if logarithmic else None
     return limits if linear is None else {"norm": SymLogNorm(max(linear, top / _DEEP), **limits)}
 
 
@@ -319,9 +570,14 @@ def _placement(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {name: kwargs[name] for name in ("transform", "zorder") if name in kwargs}
 
 
-def _outline(ax: "Axes", map: Map, kwargs: dict[str, Any]) -> None:
-    """Draw thin white lines between groups."""
+def _outline(
+    ax: "Axes", map: Map, kwargs: dict[str, Any], color: str = "white", width: float = 1.0
+) -> None:
+    """Draw thin lines between groups, if there is room."""
     from matplotlib.collections import LineCollection
+
+    if map.places.kind == "points" or max(map.groups.shape) > _OUTLINED:
+        return
 
     points = np.stack(corners(map.places), axis=-1)
     groups = map.groups
@@ -331,8 +587,8 @@ def _outline(ax: "Axes", map: Map, kwargs: dict[str, Any]) -> None:
     level = np.stack([points[1:-1, :-1][above], points[1:-1, 1:][above]], axis=1)
     lines = LineCollection(
         list(np.concatenate([upright, level])),
-        colors="white",
-        linewidths=float(np.clip(40 / max(groups.shape), 0.3, 1.0)),
+        colors=color,
+        linewidths=width * float(np.clip(40 / max(groups.shape), 0.3, 1.0)),
         capstyle="round",
         rasterized=True,
         **_placement(kwargs),
@@ -340,81 +596,194 @@ def _outline(ax: "Axes", map: Map, kwargs: dict[str, Any]) -> None:
     ax.add_collection(lines, autolim=False)
 
 
+def _kinds(map: Map) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return which cells are shown by more than their colour."""
+    return {
+        "single {}": np.isin(map.groups, map.single),
+        "{} with the sign flipped": map.flipped,
+        "constant {}": map.groups == CONSTANT,
+        "{} left out": map.groups == LEFT_OUT,
+    }
+
+
+_LOOKS: dict[str, dict[str, Any]] = {
+    "single {}": {"facecolor": SINGLE, "painted": True},
+    "{} with the sign flipped": {"facecolor": GREY, "hatch": "...", "edgecolor": "#ffffffc0"},
+    "constant {}": {"facecolor": "none", "hatch": "/////", "edgecolor": GREY},
+    "{} left out": {"facecolor": _OUTSIDE},
+}
+
+
 def _finish(
-    ax: "Axes",
-    map: Map,
+    panels: _Panels,
     kwargs: dict[str, Any],
+    legend: Any,
     *,
     single: bool = False,
     flipped: bool = False,
-    outside: str = "none",
 ) -> None:
     """Mark cells without a group, explain in a legend what colours do not, and label the axes."""
+    noun = "point" if all(map.places.kind == "points" for map, _ in panels) else "cell"
+    marked = [single, flipped, True, True]
+    entries: list[tuple[Any, str]] = []
+    for words in (words for words, wanted in zip(_LOOKS, marked, strict=True) if wanted):
+        places: dict[Any, npt.NDArray[np.bool_]] = {}
+        handle = None
+        for map, ax in panels:
+            cells = _kinds(map)[words]
+            if cells.any():
+                # The land of several maps, such as of lags, is counted once.
+                places[cells.shape] = places.get(cells.shape, False) | cells
+                handle = _mark(ax, map, cells, words, kwargs)
+        if handle is not None:
+            count = sum(int(cells.sum()) for cells in places.values())
+            entries.append((handle, counted(count, words, noun)))
+    for map, ax in panels:
+        _label(ax, map)
+        if len(panels) > 1:
+            ax.set_title(map.title, loc="left", fontsize="medium", parse_math=False, usetex=False)
+    options = arguments(legend, "legend")
+    if entries and options is not None:
+        ax = panels[0][1]
+        title = _TITLE * float(ax.title.get_fontsize()) if len(panels) > 1 else 0.0
+        legend_above(ax, entries, options, raised=title)
+
+
+def _mark(
+    ax: "Axes", map: Map, cells: npt.NDArray[np.bool_], words: str, kwargs: dict[str, Any]
+) -> Any:
+    """Mark cells of one kind; return what stands for them in the legend."""
     from matplotlib.colors import ListedColormap
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    places = map.places
-    noun = "point" if places.kind == "points" else "cell"
-    grey = np.isin(map.groups, map.single) & single
-    kinds: list[tuple[npt.NDArray[np.bool_], str, dict[str, Any]]] = [
-        (grey, "single {}", {"facecolor": SINGLE}),
-        (map.flipped & flipped, "{} with the sign flipped", _FLIPPED),
-        (map.groups == CONSTANT, "constant {}", {"hatch": "/////", "marker": "x"}),
-        (map.groups == LEFT_OUT, "{} left out", {"facecolor": outside}),
-    ]
-    entries: list[tuple[Any, str]] = []
-    for cells, words, look in kinds:
-        if not cells.any():
-            continue
-        label = counted(int(cells.sum()), words, noun)
-        marked = np.ma.masked_where(~cells, cells.astype(float))
-        if places.kind == "points":
-            dots = {
-                "linestyle": "none",
-                "marker": look.get("marker", "o"),
-                "markersize": np.sqrt(_point_size(map)),
-                "markeredgewidth": 0.8,
-                "markeredgecolor": GREY,
-                "markerfacecolor": look.get("facecolor", "none"),
-            }
-            if look is _FLIPPED:  # a dot on each point
-                dots |= {"markerfacecolor": "white", "markersize": dots["markersize"] / 2}
-            entries.append((Line2D([], [], **dots), label))
-            if cells is not grey:  # which is painted already
-                ax.plot(places.x[cells], places.y[cells], **dots | _placement(kwargs))
-            continue
-        edge: dict[str, Any] = {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.5}
-        edge = {} if cells is grey else edge
-        look = {name: value for name, value in look.items() if name != "marker"}
-        entries.append((Patch(**edge | look), label))
-        if "hatch" in look:
-            hatching = edge | look | {"facecolor": "none", "linewidth": 0} | _placement(kwargs)
-            ax.pcolor(*corners(places), marked, rasterized=True, **hatching)
-        elif cells is not grey and outside != "none":
-            _paint(ax, map, marked, {"cmap": ListedColormap([outside])} | _placement(kwargs))
-    if entries:
-        legend_above(ax, entries)
+    look = dict(_LOOKS[words])
+    painted, hatched = look.pop("painted", False), "hatch" in look
+    flipped = words.endswith("flipped")
+    if map.places.kind == "points":
+        dots = {
+            "linestyle": "none",
+            "marker": "x" if hatched and not flipped else "o",
+            "markersize": np.sqrt(_point_size(map)) / (2 if flipped else 1),
+            "markeredgewidth": 0.8,
+            "markeredgecolor": GREY,
+            "markerfacecolor": "white" if flipped else look["facecolor"],
+        }
+        if not painted:
+            ax.plot(map.places.x[cells], map.places.y[cells], **dots | _placement(kwargs))
+        return Line2D([], [], **dots)
+    if not painted:
+        chosen = np.ma.masked_where(~cells, cells.astype(float))
+        if hatched:
+            over = look | {"facecolor": "none", "linewidth": 0} | _placement(kwargs)
+            ax.pcolor(*corners(map.places), chosen, rasterized=True, **over)
+        else:
+            flat = {"cmap": ListedColormap([look["facecolor"]])} | _placement(kwargs)
+            _paint(ax, map, chosen, flat)
+    return Patch(**look, linewidth=0.5 if hatched else 0)
+
+
+def _label(ax: "Axes", map: Map) -> None:
+    """Label the axes of a map, with the directions of longitudes and latitudes at their ticks."""
     if hasattr(ax, "projection"):  # of cartopy, which sets up its own axes
         return
+    places = map.places
     label_axes(ax, places.x_label, places.y_label)
-    if places.degrees:  # kilometres are equally long in both directions
-        known = places.y[np.isfinite(places.y)]
-        middle = np.cos(np.radians(known.mean())) if known.size else 1.0
-        ax.set_aspect(1 / max(float(middle), _STEEPEST))
-    elif places.alike:
-        ax.set_aspect("equal")
+    for axis, label in ((ax.xaxis, places.x_label), (ax.yaxis, places.y_label)):
+        if label in LABELS.values():
+            axis.set_label_text("")
+            axis.set_major_locator(_degree_ticks())
+            axis.set_major_formatter(_DIRECTIONS[label])
+    if places.degrees or places.alike:
+        ax.set_aspect(_stretch(map) if places.degrees else "equal")
     if places.kind != "points":
         ax.spines[:].set_visible(False)
 
 
-def _bar(ax: "Axes", image: Any, label: str, ticks: list[float] | None = None) -> None:
-    bar = ax.figure.colorbar(image, ax=ax, shrink=0.9, ticks=ticks)
-    bar.set_label(label, parse_math=False, usetex=False)
-    if ticks is not None:
+_DIRECTIONS: dict[str, Any] = {
+    LABELS["lon"]: lambda value, _: degrees(value, "WE"),
+    LABELS["lat"]: lambda value, _: degrees(value, "SN"),
+}
+
+
+def _degree_ticks() -> Any:
+    """Return what places ticks at round degrees, as many as there is room for."""
+    from matplotlib.ticker import Locator
+
+    class DegreeLocator(Locator):
+        def __call__(self) -> Any:
+            axis: Any = self.axis
+            # matplotlib leaves room for three letters; degrees have up to five, and a gap.
+            room = int(axis.get_tick_space() * (0.75 if axis.axis_name == "x" else 1.0))
+            low, high = sorted(axis.get_view_interval())
+            most = min(max(room, 1), _TICKS)
+            step = next((each for each in _STEPS if high - low <= most * each), _STEPS[-1])
+            return step * np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1)
+
+    return DegreeLocator()
+
+
+def degrees(value: float, sides: str) -> str:
+    """Format a longitude or latitude: ``80°W``."""
+    angle = round(float((value + 180) % 360 - 180 if sides == "WE" else value), 6)
+    return degrees_between(angle, angle, sides)
+
+
+def _bar(
+    panels: _Panels, image: Any, label: str, colorbar: Any, ticks: list[float] | None = None
+) -> None:
+    """Draw a colour bar of all panels, with as many lines of text as it takes."""
+    from matplotlib.ticker import MaxNLocator
+
+    given = arguments(colorbar, "colorbar")
+    if given is None:
+        return
+    below = _bar_below([_ratio(map) for map, _ in panels]) or hasattr(panels[0][1], "projection")
+    own: dict[str, Any] = {}
+    if not {"cax", "location", "orientation"} & set(given):
+        own = {"location": _SIDES[below]}
+    location, orientation = (own | given).get("location"), given.get("orientation")
+    below = orientation == "horizontal" or location in ("bottom", "top")
+    length, share = _extent(panels, below)
+    if "cax" not in given:
+        own |= {
+            "ax": [ax for _, ax in panels],
+            "shrink": 0.9 * share,
+            "aspect": 30 if below else 20,
+        }
+    own_label = given.pop("label", None)
+    bar = panels[0][1].figure.colorbar(image, **own | given)
+    letters = 72 * 0.9 * length / (LETTER * float(bar.ax.yaxis.label.get_fontsize()))
+    if ticks is None and below and "ticks" not in given:
+        most = min(max(int(letters / _BESIDE), 2), _TICKS)
+        bar.locator = MaxNLocator(most, steps=[1, 2, 4, 5, 10])  # 4: few ticks, and not just 0
+        bar.update_ticks()
+    if own_label is None:
+        own_label = fill(label.replace("\n", " "), int(np.clip(letters, *_LETTERS)))
+    bar.set_label(own_label, parse_math=False, usetex=False)
+    if ticks is not None and "ticks" not in given:
         bar.set_ticks(ticks, labels=[short_number(tick) for tick in ticks])
         bar.minorticks_off()
     bar.outline.set_visible(False)
+
+
+def _extent(panels: _Panels, across: bool) -> tuple[float, float]:
+    """Return how long maps are along a colour bar, in inches, and as a share of their axes."""
+    boxes = [ax.get_position() for _, ax in panels]
+    figure = panels[0][1].figure
+    width, height = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
+    low = min(box.x0 if across else box.y0 for box in boxes)
+    room = max(box.x1 if across else box.y1 for box in boxes) - low
+    room *= width if across else height
+    if len(panels) > 1 or hasattr(panels[0][1], "projection"):
+        return room, 1.0
+    # A single map keeps its shape.
+    ratio = _ratio(panels[0][0])
+    other = (boxes[0].height * height - _BAR) / ratio
+    if not across:
+        other = boxes[0].width * width * ratio
+    share = float(np.clip(other / room, 0.3, 1.0))
+    return share * room, share
 
 
 # Spectra
@@ -439,7 +808,7 @@ def plot_spectrum(
     spectrum : array of shape (n_features,), default=None
         The line: for instance a sample, or coefficients. None for the means of the features.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None for a new figure, without a window.
+        Where to draw; None for a new figure of pyplot.
     **kwargs
         For the line, as for ``Axes.plot``.
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_softmax
 from sklearn.metrics import auc, confusion_matrix, roc_curve
+from sklearn.model_selection import check_cv
 
 from .._data._names import shown
 from .._lincfa_classifier_cv import LinCFAClassifierCV
@@ -26,6 +27,10 @@ _LONGEST_LABEL = 40
 class TunedLogistic(PenalizedLogistic):
     """Logistic regression with the penalty that predicts held-out samples best, by log loss."""
 
+    def __init__(self, penalty: float = 1e-3, cv: Any = None) -> None:
+        super().__init__(penalty)
+        self.cv = cv  # as in scikit-learn; None for stratified folds
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the penalty by cross-validation and fit the weights.
 
@@ -41,7 +46,8 @@ class TunedLogistic(PenalizedLogistic):
         total = np.zeros(len(penalties))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
-            parts = list(stratified_folds(codes).split(X, codes))
+            folds = stratified_folds(codes) if self.cv is None else check_cv(self.cv)
+            parts = list(folds.split(X, codes))
         for train, test in parts:
             found = logistic_path(X[train], codes[train], len(classes), penalties, weights[train])
             for k, (coef, intercept) in enumerate(zip(*found, strict=True)):
@@ -120,7 +126,7 @@ def score_classes(
     given: Sequence[tuple[str, int, FloatArray]],
     n_train: int,
     how: str,
-    ordered: bool,
+    length: int,
 ) -> ClassScores:
     """Score probabilities, each with the features they are from and how many these are."""
     codes = np.searchsorted(classes, y)
@@ -131,7 +137,7 @@ def score_classes(
     tiny = np.finfo(np.float64).eps
     right = [p.argmax(axis=1) == codes for _, _, p in given]
     losses = [-np.log(np.clip(p[own], tiny, 1 - tiny)) for _, _, p in given]
-    means = resampled_sums(np.column_stack([*right, *losses]).astype(float), ordered) / len(codes)
+    means = resampled_sums(np.column_stack([*right, *losses]).astype(float), length) / len(codes)
     accuracy, loss = np.hsplit(means, 2)
     rows = tuple(
         ClassifierScore(name, size, interval(accuracy[:, k]), interval(loss[:, k]))

@@ -13,8 +13,10 @@ import numpy as np
 from scipy import sparse
 
 from .._data._names import shown
+from .._model._parameters import check_block_length
 from .._model._regression import linear_coefficients
 from .._model._summary import LARGEST_WEIGHT
+from .._search._folds import folds_in_words
 from . import _groups, _scores
 from ._inputs import Observations, feature_names, field_of, fitted_reducer, open_test, open_training
 from ._maps import Map, Spectrum, report_maps, report_spectrum
@@ -41,6 +43,7 @@ class Findings:
     n_cancelling: int  # weights too large to be interpreted, of opposite sign
     searched: bool  # whether cross-validation chose the groups
     n_samples: float  # of the fit; with weights, their sum
+    effective_samples: float  # number of samples that F counts with
     n_features: int
     n_groups: int
     n_constant: int  # constant features, which belong to no group
@@ -56,7 +59,7 @@ class Findings:
     pairs: _groups.Pairs
     path: _scores.ScorePath | None  # None without a path, or without data to score it on
     coefficients: _scores.Coefficients | None  # None without a linear regression
-    maps: tuple[Map, ...]  # of a field, with coefficients if there are any; the first ones
+    maps: tuple[Map, ...]  # of a field, with effects of the groups if known; the first ones
     n_maps: int  # how many there could be
     spectrum: Spectrum | None  # means of numbered features
     settings: Mapping[str, Any]
@@ -87,6 +90,7 @@ def collect_findings(
     X_test: Any = None,
     y_test: Any = None,
     ordered: bool = False,
+    block_length: int | str | None = None,
     regression: Any = None,
     scores: _scores.HeldOutScores | None = None,
     title: str | None = None,
@@ -97,6 +101,7 @@ def collect_findings(
     """Collect the findings on a fitted model."""
     # Data are as for ``report``. A regression on the reduced features and its scores replace them
     # where they do not fit in memory.
+    check_block_length(block_length)
     reducer = fitted_reducer(model)
     train = open_training(model, X, y, sample_weight)
     test = open_test(model, X_test, y_test)
@@ -104,17 +109,15 @@ def collect_findings(
     if regression is None:
         regression = _scores.fit_regression(model, reducer, train)
     if scores is None:
-        scores = _scores.score(model, reducer, regression, train, test, ordered)
+        scores = _scores.score(model, reducer, regression, train, test, ordered, block_length)
     linear = linear_coefficients(regression, reducer.n_groups_)
     coefficients, effects, weights = None, None, None
     opposing: dict[tuple[int, int], _groups.Opposition] = {}
     if linear is not None:
         coef, _ = linear
         coefficients = _scores.expand_coefficients(reducer, coef)
-        effects = _scores.effect_of_features(reducer, coef)
-        weights = _scores.effect_of_groups(reducer, coef, train)
-    if weights is not None:
-        weights = np.atleast_2d(weights).T
+        effects = _scores.effect_of_groups(reducer, coef, train)
+        weights = np.atleast_2d(effects).T
         for k, column in enumerate(weights.T):
             found = _scores.find_oppositions(reducer, column, train, k)
             opposing |= {(number, k): opposition for number, opposition in found.items()}
@@ -134,6 +137,7 @@ def collect_findings(
         n_cancelling=0 if weights is None else int((np.abs(weights) > largest).sum()),
         searched=hasattr(model, "strategy_"),
         n_samples=n_samples,
+        effective_samples=float(reducer.effective_samples_),
         n_features=int(reducer.n_features_in_),
         n_groups=int(reducer.n_groups_),
         n_constant=int(constant.size),
@@ -155,8 +159,8 @@ def collect_findings(
         settings=settings_of(model),
         data={"training samples": n_samples} | _listed(targets, classes) | dict(data or {}),
         versions=versions(),
-        recipe=recipe or _code(model, title, train, test, ordered),
-        notes=tuple(notes),
+        recipe=recipe or _code(model, title, train, test, ordered, block_length),
+        notes=(*notes, *filter(None, [summary.area_words(options=recipe is not None)])),
         targets=targets,
         classes=() if classes is None else tuple(map(str, classes.tolist())),
         no_better_than_most_frequent=getattr(scores, "no_better_than_most_frequent", None),
@@ -207,6 +211,8 @@ def settings_of(model: Any) -> dict[str, Any]:
     for name, value in model.get_params(deep=False).items():
         if name not in _WITHOUT_INFLUENCE:
             settings[name] = _brief(name, value)
+    if blocks := folds_in_words(getattr(model, "cv_", None)):
+        settings["cv"] = blocks  # also where they are the default
     reducer = fitted_reducer(model)
     field = field_of(reducer)
     if settings["blocks"] is None and field is not None and len(field.variables) > 1:
@@ -262,6 +268,7 @@ def _code(
     train: Observations | None,
     test: Observations | None,
     ordered: bool,
+    block_length: int | str | None,
 ) -> str:
     """Return Python code that fits such a model and writes such a report."""
     lines = [f"from lincfa import {type(model).__name__}"]
@@ -276,6 +283,7 @@ def _code(
     given += [] if train is None else [f"X=X, y=y{weights}"]
     given += [] if test is None else ["X_test=X_test, y_test=y_test"]
     given += ["ordered=True"] if ordered else []
+    given += [] if block_length is None else [f"block_length={block_length!r}"]
     given += [] if title is None else [f"title={title!r}"]
     parameters = model.get_params(deep=False)
     for name in _PER_FEATURE:

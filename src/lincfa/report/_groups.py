@@ -26,7 +26,7 @@ TARGETS_SHOWN = 20  # of several, those that a group is most correlated with
 TEXT_SHOWN = 8_500_000
 """Bytes of all groups on a page: a third for members with evidence, which leaves room for the names
 of all others; the last eighth is reserved for further groups."""
-_LINE = 300  # bytes of the row of one group, without its texts
+_LINE = 340  # bytes of the row of one group, without its texts
 _TARGET_LINE = 60  # and of one of several targets
 
 MERGED_SHOWN = 2000
@@ -87,6 +87,7 @@ class Group:
     target: str = ""  # of several, the one with the largest correlation, which is given above
     weight_target: str = ""  # and the one with the largest weight
     targets: tuple[Effect, ...] = ()  # of several, the largest correlation first
+    place: Mapping[str, Any] | None = None  # centre, extent and area of cells in degrees and km²
 
     @property
     def effects(self) -> tuple[Effect, ...]:
@@ -178,6 +179,7 @@ def describe_groups(
                 target=effects[0].target if several else "",
                 weight_target=heaviest.target if several else "",
                 targets=tuple(several),
+                place=summary.places.at(number) if summary.places else None,
             )
         )
     return tuple(groups)
@@ -244,7 +246,9 @@ class Pairs:
 
     tolerance: float  # pairs merge at F up to this
     merged: PairTable  # as recorded in the fit
-    near: PairTable | None  # smallest F first; None without training data or a rule for pairs
+    near: (
+        PairTable | None
+    )  # closest to merging first; None without training data or a rule for pairs
     note: str  # what ``near`` compares, or why there is none
     min_correlation: float | None  # pairs below it never merge
 
@@ -303,7 +307,10 @@ def _nearest_groups(
         what = "group means"
         members = (reducer.groups_[k] for k in chosen)
         weights = np.array([reducer.feature_weights_[group].mean() for group in members])
-    note = f"Not merged: the pairs of {what} with the smallest F."
+    least = "the smallest F"
+    if reducer.min_correlation is not None:
+        least = "correlations closest to those required"
+    note = f"Not merged: the pairs of {what} with {least}."
     if reducer.strategy == "centroid":
         note += (
             " Two groups can pass and still not merge, because features are tested one by one "
@@ -329,12 +336,16 @@ def _nearest_groups(
         reducer.min_correlation,
         signed=reducer.signed,
         weights=weights,
+        share=reducer.effective_samples_ / reducer.n_samples_,
     )
     first, second = np.nonzero(np.triu(allowed, 1))
     known = statistics.within(np.arange(len(labels))).at(first, second)
     decision = rule.decide(pairs_from_correlations(known), rule.imbalance(first, second))
     pairs = rule.evidence(first, second, decision)
-    nearest = pairs[np.argsort(pairs["f"], kind="stable")[:NEAR_SHOWN]]
+    nearness = pairs["f"]
+    if reducer.min_correlation is not None:  # which stops pairs whatever their F
+        nearness = np.maximum(pairs["threshold"], rule.min_correlation) - pairs["correlation"]
+    nearest = pairs[np.argsort(nearness, kind="stable")[:NEAR_SHOWN]]
     near = PairTable(
         tuple(labels[i] for i in nearest["partner"]),
         tuple(with_sign(labels[row["feature"]], row["sign"]) for row in nearest),

@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._data._checks import check_in_memory, check_weights
 from .._data._columns import Columns
+from .._data._dates import Dates, read_dates
+from .._data._names import shown
 from .._data._targets import Targets, read_targets
 from .._data._training import FeatureTable, Training, match_samples
 from .._model._regression import precision_of
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from .._data._field import Field
 
 _FEWEST = 2
+_LONGEST_TARGET = 40
 _SAME_MEAN = 1e-6  # relative to a feature's scale: how much the mean of the same data may differ
 
 
@@ -35,6 +38,7 @@ class Observations:
     weights: FloatArray | None = None
     missing: float = 0.0  # share of values that are missing
     targets: Targets = field(default_factory=Targets)
+    dates: Dates | None = None  # of the samples, which are in their order
 
     @cached_property
     def precision(self) -> float:
@@ -91,6 +95,19 @@ def feature_names(reducer: Any) -> list[str]:
     return [str(name) for name in reducer._columns.labels]
 
 
+def name_of_target(reducer: Any, number: int) -> str:
+    """Return the name of a target and its unit, as far as they are known; of two classes none."""
+    targets = reducer._targets
+    if targets.size > 1 or targets.names is not None:
+        name = targets.labels[number]
+    else:
+        name = (targets.classes is None and targets.title) or ""
+    unit = targets.attrs.get("units")
+    if not (name or unit):
+        return ""
+    return shown(name or "target", _LONGEST_TARGET) + (f" ({unit})" if unit else "")
+
+
 def field_of(reducer: Any) -> "Field | None":
     """Return the description of the field that a model was fitted to; None for a table."""
     found: Field | None = reducer._columns.field
@@ -121,9 +138,11 @@ def open_training(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Obse
     return train
 
 
-def open_test(model: Any, X: Any, y: Any) -> Observations | None:
-    """Check test samples; None if there are none."""
-    return _open(model, X, y, ("X_test", "y_test"))
+def open_test(
+    model: Any, X: Any, y: Any, names: tuple[str, str] = ("X_test", "y_test")
+) -> Observations | None:
+    """Check test samples, which messages call by their names; None if there are none."""
+    return _open(model, X, y, names)
 
 
 def _open(
@@ -134,12 +153,23 @@ def _open(
     if X is None or y is None:
         given, missing = names if y is None else names[::-1]
         raise ValueError(f"{given} was given without {missing}; pass both or neither.")
+    cells = field_of(fitted_reducer(model))
+    dates = read_dates(X, y, None if cells is None else cells.sample_dim)
     values, y, sample_weight = open_features(model, X, y, sample_weight)
     target = _open_target(fitted_reducer(model)._targets, y, names[1])
     check_consistent_length(values, target)
     weights = check_weights(sample_weight, len(target))
+    if dates is not None and (np.diff(dates.ranks) < 0).any():
+        order = dates.order
+        values, target, dates = values[order], target[order], dates.take(order)
+        weights = None if weights is None else weights[order]
     return Observations(
-        values, target, weights, share_missing(model, values), fitted_reducer(model)._targets
+        values,
+        target,
+        weights,
+        share_missing(model, values),
+        fitted_reducer(model)._targets,
+        dates,
     )
 
 

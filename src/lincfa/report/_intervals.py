@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._statistics._series import autocorrelations, choose_block_length, circular_block_rows
 from ..theory._arrays import FloatArray
 
 RESAMPLES = 1000
@@ -31,25 +32,34 @@ def interval(values: FloatArray) -> Interval:
     return Interval(float(values[0]), float(low), float(high))
 
 
-def resampled_sums(columns: FloatArray, ordered: bool) -> FloatArray:
+def resampled_sums(columns: FloatArray, length: int) -> FloatArray:
     """Sum the columns over all rows, then over bootstrap samples of rows, if these are enough.
 
-    If the rows are ordered, blocks of them are drawn. For as many rows, the same are drawn always.
+    Blocks of so many consecutive rows are drawn. For as many rows, the same are drawn always.
     """
     n, sums = len(columns), [np.sum(columns, axis=0, keepdims=True)]
     if n < FEWEST_FOR_INTERVALS:
         return np.vstack(sums)
     random = np.random.default_rng(0)
-    length = block_length(n) if ordered else 1
     at_once = max(1, _RESAMPLED_VALUES // columns.size)
     for start in range(0, RESAMPLES, at_once):
         count = min(at_once, RESAMPLES - start)
         first = random.integers(n, size=(count, -(-n // length)))
-        rows = (first[:, :, None] + np.arange(length)) % n
-        sums.append(columns[rows.reshape(count, -1)[:, :n]].sum(axis=1))
+        sums.append(columns[circular_block_rows(first, length, n)].sum(axis=1))
     return np.vstack(sums)
 
 
-def block_length(n: int) -> int:
-    """Return how many consecutive samples are drawn together."""
-    return max(1, int(np.cbrt(n).round()))
+def length_of_blocks(asked: int | str | None, errors: FloatArray, ordered: bool) -> int:
+    """Return how many consecutive samples are drawn together, given their errors."""
+
+    def of_squares() -> float:  # which are averaged: it is the square of that of the errors
+        return max(float(autocorrelations(errors).mean()), 0.0) ** 2
+
+    return choose_block_length(asked, len(errors), of_squares, ordered)
+
+
+def describe_blocks(length: int, ordered: bool) -> str:
+    """Say how samples are drawn, where it could be in blocks."""
+    if length > 1:
+        return f", in blocks of {length} consecutive samples"
+    return ", one by one, as the errors of neighbours in time are unrelated" if ordered else ""

@@ -1,8 +1,9 @@
 """Findings on where features are: maps of the cells of a field, features in a sequence."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,20 +15,21 @@ from .._data._names import shown
 from .._data._write_field import put
 from ..theory._arrays import FloatArray
 from ._groups import LONGEST_NAME
-from ._inputs import feature_names, field_of
+from ._inputs import feature_names, field_of, name_of_target
 
 if TYPE_CHECKING:
     import xarray as xr
 
 CONSTANT, LEFT_OUT = -1, -2
 _MAPS = 4
+_PANELS = 12
 _CELLS = 40_000  # on all maps of a report together
 _DIGITS = 5
 _LISTED = 10
 _MAP_DIMS = 2
 _TURN = 360.0
 _X_NAMES = {"x", "rlon", "projection_x_coordinate", "grid_longitude"}
-_LABELS = {"lat": "latitude (°N)", "lon": "longitude (°E)"}
+LABELS = {"lat": "latitude (°N)", "lon": "longitude (°E)"}
 _SPECTRUM_SIZE = 20, 20_000  # fewest and most features of a spectrum in a report
 
 
@@ -100,7 +102,7 @@ def locate_cells(array: "xr.DataArray") -> tuple[Places, npt.NDArray[Any]]:
 
 def _on_earth(kind: Literal["curved", "points"], x: Any, y: Any) -> Places:
     lon, lat = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    return Places(kind, lon, lat, _LABELS["lon"], _LABELS["lat"], degrees=True, alike=True)
+    return Places(kind, lon, lat, LABELS["lon"], LABELS["lat"], degrees=True, alike=True)
 
 
 def _sizes_of(array: "xr.DataArray") -> str:
@@ -148,7 +150,7 @@ def _along(array: "xr.DataArray", name: Hashable) -> tuple[FloatArray, str, str 
         coordinate = array.coords[name]
         if _is_scale(coordinate.values):
             kind, unit = _kind(array, name), str(coordinate.attrs.get("units", ""))
-            label = _LABELS[kind] if kind else f"{name} ({unit})" if unit else str(name)
+            label = LABELS[kind] if kind else f"{name} ({unit})" if unit else str(name)
             values = np.asarray(coordinate.values, dtype=np.float64)
             return values, label, kind, unit.lower() if kind is None else "degrees"
     return np.arange(array.sizes[name], dtype=np.float64), str(name), None, ""
@@ -172,10 +174,10 @@ class Map:
     places: Places
     groups: npt.NDArray[np.intp]  # (ny, nx) or (n,); −1: constant cell, −2: cell left out
     single: npt.NDArray[np.intp]  # groups of one cell
-    values: FloatArray | None  # one per cell, such as coefficients; NaN if unknown
+    values: FloatArray | None  # one per cell, such as effects; NaN if unknown
     flipped: npt.NDArray[np.bool_]  # cells that enter the mean of their group with the sign flipped
     every: int = 1  # one in so many rows and columns, or points, is kept
-    target: str = ""  # of several, the one that the values are of
+    target: str = ""  # the one that the values are of, with its unit, if it has a name
     again: bool = False  # whether the groups are those of a map before, of another target
 
 
@@ -205,7 +207,7 @@ def make_map(
     )
 
 
-def select_map(
+def choose_maps(
     field: Field,
     labels: npt.NDArray[np.intp],
     values: FloatArray | None = None,
@@ -213,47 +215,92 @@ def select_map(
     signs: npt.NDArray[np.int8] | None = None,
     variable: Any = None,
     select: Mapping[Any, Any] | None = None,
-) -> Map:
-    """Lay out one map of a field, chosen as in :func:`lincfa.plotting.plot_map`."""
+) -> list[Map]:
+    """Lay out the maps that are chosen; raises if there are none, or more than fit on a page."""
+    found = _find_maps(field, labels, variable, select)
+    count = sum(len(positions) for *_, positions in found)
+    first = found[0][1]
+    if count == 0:
+        locate_cells(first)  # says why
+    if count > _PANELS:
+        ways = ["variable=…"] if len(found) > 1 else []
+        if first.ndim > _MAP_DIMS:
+            extra = _extra_dimension(first)
+            ways.append(f"select={{{extra!r}: …}}; available: {_listed(first, extra)}")
+        raise ValueError(
+            f"There are {count} maps, and at most {_PANELS} are drawn. Choose with "
+            f"{' or '.join(ways)}."
+        )
+    return list(_lay_out(found, field, values, signs, _group_sizes(labels), select))
 
-    def chosen(each: npt.NDArray[Any] | None) -> Any:
-        if each is None:
-            return None
-        return _select_cells(_variable(_on_grid(field, each), variable), select)
 
-    sizes = _group_sizes(labels)
-    return make_map(chosen(labels), chosen(values), signs=chosen(signs), sizes=sizes)
+_Found = list[tuple[Variable, "xr.DataArray", list[dict[Hashable, int]]]]
+"""Variables, their labels, and the positions beyond two dimensions where each has maps."""
+
+
+def _find_maps(
+    field: Field,
+    labels: npt.NDArray[np.intp],
+    variable: Any = None,
+    select: Mapping[Any, Any] | None = None,
+) -> _Found:
+    on_grid = _on_grid(field, labels)
+    if variable is not None:
+        _variable(on_grid, variable)  # raises if there is none of that name
+    found = []
+    for own in field.variables:
+        if variable is None or own.name == variable:
+            cells = _select_cells(_variable(on_grid, own.name), select)
+            found.append((own, cells, _map_positions(cells)))
+    return found
+
+
+def _lay_out(
+    found: _Found,
+    field: Field,
+    values: FloatArray | None,
+    signs: npt.NDArray[np.int8] | None,
+    sizes: npt.NDArray[np.intp],
+    select: Mapping[Any, Any] | None = None,
+) -> Iterator[Map]:
+    """Lay out the maps found, one by one."""
+    others = [None if each is None else _on_grid(field, each) for each in (values, signs)]
+    for own, labels, positions in found:
+        chosen: list[Any] = [
+            None if each is None else _select_cells(_variable(each, own.name), select)
+            for each in others
+        ]
+        for place in positions:
+            numbers, flips = (None if each is None else each.isel(place) for each in chosen)
+            title = _title(labels, own, place)
+            yield make_map(labels.isel(place), numbers, signs=flips, sizes=sizes, title=title)
 
 
 def report_maps(reducer: Any, effects: FloatArray | None) -> tuple[tuple[Map, ...], int]:
-    """Return the first maps of a model, thinned if they are large, and how many there are."""
+    """Return the first maps of a model, thinned if they are large, and how many there are.
+
+    ``effects`` are those of the reduced features, of several targets one row for each.
+    """
     field = field_of(reducer)
     # A model that was loaded from a file can be reported on without xarray.
     if field is None or find_spec("xarray") is None:
         return (), 0
-    labels, signs = _on_grid(field, reducer.labels_), _on_grid(field, reducer.signs_)
-    several = effects is not None and effects.ndim > 1
-    rows = [None] if effects is None else [_on_grid(field, row) for row in np.atleast_2d(effects)]
-    wanted = [
-        (variable, position, k)
-        for k in range(len(rows))
-        for variable in field.variables
-        for position in _map_positions(_variable(labels, variable.name))
-    ]
-    first = wanted[:_MAPS]
-    maps = []
-    for variable, position, k in first:
-        groups, flips, *values = (
-            _variable(each, variable.name).isel(position)
-            for each in (labels, signs, rows[k])
-            if each is not None
-        )
-        title = _title(_variable(labels, variable.name), variable, position)
-        sizes = _group_sizes(reducer.labels_)
-        whole = make_map(groups, *values, signs=flips, sizes=sizes, title=title)
-        name = shown(reducer.target_names_[k], LONGEST_NAME) if several else ""
-        maps.append(replace(_thinned(whole, len(first)), target=name, again=k > 0))
-    return tuple(maps), len(wanted)
+    rows: list[Any] = [None] if effects is None else list(np.atleast_2d(effects))
+    found = _find_maps(field, reducer.labels_)
+    total = len(rows) * sum(len(positions) for *_, positions in found)
+    maps: list[Map] = []
+    for k, row in enumerate(rows):
+        values = None if row is None else effect_of_cells(reducer, row)
+        drawn = _lay_out(found, field, values, reducer.signs_, _group_sizes(reducer.labels_))
+        for whole in islice(drawn, _MAPS - len(maps)):
+            thinned = _thinned(whole, min(total, _MAPS))
+            maps.append(replace(thinned, target=name_of_target(reducer, k), again=k > 0))
+    return tuple(maps), total
+
+
+def effect_of_cells(reducer: Any, effects: FloatArray) -> FloatArray:
+    """Return the effect of each cell's group; NaN of a constant cell."""
+    return np.asarray(np.append(effects, np.nan)[reducer.labels_])
 
 
 def _on_grid(field: Field, values: npt.NDArray[Any]) -> Any:
@@ -307,7 +354,7 @@ def _thinned(map: Map, n_maps: int) -> Map:
 
 
 def _select_cells(array: Any, select: Mapping[Any, Any] | None) -> Any:
-    """Select along dimensions, by coordinate or else by position, so that a map is left."""
+    """Select along dimensions, by coordinate or else by position."""
     if not (select is None or isinstance(select, Mapping)):
         raise ValueError(f'select must be a mapping such as {{"level": 500}}, got {select!r}.')
     for dimension, place in (select or {}).items():
@@ -321,12 +368,6 @@ def _select_cells(array: Any, select: Mapping[Any, Any] | None) -> Any:
             raise ValueError(f"There is no {dimension} {place!r}; {available}.") from None
         if dimension in array.dims:
             raise ValueError(f"select takes a single {dimension}, got {place!r}; {available}.")
-    if array.ndim > _MAP_DIMS:
-        extra = _extra_dimension(array)
-        raise ValueError(
-            f"A map has two dimensions, but the cells have {array.ndim}: {_sizes_of(array)}. "
-            f"Choose one map with select={{{extra!r}: …}}; available: {_listed(array, extra)}."
-        )
     return array
 
 
@@ -335,11 +376,9 @@ def _variable(field: Any, variable: Any) -> Any:
     if hasattr(field, "data_vars"):
         names = list(field.data_vars)
         listed = ", ".join(map(repr, names))
-        if variable is None and len(names) > 1:
-            raise ValueError(f"The field has several variables; choose one of {listed}.")
-        if variable is not None and variable not in names:
+        if variable not in names:
             raise ValueError(f"There is no variable {variable!r}; available: {listed}.")
-        return field[names[0] if variable is None else variable]
+        return field[variable]
     if variable is not None and variable != field.name:
         raise ValueError(f"There is no variable {variable!r}; the field is {field.name!r}.")
     return field

@@ -7,27 +7,27 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from importlib import resources
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from .. import plotting
-from .._model._display import decimals, digits
+from .._model._display import decimals, digits, square_kilometres
 from .._model._files import write_atomically
 from .._model._summary import RELATED
 from . import _words
 from ._classes import ClassScores
 from ._findings import Findings
 from ._groups import LONGEST_NAME
-from ._scores import HeldOutScores
+from ._scores import HeldOutScores, name_of_prediction
 
 _Drawing: TypeAlias = tuple[tuple[float, float], Callable[[Any], None], tuple[int, int]]
 """Size of a figure in inches, what draws on its axes, and how many rows and columns these are."""
 
 _PANELS_ACROSS = 3
-_SQUARE = ("correlations", "map-", "weights-", "confusion")  # figures whose axes keep their aspect
+_SQUARE = ("correlations", "map-", "effects-", "confusion")  # figures whose axes keep their aspect
 
 
 def write_report(findings: Findings, path: str | os.PathLike[str]) -> None:
@@ -65,7 +65,9 @@ def _environment() -> Any:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(number=_number, setting=_setting, visible=visible)
+    environment.filters.update(
+        number=_number, setting=_setting, visible=visible, area=square_kilometres
+    )
     return environment
 
 
@@ -114,6 +116,7 @@ def _context(findings: Findings) -> dict[str, Any]:
         "coefficient": _words.describe_coefficient(findings),
         "noun": _words.noun_of_target(findings),
         "weighted": weighted,
+        "placed": _has_places(findings),
         "sort_keys": _sort_keys(findings, weighted),
         "mean": _words.kind_of_mean(findings),
         "related": RELATED,
@@ -121,8 +124,8 @@ def _context(findings: Findings) -> dict[str, Any]:
         "omissions": _words.describe_omissions(findings),
         "more_constant": f" … and {more_constant} more" if more_constant else "",
         "maps": [f"map-{k}" for k, map in enumerate(findings.maps) if not map.again],
-        "weight_maps": [
-            f"weights-{k}" for k, map in enumerate(findings.maps) if map.values is not None
+        "effect_maps": [
+            f"effects-{k}" for k, map in enumerate(findings.maps) if map.values is not None
         ],
         "captions": _words.captions(findings),
         "coefficient_pictures": [
@@ -134,11 +137,21 @@ def _context(findings: Findings) -> dict[str, Any]:
     }
 
 
+def _has_places(findings: Findings) -> bool:
+    return any(group.place is not None for group in findings.groups)
+
+
 def _sort_keys(findings: Findings, weighted: bool) -> list[list[float | None]]:
     """Return the numbers that the table of groups is sorted by, column by column."""
     names = ["size", "mean_correlation", "min_correlation", "target_correlation"]
     names += ["weight"] if weighted else []
     columns = [[float(getattr(group, name)) for group in findings.groups] for name in names]
+    if _has_places(findings):
+        places = [
+            (nan, nan) if p is None else (p["centre_lat"], p["area_km2"])
+            for p in (group.place for group in findings.groups)
+        ]
+        columns = [*map(list, zip(*places, strict=True)), *columns]
     return [[float(f"{v:.7g}") if isfinite(v) else None for v in column] for column in columns]
 
 
@@ -244,9 +257,9 @@ def _drawings(findings: Findings) -> dict[str, _Drawing]:
         drawings["thresholds"] = (6.5, 5.0), partial(plotting.draw_thresholds, pairs), one
     if path is not None:
         drawings["path"] = (7.0, 4.0), partial(plotting.draw_path, path), one
-    weighted = [map for map in findings.maps if map.values is not None]
+    mapped = [map for map in findings.maps if map.values is not None]
     # Cells are found on a map, not in column order.
-    if coefficients is not None and coefficients.names and not weighted:
+    if coefficients is not None and coefficients.names and not mapped:
         # Names below the axis take as much room as the plot.
         height = 5.6 if len(coefficients.names) <= plotting.NAMES_SHOWN else 3.6
         for k, panel in enumerate(coefficients.panels):
@@ -258,10 +271,11 @@ def _drawings(findings: Findings) -> dict[str, _Drawing]:
             drawings[f"map-{k}"] = plotting.figure_size(map), draw, one
         if map.values is not None:
             # Those of a target share a scale.
-            weights = [plotting.weights_on(each) for each in weighted if each.target == map.target]
-            scale, odds = np.concatenate(weights), bool(findings.classes)
-            draw = partial(plotting.draw_weights, map, weights=scale, log_odds=odds)
-            drawings[f"weights-{k}"] = plotting.figure_size(map, bar=True), draw, one
+            effects = [plotting.effects_on(each) for each in mapped if each.target == map.target]
+            changed = name_of_prediction(map.target, bool(findings.classes))
+            scale: dict[str, Any] = {"effects": np.concatenate(effects), "changed": changed}
+            draw = partial(plotting.draw_effects, map, **scale)
+            drawings[f"effects-{k}"] = plotting.figure_size(map, bar=True), draw, one
     if findings.spectrum is not None:
         draw = partial(plotting.draw_spectrum, findings.spectrum, label="feature mean")
         drawings["spectrum"] = (8.0, 3.6), draw, one

@@ -12,14 +12,17 @@ from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from .._data._dates import Dates
 from .._data._names import shown
 from .._data._targets import Targets
 from .._model._logistic import PenalizedLogistic
 from .._model._regression import RidgeRegression
-from .._model._summary import opposite_signs, scale_of_means
+from .._model._summary import opposite_signs
 from .._search._choice import best_penalties, standard_errors
-from ..baselines import RIDGES
+from .._search._folds import folds_in_words, ordered_folds
+from ..baselines import RIDGES, PathCV, ridge
 from ..theory._arrays import FloatArray
+from ..timeseries import BlockKFold
 from ._classes import ClassScores, TunedLogistic, probabilities, score_classes
 from ._groups import LONGEST_NAME, Opposition
 from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
@@ -28,8 +31,9 @@ from ._intervals import (
     LEVEL,
     RESAMPLES,
     Interval,
-    block_length,
+    describe_blocks,
     interval,
+    length_of_blocks,
     resampled_sums,
 )
 
@@ -56,9 +60,16 @@ def fit_linear(
     y: npt.NDArray[Any],
     weights: FloatArray | None = None,
     precision: float | None = None,
+    dates: Dates | None = None,
 ) -> Any:
     """Fit a clone of an estimator; by default least squares, or almost, which may overwrite X."""
     options = {} if weights is None else {"sample_weight": weights}
+    cv = getattr(estimator, "cv", None)
+    if isinstance(cv, BlockKFold):
+        parts = list(cv.split(X, y, None if dates is None else dates.ranks))
+        estimator = clone(estimator).set_params(cv=parts)
+        if isinstance(estimator, PathCV) and weights is not None:  # which takes none
+            estimator = RidgeCV(RIDGES, cv=parts, scoring="neg_mean_squared_error")
     if isinstance(estimator, RidgeCV):
         return clone(estimator).fit(X.astype(np.float64, copy=False), y, **options)
     if estimator is not None:
@@ -160,21 +171,15 @@ def effect_of_features(reducer: Any, coef: FloatArray) -> FloatArray:
     return np.asarray(expanded * reducer.scale_)
 
 
-def effect_of_groups(
-    reducer: Any, coef: FloatArray, train: Observations | None
-) -> FloatArray | None:
-    """Return the change per standard deviation of each reduced feature; None if that is unknown."""
-    if train is not None and (train.missing or reducer.units != "standardized"):
-        values = train.reduced(reducer).astype(np.float64)
-        center = np.average(values, axis=0, weights=train.weights)
-        square = np.average((values - center) ** 2, axis=0, weights=train.weights)
-        n = reducer.n_samples_
-        return np.asarray(coef * np.sqrt(square * n / (n - 1)))
-    if reducer.units != "standardized":
-        return None
-    correlation, ones = reducer.cohesion_["mean_correlation"], np.ones(reducer.n_features_in_)
-    scale = scale_of_means(reducer.labels_, correlation, ones, reducer.feature_weights_)
-    return np.asarray(coef * scale)
+def effect_of_groups(reducer: Any, coef: FloatArray, train: Observations | None) -> FloatArray:
+    """Return the change in the prediction per standard deviation of each reduced feature."""
+    if train is None or not train.missing:
+        return np.asarray(coef * reducer._scale_of_means())
+    values = train.reduced(reducer).astype(np.float64)
+    center = np.average(values, axis=0, weights=train.weights)
+    square = np.average((values - center) ** 2, axis=0, weights=train.weights)
+    n = reducer.n_samples_
+    return np.asarray(coef * np.sqrt(square * n / (n - 1)))
 
 
 def find_oppositions(
@@ -286,19 +291,26 @@ def score(
     train: Observations | None,
     test: Observations | None,
     ordered: bool,
+    block_length: int | str | None = None,
 ) -> HeldOutScores | None:
     """Score on the test samples, by cross-validation without training data; None without any."""
     if test is None:
         return None
-    n_test = len(test.y)
+    n_test, ordered = len(test.y), ordered or test.dates is not None
     if train is None and n_test < _FEWEST_FOR_FOLDS:
         raise ValueError(
             f"X_test has {n_test} samples, but cross-validation needs at least "
             f"{_FEWEST_FOR_FOLDS}. Pass the training data too, as X and y."
         )
+    if train is None and test.dates is not None and test.dates.ranks[-1] < _FOLDS - 1:
+        raise ValueError(
+            f"X_test has {test.dates.ranks[-1] + 1} different dates, but cross-validation needs at "
+            f"least {_FOLDS}. Pass the training data too, as X and y."
+        )
     n_train = n_test - -(-n_test // _FOLDS) if train is None else len(train.y)
     sizes = [int((reducer.labels_ >= 0).sum()), int(reducer.n_groups_)]
-    on_all, on_reduced = _estimators(model, test.targets, n_train, sizes[0])
+    folds = _folds(model, test if train is None else train, ordered, train is not None)
+    on_all, on_reduced = _estimators(model, test.targets, n_train, sizes[0], folds)
 
     def all_features(samples: Observations) -> npt.NDArray[Any]:
         # In the units of the reduced features, which a penalty depends on. Least squares do not,
@@ -313,13 +325,21 @@ def score(
             for each, X in ((on_all, all_features(test)), (on_reduced, test.reduced(reducer)))
         ]
     else:
-        full = fit_linear(on_all, all_features(train), train.y, train.weights, train.precision)
+        given = (train.y, train.weights, train.precision, train.dates)
+        full = fit_linear(on_all, all_features(train), *given)
         predictions = [
             _predicted(full, all_features(test), test.targets),
             _predicted(regression, test.reduced(reducer), test.targets),
         ]
     weighted = train is not None and train.weights is not None
-    how = _describe_scoring(model, None if train is None else n_train, n_test, ordered, weighted)
+    length = length_of_blocks(block_length, _errors(test.y, test.targets, predictions[-1]), ordered)
+    how = _describe_scoring(
+        model,
+        None if train is None else n_train,
+        n_test,
+        describe_blocks(length, ordered),
+        weighted,
+    )
     if on_all is None:
         fitted_to = test if train is None else train
         how += _describe_solution(n_train, sizes[0], fitted_to.precision)
@@ -328,19 +348,35 @@ def score(
             " The regression on all features needs complete data: missing values were replaced by "
             "training means, as are reduced features of which all members are missing."
         )
-    return _held_out(test.y, test.targets, predictions, sizes, n_train, how, ordered)
+    return _held_out(test.y, test.targets, predictions, sizes, n_train, how, length)
 
 
-def _estimators(model: Any, targets: Targets, n_train: int, width: int) -> tuple[Any, Any]:
+def _folds(model: Any, samples: Observations, ordered: bool, training: bool) -> BlockKFold | None:
+    """Return the blocks of samples by which a penalty is chosen, as the search did; else None."""
+    cv = getattr(model, "cv_", None)  # a model that was loaded from a file has none
+    if not training:
+        blocks = ordered if cv is None else isinstance(cv, BlockKFold)
+        return BlockKFold(_FOLDS - 1) if blocks and samples.targets.classes is None else None
+    if cv is None and samples.dates is not None and samples.targets.classes is None:
+        return ordered_folds(int(samples.dates.ranks[-1]) + 1)
+    return cv if isinstance(cv, BlockKFold) else None
+
+
+def _estimators(
+    model: Any, targets: Targets, n_train: int, width: int, folds: BlockKFold | None
+) -> tuple[Any, Any]:
     """Return what to fit to all features, and to the reduced ones; None for least squares."""
     own, penalty = getattr(model, "estimator", None), getattr(model, "penalty_", None)
     if targets.classes is not None:
-        return TunedLogistic(), TunedLogistic() if penalty is None else PenalizedLogistic(penalty)
+        tuned = TunedLogistic(cv=folds)
+        return tuned, tuned if penalty is None else PenalizedLogistic(penalty)
     if penalty is None:
         return own, own
     # A penalty for all features too, or it alone would make the difference.
-    ridge = RidgeCV(RIDGES, alpha_per_target=targets.size > 1)
-    return None if _is_penalized(n_train, width) else ridge, RidgeRegression(penalty)
+    tuned_ridge = RidgeCV(RIDGES, alpha_per_target=targets.size > 1)
+    if folds is not None:
+        tuned_ridge = ridge(folds)
+    return None if _is_penalized(n_train, width) else tuned_ridge, model._final()
 
 
 def _predicted(fitted: Any, X: npt.NDArray[Any], targets: Targets) -> FloatArray:
@@ -358,8 +394,16 @@ def score_on_reduced(
     targets = reducer._targets
     predictions = [_predicted(regression, X, targets)]
     n_train = int(reducer.n_samples_)
-    how = _describe_scoring(model, n_train, len(y), ordered)
-    return _held_out(y, targets, predictions, [int(reducer.n_groups_)], n_train, how, ordered)
+    length = length_of_blocks(None, _errors(y, targets, predictions[-1]), ordered)
+    how = _describe_scoring(model, n_train, len(y), describe_blocks(length, ordered))
+    return _held_out(y, targets, predictions, [int(reducer.n_groups_)], n_train, how, length)
+
+
+def _errors(y: npt.NDArray[Any], targets: Targets, predicted: FloatArray) -> FloatArray:
+    """Return the errors of predictions, one column for each target or class."""
+    if targets.classes is not None:
+        return np.asarray((y[:, None] == targets.classes) - predicted)
+    return np.asarray(y.reshape(len(y), -1) - predicted)
 
 
 def _cross_predict(
@@ -367,15 +411,17 @@ def _cross_predict(
 ) -> FloatArray:
     y, targets = samples.y, samples.targets
     kind: Callable[..., Any] = KFold if targets.classes is None else StratifiedKFold
-    folds = KFold(_FOLDS) if ordered else kind(_FOLDS, shuffle=True, random_state=0)
+    folds = BlockKFold(_FOLDS) if ordered else kind(_FOLDS, shuffle=True, random_state=0)
+    dates = samples.dates
     predicted = np.empty(
         (len(y), targets.size if targets.classes is None else targets.classes.size)
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
-        parts = list(folds.split(X, y))
+        parts = list(folds.split(X, y, None if dates is None else dates.ranks))
     for train, test in parts:
-        fitted = fit_linear(estimator, X[train], y[train], precision=samples.precision)
+        own = None if dates is None else dates.take(train)
+        fitted = fit_linear(estimator, X[train], y[train], None, samples.precision, own)
         predicted[test] = _predicted(fitted, X[test], targets)
     return predicted
 
@@ -387,17 +433,17 @@ def _held_out(
     sizes: list[int],
     n_train: int,
     how: str,
-    ordered: bool,
+    length: int,
 ) -> HeldOutScores:
     """Score predictions from all features, where there are any, and from the reduced ones."""
     names = ["all features", "reduced features"][-len(predictions) :]
     if targets.classes is not None:
         given = list(zip(names, sizes, predictions, strict=True))
-        return score_classes(y, targets.classes, given, n_train, how, ordered)
+        return score_classes(y, targets.classes, given, n_train, how, length)
     y = y.reshape(len(y), -1)
     by_target, r2s = [], []
     for k, target in enumerate(targets.labels):
-        r2, rmse = _score_predictions(y[:, k], [each[:, k] for each in predictions], ordered)
+        r2, rmse = _score_predictions(y[:, k], [each[:, k] for each in predictions], length)
         by_target.append(TargetScores(target, *_scored(names, sizes, r2, rmse)))
         r2s.append(r2)
     if targets.size == 1:
@@ -429,7 +475,7 @@ def _scored(
 
 
 def _score_predictions(
-    y: FloatArray, predictions: list[FloatArray], ordered: bool
+    y: FloatArray, predictions: list[FloatArray], length: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return R² and RMSE of predictions: on all samples, then on the same bootstrap samples."""
     unit = float(np.abs(y - y.mean()).max())  # squares of extreme numbers would be 0 or infinite
@@ -437,14 +483,14 @@ def _score_predictions(
     errors = [(y - each) / unit for each in predictions]
     columns = np.column_stack([centered, centered**2, *(error**2 for error in errors)])
     n = len(y)
-    sums = resampled_sums(columns, ordered)
+    sums = resampled_sums(columns, length)
     variation = sums[:, 1] - sums[:, 0] ** 2 / n
     r2 = 1 - sums[:, 2:] / np.where(variation > 0, variation, np.nan)[:, None]
     return np.asarray(r2), np.asarray(unit * np.sqrt(sums[:, 2:] / n))
 
 
 def _describe_scoring(
-    model: Any, n_train: int | None, n_test: int, ordered: bool, weighted: bool = False
+    model: Any, n_train: int | None, n_test: int, drawn: str, weighted: bool = False
 ) -> str:
     estimator = getattr(model, "estimator", None)
     classes = fitted_reducer(model)._targets.classes is not None
@@ -463,10 +509,9 @@ def _describe_scoring(
         how += ", with penalties chosen by cross-validation"
     if n_test < FEWEST_FOR_INTERVALS:
         return f"{regression} {how}. {n_test} samples are too few for intervals."
-    block = f", in blocks of {block_length(n_test)} consecutive samples" if ordered else ""
     return (
         f"{regression} {how}. Brackets: {LEVEL} % bootstrap interval ({RESAMPLES} resamples of "
-        f"the test set{block})."
+        f"the test set{drawn})."
     )
 
 
@@ -540,12 +585,14 @@ def _search_path(model: Any) -> ScorePath:
         curves.append(Curve(str(strategy), *(column[rows] for column in columns)))
     best = model.best_index_
     penalty = ", each with its best penalty" if "penalty" in results else ""
+    blocks = folds_in_words(getattr(model, "cv_", None))
     return ScorePath(
         tuple(curves),
         (float(columns[0][best]), float(columns[1][best])),
         f"chosen ({model.n_groups_} groups on all data)",
         score_name(model),
-        f"Ways of merging{penalty}: means over the cross-validation folds of the training data; "
+        f"Ways of merging{penalty}: means over the cross-validation folds of the training data"
+        f"{f' ({blocks})' if blocks else ''}; "
         "bars: one standard error. The marked combination was chosen.",
     )
 

@@ -196,7 +196,8 @@ def describe_coefficient(findings: Findings) -> str:
     """Explain the coefficients of the reduced features."""
     unit = "per standard deviation of the reduced feature"
     if not findings.classes:
-        return f"change in the prediction {unit}"
+        summary = "a summary has it in standard deviations of the target, as weight"
+        return f"change in the prediction, in the target's unit, {unit}; {summary}"
     if len(findings.targets) == 1:
         return f"change in the log odds of {the_target(findings)} {unit}"
     return (
@@ -228,6 +229,11 @@ def _describe_rule(findings: Findings) -> str:
         text += "variance."
     if findings.searched:
         text += " Cross-validation chose how far to merge."
+    if findings.effective_samples != findings.n_samples:
+        text += (
+            f" The {findings.n_samples:g} samples count as {findings.effective_samples:.4g}, their "
+            "effective number."
+        )
     if pairs.min_correlation is not None:
         text += (
             f" Features and groups with a correlation below {pairs.min_correlation:g} are not "
@@ -365,7 +371,7 @@ def captions(findings: Findings) -> dict[str, str]:
     elif findings.scores is not None and findings.scores.predictions is not None:
         drawn = findings.scores.predictions
         text = (
-            "Predictions from the reduced features against what was measured, of samples that the "
+            "Predictions from the reduced features against what was observed, of samples that the "
             "regression has not seen; on the line both are equal."
         )
         if len(drawn.measured) < drawn.n_samples:
@@ -384,10 +390,10 @@ def captions(findings: Findings) -> dict[str, str]:
             f"{title}Each colour is a group of cells; neighbouring groups have different colours. "
             f"{elsewhere} Single cells are grey{flipped}.{_describe_numbers(map)}{cut}"
         )
-        result[f"weights-{k}"] = (
-            f"{title}Coefficients of the regression on the reduced features, expanded to the "
-            f"cells: how much the {changed} rises (red) or falls (blue) per standard deviation of "
-            f"the cell. Cells of a group share {shared}.{cut}"
+        result[f"effects-{k}"] = (
+            f"{title}What each group does: how much the {changed} rises (red) or falls (blue) when "
+            "the mean of its cells rises by one standard deviation and no other mean changes"
+            f"{flipped}.{cut}"
         )
     if findings.spectrum is not None:
         result["spectrum"] = (
@@ -475,7 +481,7 @@ def alternatives(findings: Findings) -> dict[str, str]:
         result["roc"] = f"Curves of classes found; areas below: {', '.join(areas)}."
     elif findings.scores is not None and findings.scores.predictions is not None:
         names = ", ".join(findings.scores.predictions.targets)
-        result["predictions"] = f"Predicted against measured, for {names}."
+        result["predictions"] = f"Predicted against observed, for {names}."
     for k, map in enumerate(findings.maps):
         name = f"Map of {map.title}" if map.title else "Map"
         counts = {
@@ -490,7 +496,8 @@ def alternatives(findings: Findings) -> dict[str, str]:
         if map.values is not None:
             known = map.values[(map.groups >= 0) & np.isfinite(map.values)]
             ends = f", from {known.min():.3g} to {known.max():.3g}" if known.size else ""
-            result[f"weights-{k}"] = f"{name}: coefficients of {count(known.size, 'cell')}{ends}."
+            groups = np.unique(map.groups[map.groups >= 0]).size
+            result[f"effects-{k}"] = f"{name}: effects of {count(groups, 'group')}{ends}."
     spectrum = findings.spectrum
     if spectrum is not None:
         _, sizes = np.unique(spectrum.groups[spectrum.groups >= 0], return_counts=True)

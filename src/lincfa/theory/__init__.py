@@ -26,6 +26,7 @@ __all__ = [
     "delta_bias_3d",
     "delta_bias_d",
     "delta_bias_marginal",
+    "effective_samples",
     "estimator_covariance",
     "estimator_covariance_pair",
     "estimator_expectation",
@@ -969,6 +970,27 @@ def tolerance_at_level(alpha: ArrayLike, n: ArrayLike) -> FloatArray:
     """
     alpha, n = floats(alpha, n)
     return np.asarray(stats.ncf.isf(alpha, 1, n - 3, 1.0))[()]
+
+
+def effective_samples(
+    n: ArrayLike, feature_autocorrelation: ArrayLike, target_autocorrelation: ArrayLike
+) -> FloatArray:
+    """Return the number of independent samples that n samples in time are worth.
+
+    ``n (1 − φₓφ_y) / (1 + φₓφ_y)`` with the lag-one autocorrelations of a feature and of the
+    target: the correlation of two independent first-order autoregressions varies as much as that of
+    so many independent samples (Bretherton and others 1999, *The effective number of spatial
+    degrees of freedom of a time-varying field*, J. Climate 12). It is used between 4 and n: a
+    negative product does not raise it above n.
+
+    Examples
+    --------
+    >>> effective_samples(200, 0.7, [0.0, 0.5, 0.9]).round(1)
+    array([200. ,  96.3,  45.4])
+    """
+    n, of_feature, of_target = floats(n, feature_autocorrelation, target_autocorrelation)
+    product = np.clip(of_feature * of_target, 0.0, 1.0)
+    return np.asarray(np.clip(n * (1 - product) / (1 + product), np.minimum(4.0, n), n))[()]
 
 
 # Three and D features: merging x₁ and x₂ while other features drive the target too (Section 5 and

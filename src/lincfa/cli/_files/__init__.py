@@ -1,6 +1,7 @@
 """Data in files: tables and fields, read by polars and xarray, or in chunks by dask."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ._fields import FieldFile, open_field
@@ -23,12 +24,13 @@ def open_data(
     in_chunks: bool = False,
     scheduler: bool = False,
     codes: Sequence[float] = (),
+    dates: Sequence[str] = (),
 ) -> DataFile:
     """Read a file, or CSV from standard input (``-``), or open it to be read in chunks, by dask."""
     # For NetCDF and Zarr the samples are along the dimension named, or that of the targets, or of
     # the variables of a fitted model. Targets are names or patterns; classes stay as they are, also
     # numbers that are text. A scheduler elsewhere takes another package. Codes are numbers that
-    # mean missing.
+    # mean missing. Dates are names of the columns of a table that hold them.
     format = format_of(path)
     require_packages(format, dask=in_chunks, scheduler=scheduler)
     if format.is_folder and not in_chunks:
@@ -56,4 +58,4 @@ def open_data(
         raise ValueError(f"{data.source} has no columns.")
     if not data.n_rows:
         raise ValueError(f"{data.source} has columns but no rows.")
-    return data
+    return data if isinstance(data, FieldFile) else replace(data, date_columns=tuple(dates))

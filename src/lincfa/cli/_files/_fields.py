@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from re import fullmatch
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
     import xarray as xr
 
+    from ..._data._dates import Dates
     from ..._data._field import Field
 
 _NUMBERS, _TEXT = "iuf", "OUST"  # kinds of types
@@ -47,6 +49,7 @@ class GriddedVariable:
     dims: tuple[str, ...]  # without that of the samples
     shape: tuple[int, ...]
     columns: list[str]
+    are_places: bool  # and not cells of a grid
 
     def mask(self, names: Collection[str]) -> xr.DataArray:
         import xarray as xr
@@ -73,8 +76,18 @@ class FieldFile(FileColumns):
     in_chunks: bool
     sample_dim: str  # type: ignore[misc]
     codes: tuple[float, ...] = ()
+    has_lags: npt.NDArray[np.bool_] | None = None
 
     comments: ClassVar[dict[str, str]] = {}
+
+    @cached_property
+    def dates(self) -> Dates | None:
+        from ..._data._dates import read_dates
+
+        try:
+            return read_dates(self.data, None, self.sample_dim)
+        except ValueError as error:
+            raise ValueError(f"{self.source}: {error}") from error
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
@@ -110,7 +123,7 @@ class FieldFile(FileColumns):
 
     @cached_property
     def variables(self) -> list[GriddedVariable]:  # type: ignore[override]
-        from ..._data._field import describe_field
+        from ..._data._field import LAG, describe_field
 
         gridded = [
             str(name)
@@ -130,7 +143,9 @@ class FieldFile(FileColumns):
             if variable.shape:
                 dims = tuple(map(str, field.cell_dims(variable)))
                 name, columns = str(variable.name), field.names[part]
-                result.append(GriddedVariable(name, dims, variable.shape, columns))
+                own = [dim for dim in dims if dim != LAG]
+                are_places = len(own) == 1 and field.is_list_of_places(own[0])
+                result.append(GriddedVariable(name, dims, variable.shape, columns, are_places))
         return result
 
     @cached_property
@@ -241,10 +256,14 @@ class FieldFile(FileColumns):
 
     def features(self, names: Sequence[str], rows: Indices) -> Any:
         """Return a Dataset in which all other cells are missing; a table if there are no cells."""
-        plain, chosen = self._plain(names), list(self._chosen(names))
-        if not chosen:
+        if self._plain(names) == list(names):
             return self.table.features(names, rows)
-        data = self._rows(self.values[[*plain, *(each.name for each, _ in chosen)]], rows)
+        return self._dataset(names, rows)
+
+    def _dataset(self, names: Sequence[str], rows: Indices) -> xr.Dataset:
+        plain, chosen = self._plain(names), list(self._chosen(names))
+        known = [*plain, *(each.name for each, _ in chosen)]
+        data: xr.Dataset = self._rows(self.values[known], rows)
         for each, mask in chosen:
             if (~mask & ~each.mask(set(self.empty))).any():
                 data[each.name] = data[each.name].where(mask)
@@ -265,6 +284,18 @@ class FieldFile(FileColumns):
 
             return dd.from_dask_array(table, columns=field.names)[list(names)]
         return pl.DataFrame(table, schema=field.names, orient="row").select(names)
+
+    def area_weights(self, names: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Return how much columns count by their area, as ``feature_weights="area"`` does."""
+        from ..._data._columns import Columns
+        from ..._data._feature_weights import AREA, read_feature_weights
+        from ..._data._field import describe_field
+
+        known = [*self._plain(names), *(each.name for each, _ in self._chosen(names))]
+        field = describe_field(self.data[known], self.sample_dim)
+        weights = read_feature_weights(AREA, Columns(len(field.names), field.names, field))
+        by_name = dict(zip(field.names, weights.tolist(), strict=True))
+        return np.array([by_name[name] for name in names])
 
     def columns_of(self, model: Any) -> list[str]:
         field = model._columns.field
@@ -291,6 +322,48 @@ class FieldFile(FileColumns):
         kept = {each.name for each, _ in self._chosen(names)}
         gone = [each.name for each in self.variables if each.name not in kept]
         return replace(self, data=self.data.drop_vars(gone))
+
+    def with_columns(self, columns: Sequence[pl.Series]) -> Self:
+        new = {column.name: (self.sample_dim, _storable(column)) for column in columns}
+        return replace(self, data=self.data.assign(new))
+
+    def lagged(self, names: Sequence[str], lags: Sequence[int], rows: Indices) -> Self:
+        """Give variables a dimension of lags; where none has cells, they are ``name lag 1``."""
+        # There is a column of rows for each lag. Cells that are not named are missing then.
+        if self._plain(names) != list(names):
+            return self.with_lag_dimension(names, lags, rows)
+        frame = self.table.lagged(names, lags, rows).frame
+        new = [column for column in frame.iter_columns() if column.name not in self.names]
+        data = self.with_columns(new).data.drop_vars(names)
+        return replace(self, data=data, has_lags=np.all(rows >= 0, axis=1))
+
+    def with_lag_dimension(self, names: Sequence[str], lags: Sequence[int], rows: Indices) -> Self:
+        from ..._data._steps import field_at_lags
+
+        chosen = self._dataset(names, np.arange(self.n_rows))
+        taken = field_at_lags(chosen, self.sample_dim, lags, rows)
+        return replace(
+            self, data=self.data.assign(taken.data_vars), has_lags=np.all(rows >= 0, axis=1)
+        )
+
+    def as_fitted(self, model: Any) -> Self:
+        """Return the data with the variables of a fitted model as they were there, checked."""
+        from ..._data._read_field import check_same_cells
+
+        field = model._columns.field
+        if field is None:
+            return self
+        known = [variable.name for variable in field.variables]
+        chosen = self.data[known].rename({self.sample_dim: field.sample_dim})
+        try:
+            check_same_cells(field, chosen if field.is_dataset else chosen[known[0]])
+        except ValueError as error:
+            raise ValueError(f"{self.source}: {error}") from error
+        data = self.data.copy()
+        for variable in field.variables:
+            dims = [self.sample_dim if dim == field.sample_dim else dim for dim in variable.dims]
+            data[variable.name] = data[variable.name].transpose(*dims)
+        return replace(self, data=data)
 
     def kept_frame(
         self, names: Sequence[str], rows: Indices, as_numbers: Collection[str] = ()
@@ -355,16 +428,22 @@ def open_field(
     model: Any = None,
     codes: tuple[float, ...] = (),
 ) -> FieldFile:
-    """Open a data set along the dimension of its targets, or of the variables of a fitted model."""
+    """Open a data set along the dimension of its targets, of the fit of a model, or of time."""
     import xarray as xr
+
+    from ..._data._dates import are_dates
 
     if not os.path.exists(path):
         raise FileNotFoundError(2, "No such file or directory", path)
     engine: Any = {"netcdf": "netcdf4", "zarr": "zarr"}[format.kind]
     # Consolidated metadata only help over a network, and xarray warns where there are none.
     options: Any = {"consolidated": False} if engine == "zarr" else {}
+    options |= {"engine": engine, "cache": False, "decode_timedelta": False}
     try:
-        data = xr.open_dataset(path, engine=engine, cache=False, decode_timedelta=False, **options)
+        try:
+            data = xr.open_dataset(path, **options)
+        except ValueError:  # such as of times that xarray cannot decode
+            data = _with_months(xr.open_dataset(path, decode_times=False, **options))
     except Exception:
         raise damaged(path, format) from None
     if engine == "zarr":  # a folder has no order of its own
@@ -381,8 +460,13 @@ def open_field(
                         f"{path}: the target {names[0]!r} runs along {dim} and {name!r} along "
                         f"{dims[name]}; several targets must have the same samples"
                     )
+        elif model is not None:
+            dim = _dimension_of_fit(data, path, samples, model)
         else:
-            data, dim = _as_fitted(data, path, samples, model)
+            dim = _checked_dimension(data, path, samples) or _time_dimension(data, path)
+        data = data.set_coords(
+            [n for n, v in data.data_vars.items() if v.dims == (dim,) and are_dates(v.values[:1])]
+        )
         if in_chunks:
             return FieldFile(path, format, _in_chunks(data, dim), True, dim, codes)
         try:
@@ -391,13 +475,55 @@ def open_field(
             raise damaged(path, format) from None
 
 
+def _with_months(data: xr.Dataset) -> xr.Dataset:
+    """Decode whole months since a date, which xarray does for one calendar only."""
+    import xarray as xr
+
+    for name, variable in data.variables.items():
+        found = fullmatch(r"months? since (\d+)-(\d+).*", str(variable.attrs.get("units")))
+        if found is not None:
+            start = 12 * (int(found[1]) - 1970) + int(found[2]) - 1
+            months = np.floor(variable.values).astype(np.int64) + start
+            attrs = {k: v for k, v in variable.attrs.items() if k not in ("units", "calendar")}
+            data[name] = (variable.dims, months.astype("M8[M]").astype("M8[ns]"), attrs)
+    return xr.decode_cf(data, decode_timedelta=False)
+
+
+def _checked_dimension(data: xr.Dataset, path: str, samples: str | None) -> str | None:
+    from ..._data._field import listed_dims
+
+    if samples is not None and samples not in data.dims:
+        raise ValueError(
+            f"{path} has no dimension {samples!r}; its dimensions are: {listed_dims(data)}"
+        )
+    return samples
+
+
+def _time_dimension(data: xr.Dataset, path: str) -> str:
+    """Return the only dimension of time, whatever its name."""
+    from ..._data._dates import are_dates, is_time
+    from ..._data._field import listed_dims
+
+    along: dict[str, list[str]] = {}
+    for name, variable in data.variables.items():
+        own = name in variable.dims and is_time(name, variable.attrs)
+        if variable.ndim == 1 and (own or are_dates(variable.values[:1])):
+            along.setdefault(str(variable.dims[0]), []).append(str(name))
+    if len(along) == 1:
+        return next(iter(along))
+    several = " and ".join(f"{dim!r} ({', '.join(map(repr, n))})" for dim, n in along.items())
+    raise ValueError(
+        f"{path}: it is not clear which dimension the samples are along, because there are "
+        + (f"times along {several}" if along else "no times along any")
+        + f"; name it with --samples, one of {listed_dims(data)}"
+    )
+
+
 def _dimension_of_target(data: xr.Dataset, path: str, samples: str | None, target: str) -> str:
     """Return the dimension of the samples: that of the target, which must have no other."""
     from ..._data._read_field import sample_dimension
 
-    if samples is not None and samples not in data.dims:
-        listed = ", ".join(f"{name} ({size})" for name, size in data.sizes.items())
-        raise ValueError(f"{path} has no dimension {samples!r}; its dimensions are: {listed}")
+    _checked_dimension(data, path, samples)
     if target in data.variables:
         dims = data[target].dims
         if len(dims) == 1 and samples in (None, dims[0]):
@@ -416,26 +542,19 @@ def _dimension_of_target(data: xr.Dataset, path: str, samples: str | None, targe
     along = "" if samples is None else f" ({samples})"
     raise ValueError(
         f"{problem}; the target must run along the samples{along} alone. Possible targets: "
-        f"{listed or 'none'}"
+        f"{listed or 'none'}" + ("" if target in data else "; --target-file takes it from another")
     )
 
 
-def _as_fitted(
-    data: xr.Dataset, path: str, samples: str | None, model: Any
-) -> tuple[xr.Dataset, str]:
-    """Return a data set with the variables of a fitted model, checked, and its sample dimension."""
-    from ..._data._read_field import check_same_cells
-
+def _dimension_of_fit(data: xr.Dataset, path: str, samples: str | None, model: Any) -> str:
+    """Return the dimension of the samples, of data with the variables of a fitted model."""
     field = model._columns.field
-    if samples is not None and samples not in data.dims:
-        raise ValueError(f"{path} has no dimension {samples!r}")
+    _checked_dimension(data, path, samples)
     if field is None:
         feature = next((name for name in map(str, model._columns.labels) if name in data), None)
         if samples is None and feature is not None:
             samples = str(data[feature].dims[0])
-        if samples is None:
-            samples = "time" if "time" in data.dims else str(next(iter(data.dims), ""))
-        return data, samples
+        return samples or _time_dimension(data, path)
     known = [variable.name for variable in field.variables]
     if not field.is_dataset and known[0] is None:
         raise ValueError(
@@ -445,26 +564,16 @@ def _as_fitted(
     for name in known:
         if name not in data.data_vars:
             raise ValueError(f"{path} has no variable {name!r}, which the model was fitted to")
-    if samples is None:
-        samples = _sample_dim_of(data, field)
-    chosen = data[known].rename({samples: field.sample_dim})
-    try:
-        check_same_cells(field, chosen if field.is_dataset else chosen[known[0]])
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-    for variable in field.variables:  # in the order of the fit
-        dims = [samples if dim == field.sample_dim else dim for dim in variable.dims]
-        data[variable.name] = data[variable.name].transpose(*dims)
-    return data, samples
+    return samples or _sample_dim_of(data, field) or _time_dimension(data, path)
 
 
-def _sample_dim_of(data: xr.Dataset, field: Field) -> str:
+def _sample_dim_of(data: xr.Dataset, field: Field) -> str | None:
     """Return the sample dimension of the fit, or the one that is not a dimension of its cells."""
+    if field.sample_dim in data.dims:
+        return str(field.sample_dim)
     cells = {dim for variable in field.variables for dim in field.cell_dims(variable)}
     others: set[Hashable] = set(data[field.variables[0].name].dims) - cells
-    if field.sample_dim in data.dims or len(others) != 1:
-        return str(field.sample_dim)
-    return str(others.pop())
+    return str(others.pop()) if len(others) == 1 else None
 
 
 def _in_chunks(data: xr.Dataset, dim: str) -> xr.Dataset:
@@ -509,7 +618,7 @@ def with_reduced(data: xr.Dataset, reduced: xr.DataArray, model: Any) -> xr.Data
         if "grid_mapping" in variable.attrs:
             attrs["grid_mapping"] = variable.attrs["grid_mapping"]
         place = _free_name(f"{variable.name}_group", data)
-        data[place] = (labels.dims, labels.values, attrs)
+        data[place] = (labels.dims, labels.values, attrs, labels.encoding)
     return data
 
 

@@ -19,6 +19,7 @@ SUFFIXES = {
     ".ipc": "feather",
     ".nc": "netcdf",
     ".nc4": "netcdf",
+    ".cdf": "netcdf",
     ".netcdf": "netcdf",
     ".zarr": "zarr",
 }

@@ -15,11 +15,14 @@ import numpy.typing as npt
 
 from ..._data._compute import compute
 from ._csv import CsvFile
+from ._dates import find_dates, why_no_dates
 from ._formats import Format, parquet_files, reading
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+    from ..._data._dates import Dates
 
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
 Indices: TypeAlias = "npt.NDArray[np.intp]"
@@ -56,10 +59,12 @@ class FileColumns:
     schema: dict[str, Any]
     n_rows: int
     codes: tuple[float, ...]  # values that mean missing in numeric columns, but where they are kept
+    date_columns: tuple[str, ...] = ()  # that are named as such; none where they are to be found
 
     variables: ClassVar[list[Any]] = []
     coordinates: ClassVar[frozenset[str]] = frozenset()
     sample_dim: ClassVar[str] = "sample"  # where a table is written as a data set
+    has_lags: npt.NDArray[np.bool_] | None = None  # which rows have all lags; None for all rows
 
     def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
         raise NotImplementedError
@@ -143,6 +148,26 @@ class FileColumns:
         """Release the memory of all columns but some."""
         return self
 
+    @cached_property
+    def dates(self) -> Dates | None:
+        """Dates of the rows, where they have any."""
+        return find_dates(self._date_types, self._column, self.date_columns, self.source)
+
+    def why_no_dates(self) -> str:
+        """Say why columns that look like dates are not those of the rows; nothing if none does."""
+        return why_no_dates(self._date_types, self._column)
+
+    @property
+    def _date_types(self) -> dict[str, Any]:
+        """Types of the columns in which to look for dates."""
+        return self.schema
+
+    def _column(self, name: str) -> pl.Series:
+        import polars as pl
+
+        column: pl.Series = pl.concat(self._each(lambda frame: frame, [name])).to_series()
+        return column
+
     def complete_rows(self, names: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return which rows have a value in each of some columns."""
         return np.concatenate(self._each_without_codes(_complete_rows, names))
@@ -217,6 +242,8 @@ class TableFile(FileColumns):
     csv: CsvFile | None = None
     comments: dict[str, str] = field(default_factory=dict)  # on text that is mostly numbers
     codes: tuple[float, ...] = ()
+    date_columns: tuple[str, ...] = ()
+    has_lags: npt.NDArray[np.bool_] | None = None
 
     in_chunks: ClassVar[bool] = False
 
@@ -283,15 +310,38 @@ class TableFile(FileColumns):
         kept = [name for name in self.names if name in names]
         return replace(self, frame=self.frame.select(kept))
 
+    def with_columns(self, columns: Sequence[pl.Series]) -> Self:
+        return replace(self, frame=self.frame.with_columns(columns))
+
+    def lagged(self, names: Sequence[str], lags: Sequence[int], rows: Indices) -> Self:
+        """Replace columns by their values at lags, ``name lag 1``, in so many columns of rows."""
+        old = self.frame.select(names)
+        parts = [
+            take_rows(column, at_lag).alias(f"{column.name} lag {lag}")
+            for lag, at_lag in zip(lags, rows.T, strict=True)
+            for column in old.iter_columns()
+        ]
+        frame = self.frame.drop(names).with_columns(parts)
+        return replace(self, frame=frame, has_lags=np.all(rows >= 0, axis=1))
+
     def kept_frame(
         self, names: Sequence[str], rows: Indices, as_numbers: Collection[str] = ()
     ) -> pl.DataFrame:
         """Return rows of columns to write; numbers of a CSV as they are written there, but some."""
         frame = self.frame.select(names)
-        text = [n for n in names if self._is_number(n) and n not in as_numbers]
+        own = () if self.csv is None else self.csv.names
+        text = [n for n in names if n in own and self._is_number(n) and n not in as_numbers]
         if self.csv is not None and text:
             frame = frame.with_columns(self.csv.read_text(text, self.n_rows).get_columns())
         return frame if not names or rows.size == frame.height else frame[rows]
+
+
+def take_rows(column: pl.Series, rows: Indices) -> pl.Series:
+    """Take rows of a column; no value where a row is −1."""
+    import polars as pl
+
+    places = pl.Series(rows)
+    return column.gather(places.set(places < 0, None))
 
 
 def _read_columnar(path: str, format: Format) -> pl.DataFrame:
@@ -492,6 +542,7 @@ class ParquetChunks(FileColumns):
     schema: dict[str, Any]
     chunks: list[Chunk]
     codes: tuple[float, ...] = ()
+    date_columns: tuple[str, ...] = ()
 
     in_chunks: ClassVar[bool] = True
     comments: ClassVar[dict[str, str]] = {}
@@ -520,6 +571,12 @@ class ParquetChunks(FileColumns):
 
     def _is_number(self, name: str) -> bool:
         return super()._is_number(name) and name not in self._labels
+
+    @property
+    def _date_types(self) -> dict[str, Any]:
+        # Text is not read only to find that it holds no dates.
+        named = self.date_columns
+        return {n: dtype for n, dtype in self.schema.items() if n in named or dtype.is_temporal()}
 
     def _types(self, names: Sequence[str]) -> dict[str, Any]:
         return {name: self.schema[name] for name in names}

@@ -20,8 +20,15 @@
 
   const nameOf = (row) => row.cells[0].querySelector(".n").textContent;
 
+  // 170–120°W is also found as 170-120W, 170°W or 120W.
+  const withDegrees = (name) => {
+    if (!name.includes("°")) return name;
+    const ends = name.replace(/([\d.]+)–([\d.]+)°([NSEW])/g, "$1°$3 $2°$3");
+    return `${name} ${ends} ${`${name} ${ends}`.replaceAll("°", "").replaceAll("–", "-")}`;
+  };
+
   const namesOf = (row) => {
-    const all = [nameOf(row)];
+    const all = [withDegrees(nameOf(row))];
     const members = row.querySelector("table");
     if (members) {
       for (const member of members.tBodies[0].rows) all.push(member.cells[0].textContent);

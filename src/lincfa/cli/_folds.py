@@ -1,0 +1,54 @@
+"""How rows are held out: in blocks of dates, or at random."""
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._files import DataFile
+from ._files._tables import Indices
+from ._terminal import Terminal
+
+if TYPE_CHECKING:
+    from .._data._dates import Dates
+
+
+@dataclass(frozen=True)
+class Folds:
+    """How rows are held out: in blocks of dates, with a gap beside them, or at random."""
+
+    in_blocks: bool
+    gap: int
+    dates: "Dates | None"  # of all rows of the file; None where their order is that of time
+
+    def ranks(self, rows: Indices) -> Indices:
+        """Place of some rows in time, from 0; rows of the same date share it."""
+        return np.arange(rows.size) if self.dates is None else self.dates.take(rows).ranks
+
+    def last(self, rows: Indices, count: int) -> tuple[Indices, Indices]:
+        """Divide rows into those to learn from and about so many last ones, in order of time."""
+        ranks = self.ranks(rows)
+        order = np.argsort(ranks, kind="stable")
+        rows, ranks = rows[order], ranks[order]
+        first = ranks[rows.size - count] if count else ranks[-1] + 1 + self.gap
+        return rows[ranks < first - self.gap], rows[ranks >= first]
+
+
+def folds_of(options: argparse.Namespace, data: DataFile, terminal: Terminal) -> Folds:
+    """Decide how rows are held out: as the options say, or in blocks where there are dates."""
+    from .._data._dates import is_time
+
+    lead = options.lead + max(options.lags, default=0)
+    gap = lead if options.gap is None else options.gap
+    in_time = data.dates is not None or lead or options.gap is not None
+    if options.folds == "shuffled" or (options.folds is None and not in_time):
+        if options.folds is None and is_time(data.sample_dim, {}):
+            terminal.note("rows are held out at random; --folds blocks holds out the last ones")
+        return Folds(False, 0, data.dates)
+    if options.folds is None:
+        why = "are in time" if data.dates is None else f"have dates ({data.dates.name!r})"
+        beside = f", with a gap of {gap} on either side" if gap else ""
+        how = f"the rows {why}, and are held out in blocks{beside}"
+        terminal.note(f"{how}; --folds shuffled takes random ones")
+    return Folds(True, gap, data.dates)
