@@ -11,7 +11,7 @@ VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 help:
 	@echo "make demo      run LinCFA on generated data, print the results and write a report"
 	@echo "make test      run the tests"
-	@echo "make examples  predict from two climate fields, against EOF regression, PLS, … (5 minutes)"
+	@echo "make examples  predict from three climate fields, against EOF regression, PLS, … (3 minutes)"
 	@echo "make paper     run the paper's experiments and compare with its tables (6 minutes)"
 	@echo "make bench     time and memory against other methods, and how they scale (50 minutes)"
 	@echo "make quality   prediction against PCA, PLS, ridge, … on 23 data sets (15 minutes)"
@@ -29,6 +29,7 @@ test: $(VENV)/.installed-dev
 examples: $(VENV)/.installed-examples
 	OMP_NUM_THREADS=1 $(BIN)/python examples/north_america.py $(ARGS)
 	OMP_NUM_THREADS=1 $(BIN)/python examples/pacific.py $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python examples/el_nino.py $(ARGS)
 
 paper: $(VENV)/.installed-bench
 	$(BIN)/python -m experiments $(ARGS)
@@ -40,6 +41,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.distributed $(ARGS)
 	$(BIN)/python -m benchmarks.structure $(ARGS)
 	$(BIN)/python -m benchmarks.search $(ARGS)
+	$(BIN)/python -m benchmarks.fields $(ARGS)
 
 quality: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.quality $(ARGS)

@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score, root_mean_squared_error
-from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -29,6 +29,7 @@ from lincfa.baselines import (
     slope,
 )
 from lincfa.structure import grid_connectivity
+from lincfa.timeseries import BlockKFold
 
 Field = xr.DataArray | xr.Dataset
 Floats = NDArray[np.float64]
@@ -39,20 +40,40 @@ JOBS = 2
 
 @dataclass(frozen=True)
 class Part:
-    """Some years of a field, and of the target."""
+    """Some dates of a field, and of the target."""
 
     field: Field
     target: xr.DataArray
+    gap: int = 0  # dates left out around a block that is held out
+    area: bool = False  # whether cells count by their area
 
     def years(self, chosen: slice) -> "Part":
         """Return the given years only."""
-        return Part(self.field.sel(time=chosen), self.target.sel(time=chosen))
+        return replace(self, field=self.field.sel(time=chosen), target=self.target.sel(time=chosen))
+
+    def take(self, rows: NDArray[np.intp]) -> "Part":
+        """Return the given samples only."""
+        return replace(self, field=self.field.isel(time=rows), target=self.target.isel(time=rows))
+
+    @property
+    def folds(self) -> BlockKFold:
+        """Five blocks of consecutive dates, on which everything is tuned."""
+        return BlockKFold(5, gap=self.gap)
 
     @property
     def cells(self) -> Floats:
-        """The field as a table: one row per year, one column per cell that is not missing."""
-        tables = [array.values.reshape(len(array), -1) for array in arrays(self.field)]
-        return np.hstack([table[:, ~np.isnan(table).all(axis=0)] for table in tables])
+        """The field as a table: one row per date, one column per cell that is not missing.
+
+        Cells that count by their area are multiplied by its root, as is usual for EOFs.
+        """
+        tables = []
+        for array in arrays(self.field):
+            weighted = (
+                array * np.sqrt(np.cos(np.radians(array["latitude"]))) if self.area else array
+            )
+            table = weighted.values.reshape(len(array), -1)
+            tables.append(table[:, ~np.isnan(table).all(axis=0)])
+        return np.hstack(tables)
 
 
 @dataclass(frozen=True)
@@ -66,8 +87,10 @@ class Result:
 
 
 def arrays(field: Field) -> list[xr.DataArray]:
-    """Return the variables of a field, with time as first dimension."""
+    """Return the variables of a field, lag by lag, with time as first dimension."""
     found = [field] if isinstance(field, xr.DataArray) else list(field.data_vars.values())
+    if "lag" in field.dims:
+        found = [array.sel(lag=lag) for array in found for lag in field["lag"]]
     return [array.transpose("time", ...) for array in found]
 
 
@@ -77,14 +100,9 @@ def neighbours(field: Field) -> Any:
     return block_diag([grid_connectivity(grid.shape, mask=grid) for grid in grids], format="csr")
 
 
-def blocks_in_time(n_samples: int) -> TimeSeriesSplit:
-    """Split the second half of the training years into five blocks, predicted from the past."""
-    return TimeSeriesSplit(n_splits=5, test_size=max(2, n_samples // 10))
-
-
 def peers(train: Part, units: str) -> dict[str, Any]:
     """Return the other methods, which are fitted to the table of cells."""
-    cv = blocks_in_time(len(train.target))
+    cv = train.folds
     shortest = min(len(past) for past, _ in cv.split(train.target))
     components = {"n_components": list(range(1, min(20, shortest - 1) + 1))}
     options: dict[str, Any] = {"cv": cv, "scoring": SCORING, "n_jobs": JOBS}
@@ -109,21 +127,25 @@ def ours(train: Part, units: Literal["standardized", "original"]) -> dict[str, A
     """Return the variants of LinCFA, fitted to the field; they merge only adjacent cells."""
 
     def plain(strategy: Any, connectivity: Any = "grid") -> Pipeline:
-        reducer = LinCFA(strategy=strategy, connectivity=connectivity, units=units)
+        reducer = LinCFA(strategy=strategy, **shared | {"connectivity": connectivity})
         return make_pipeline(reducer, LinearRegression())
+
+    def search(**options: Any) -> LinCFACV:
+        return LinCFACV(**shared, **options, n_jobs=JOBS)
+
+    weights = "area" if train.area else None
+    shared: Any = {"connectivity": "grid", "units": units, "feature_weights": weights}
+    # Blocks are what it uses by itself where samples have dates; a gap is to be asked for.
+    with_gap = {"LinCFACV, blocks with a gap": search(cv=train.folds)} if train.gap else {}
 
     return {
         "LinCFA, sequential": plain("sequential"),
         "LinCFA, agglomerative": plain("agglomerative"),
         "LinCFA, joint": plain("joint"),
         "LinCFA, sequential, cells anywhere": plain("sequential", None),
-        "LinCFACV": LinCFACV(
-            connectivity="grid",
-            units=units,
-            cv=blocks_in_time(len(train.target)),
-            scoring=SCORING,
-            n_jobs=JOBS,
-        ),
+        "LinCFACV": search(),
+        **with_gap,
+        "LinCFACV, one standard error": search(cv=train.folds, rule="one_standard_error"),
     }
 
 

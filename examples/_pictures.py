@@ -1,7 +1,7 @@
-"""Plots of a fitted model: its areas, their coefficients, stability and mean series."""
+"""Plots of a fitted model: its areas, their effects, stability and mean series."""
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,11 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
-from scipy.ndimage import distance_transform_edt
+from matplotlib.patheffects import withStroke
 
 from _compare import JOBS, Part
 from lincfa import LinCFACV, stability
-from lincfa.plotting import plot_coefficient_map, plot_map, plot_stability_map
+from lincfa.plotting import plot_effect_map, plot_map, plot_stability_map
 
 LARGEST = 4
 RESAMPLES = 30
@@ -47,32 +47,21 @@ def draw_all(
         f"LinCFACV on all years: {model.strategy_}, tolerance {model.tolerance_:g}, "
         f"{model.n_groups_} areas"
     )
-    sizes = np.array([len(group) for group in model.groups_])
-    largest = np.argsort(-sizes, kind="stable")[:LARGEST].tolist()
     found = stability(
         part.field, part.target, RESAMPLES, model=model.reducer_, random_state=0, n_jobs=JOBS
     )
-
-    def areas(**where: Any) -> None:
-        number_areas(plot_map(model, **where), model, largest, where.get("variable"))
-
-    drawings: dict[str, Callable[..., Any]] = {
-        "areas": areas,
-        "coefficients": lambda **where: plot_coefficient_map(model, **where),
-        "stability": lambda **where: plot_stability_map(found, **where),
+    maps = {
+        "areas": plot_map(model, numbers=LARGEST),
+        "effects": plot_effect_map(model),
+        "stability": plot_stability_map(found),
     }
-    variables = list(getattr(part.field, "data_vars", [None]))
-    for kind, drawing in drawings.items():
-        figure, axes = plt.subplots(
-            len(variables), squeeze=False, figsize=(WIDTH, 4 * len(variables)), layout="constrained"
-        )
-        for ax, variable in zip(axes.flat, variables, strict=True):
-            drawing(ax=ax, **({} if variable is None else {"variable": variable}))
-            ax.set_title(variable or "", loc="right")
-            if box is not None:
+    for kind, drawn in maps.items():
+        axes = np.ravel(drawn)
+        if box is not None:
+            for ax in axes:
                 draw_box(ax, box)
-        save(figure, folder / f"{name}-{kind}.png")
-    save(draw_series(model, part, largest, unit), folder / f"{name}-series.png")
+        save(axes[0].figure, folder / f"{name}-{kind}.png")
+    save(draw_series(model, part, unit), folder / f"{name}-series.png")
 
 
 def draw_box(ax: Any, box: Box) -> None:
@@ -80,30 +69,15 @@ def draw_box(ax: Any, box: Box) -> None:
     (south, north), (west, east) = box["latitude"], box["longitude"]
     outline = Rectangle((west, south), east - west, north - south, fill=False, linestyle="--")
     ax.add_patch(outline)
-    ax.text((west + east) / 2, (south + north) / 2, "target", ha="center", va="center")
+    # Above the box, where no number is, and with a halo on dark colours.
+    halo = [withStroke(linewidth=2, foreground="white")]
+    ax.text((west + east) / 2, north, "target", ha="center", va="bottom", path_effects=halo)
 
 
-def number_areas(ax: Any, model: LinCFACV, largest: list[int], variable: str | None) -> None:
-    """Number the largest areas on the map, each at its innermost point."""
-    labels = model.label_map() if variable is None else model.label_map()[variable]
-    rows, columns = (labels[dim].values for dim in labels.dims)
-    for number, group in enumerate(largest, start=1):
-        depth = distance_transform_edt(np.pad((labels == group).values, 1))[1:-1, 1:-1]
-        if depth.any():
-            place = np.unravel_index(depth.argmax(), depth.shape)
-            ax.text(
-                columns[place[1]],
-                rows[place[0]],
-                str(number),
-                ha="center",
-                va="center",
-                weight="bold",
-                bbox={"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": "none"},
-            )
-
-
-def draw_series(model: LinCFACV, part: Part, largest: list[int], unit: str) -> Any:
+def draw_series(model: LinCFACV, part: Part, unit: str) -> Any:
     """Plot the means of the largest areas, with their correlations with the target."""
+    sizes = np.array([len(group) for group in model.groups_])
+    largest = np.argsort(-sizes, kind="stable")[:LARGEST].tolist()
     means = np.asarray(model.transform(part.field))
     years, target = part.target["time"].values, part.target.values
     figure, axes = plt.subplots(
@@ -114,11 +88,11 @@ def draw_series(model: LinCFACV, part: Part, largest: list[int], unit: str) -> A
     )
     axes[0].plot(years, target, color="black", linewidth=1)
     axes[0].set_title("target", loc="left", fontsize=9)
-    for number, (ax, group) in enumerate(zip(axes[1:], largest, strict=True), start=1):
+    for ax, group in zip(axes[1:], largest, strict=True):
         correlation = np.corrcoef(means[:, group], target)[0, 1]
         ax.plot(years, means[:, group], color="#2166ac", linewidth=1)
         ax.set_title(
-            f"area {number}: {len(model.groups_[group])} cells, correlation with the target "
+            f"area {group}: {len(model.groups_[group])} cells, correlation with the target "
             f"{correlation:+.2f}".replace("-", "−"),
             loc="left",
             fontsize=9,
