@@ -138,9 +138,9 @@ def test_ordered_folds_are_contiguous(planned):
     assert len(planned) == 4  # not repeated
     np.testing.assert_array_equal(np.concatenate([task.test for task in planned]), range(len(y)))
     for task in planned:
-        assert len(task.blocks) == 5
+        assert len(task.blocks) == 10  # of few samples, twice
         for train, test in task.blocks:
-            assert (np.diff(test) == 1).all()
+            assert (np.diff(test) > 1).sum() <= 1  # the ends of the rows may be one block
             both = np.sort(np.concatenate([train, test]))
             np.testing.assert_array_equal(both, range(len(task.train)))
         both = np.sort(np.concatenate([task.train, task.test]))

@@ -840,8 +840,23 @@ def test_what_has_no_predictions_to_draw(dated, tree):
         dated.model,
         dated.X,
         dated.y,
-        ax=new_figure(3, 3).subplots(),
+        ax=new_figure(3, 3).subplots(3),
     )
+
+
+def test_prediction_as_a_scatter_alone(dated):
+    ax = new_figure(3, 3).subplots()
+    assert plot_prediction(dated.model, dated.X, dated.y, ax=ax) is ax
+    assert ax.get_xlabel().startswith("observed")
+    np.testing.assert_array_equal(ax.get_xticks(), ax.get_yticks())
+
+
+@pytest.mark.parametrize("months", [5, 12, 24, 36, 60])
+def test_any_number_of_months_has_ticks(dated, months):
+    """Warnings are errors: some locators of dates find no ticks for three years."""
+    scatter, series = plot_prediction(dated.model, dated.X[-months:], dated.y[-months:])
+    scatter.figure.draw_without_rendering()
+    assert len(series.get_xticks()) >= 2
 
 
 # Coefficients

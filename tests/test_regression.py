@@ -2,11 +2,17 @@
 
 import numpy as np
 import pytest
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from lincfa._model import _regression
-from lincfa._model._regression import Decomposition, RidgeRegression, linear_coefficients
+from lincfa._model._regression import (
+    Decomposition,
+    RidgeRegression,
+    linear_coefficients,
+    scale_of_areas,
+)
 
 
 @parametrize_with_checks([RidgeRegression(0.1)])
@@ -43,6 +49,54 @@ def test_a_feature_scaled_by_its_copies_is_penalised_as_all_of_them(n):
     first = np.cumsum(copies) - copies
     np.testing.assert_allclose(model.coef_, copies * apart.coef_[first], rtol=1e-8)
     assert model.intercept_ == pytest.approx(apart.intercept_)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "D"), [(60, 8), (12, 30)])
+def test_rescaled_weights_fit_each_target_best(n, D, weighted):
+    X, y = draw(n, D)
+    weights = np.linspace(0.5, 2, n) if weighted else np.ones(n)
+    Y = np.column_stack([y, 3 * X[:, 0] - y**2])
+    shrunk = RidgeRegression(0.3).fit(X, Y, sample_weight=weights)
+    model = RidgeRegression(0.3, rescaled=True).fit(X, Y, sample_weight=weights)
+    for k, predicted in enumerate(shrunk.predict(X).T):
+        factor, _ = np.polyfit(predicted, Y[:, k], 1, w=np.sqrt(weights))
+        assert factor > 1.05
+        np.testing.assert_allclose(model.coef_[k], factor * shrunk.coef_[k], rtol=1e-9)
+    center = np.average(Y, axis=0, weights=weights)
+    np.testing.assert_allclose(np.average(model.predict(X), axis=0, weights=weights), center)
+
+
+def test_rescaled_weights_at_both_ends():
+    """Least squares without a penalty, and the first component of PLS with a very large one."""
+    X, y = draw(60, 8)
+    plain = RidgeRegression(0.0).fit(X, y)
+    np.testing.assert_allclose(RidgeRegression(0.0, rescaled=True).fit(X, y).coef_, plain.coef_)
+    component = PLSRegression(1, scale=False).fit(X, y)
+    for penalty in (1e9, 1e200):
+        model = RidgeRegression(penalty, rescaled=True).fit(X, y)
+        np.testing.assert_allclose(model.predict(X), component.predict(X).ravel(), rtol=1e-6)
+    constant = RidgeRegression(0.1, rescaled=True).fit(X, np.full(60, 2.0))
+    np.testing.assert_allclose(constant.predict(X), 2.0)
+
+
+@pytest.mark.parametrize("blocks", [None, np.array([0, 0, 0, 2, 2, 2, 2, 2])])
+def test_standardised_cells_are_penalised_as_in_their_units(blocks):
+    """In those of their block, if there are several: relative to its mean variance."""
+    X, y = draw(60, 8)
+    X = X * np.array([1.0, 5, 2, 1e100, 3e100, 1e100, 4e100, 1e99] if blocks is not None else 3)
+    X = X * np.linspace(1, 4, 8)
+    scale = X.std(axis=0)
+    own = np.zeros(8, int) if blocks is None else blocks
+    units = np.array([np.sqrt(np.mean((scale[own == b] / scale.max()) ** 2)) for b in own])
+    peer = RidgeRegression(0.05).fit(X / (units * scale.max()), y)
+    found = scale_of_areas(np.arange(8), np.ones(8), scale, blocks)
+    model = RidgeRegression(0.05, scale=found).fit(X / scale, y)
+    np.testing.assert_allclose(
+        model.predict(X / scale), peer.predict(X / (units * scale.max())), rtol=1e-9
+    )
+    alone = scale_of_areas(np.array([0, 1, 0, -1]), np.array([1.0, 2, 3, 9]), None, None)
+    np.testing.assert_allclose(alone, np.sqrt([4, 2]))
 
 
 def test_least_squares_and_the_smallest_of_several_solutions():

@@ -317,6 +317,8 @@ def test_files_of_earlier_versions_load(tmp_path, name):
     assert new["model"]["parameters"].pop("effective_samples") is None
     assert new["model"]["targets"].pop("title") is None
     assert new["model"]["targets"].pop("attrs") == {}
+    if new["model"]["regression"] is not None:
+        assert new["model"]["regression"].pop("rescaled") is False
     if old["version"] < 5:
         assert new["model"].pop("targets") == {"size": 1, "names": None, "classes": None}
         assert new["model"]["parameters"].pop("target") is None

@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lincfa import LinCFA, LinCFACV
+from lincfa import LinCFA, LinCFACV, load
 from lincfa._model._regression import RidgeRegression
 from lincfa._statistics import ArrayStatistics
 from lincfa.datasets import make_correlated, make_field, make_spectra
@@ -628,6 +628,46 @@ def test_areas_try_fewer_tolerances_and_bands_do_not():
         model = LinCFACV(connectivity=connectivity, cv=2).fit(X, y)
         assert set(model.cv_results_["tolerance"]) == tolerances
         assert (model.estimator_.scale is None) == (len(tolerances) == 4)
+
+
+def test_areas_try_rescaled_weights_too(tmp_path):
+    X, y, _ = make_field(n_samples=60, shape=(4, 5), random_state=0)
+    X = X * np.linspace(1, 5, 20)
+    near, folds = grid_connectivity((4, 5)), list(KFold(3).split(X))
+    model = LinCFACV(
+        connectivity=near,
+        min_correlations=[0.7],
+        tolerances=[10.0],
+        penalties=[0.0, 0.3],
+        scoring="r2",
+        rule="best",
+        cv=folds,
+    ).fit(X, y)
+    results = model.cv_results_
+    assert results["rescaled"].tolist() == [False, False, True]
+    assert results["penalty"].tolist() == [0.0, 0.3, 0.3]
+    expected = []
+    for train, test in folds:
+        reducer = LinCFA(tolerance=10.0, min_correlation=0.7, connectivity=near)
+        reducer.fit(X[train], y[train])
+        Z, Z_test = reducer.transform(X[train]), reducer.transform(X[test])
+        # Each area stands for its cells, these for their variance relative to the mean.
+        variances = X[train].var(axis=0)
+        scale = [np.sqrt(variances[g].sum() / variances.mean()) for g in reducer.groups_]
+        for penalty, rescaled in ((0.0, False), (0.3, False), (0.3, True)):
+            ridge = RidgeRegression(penalty, scale=np.array(scale), rescaled=rescaled)
+            expected.append(r2_score(y[test], ridge.fit(Z, y[train]).predict(Z_test)))
+    splits = [results[f"split{k}_test_score"] for k in range(3)]
+    np.testing.assert_allclose(np.ravel(splits), expected, rtol=1e-7)
+    chosen = model.set_params(penalties=[1.0, 10.0]).fit(X, y)
+    assert chosen.rescaled_
+    assert chosen.estimator_.rescaled
+    assert ", rescaled (" in str(chosen.summary())
+    chosen.save(tmp_path / "model.json")
+    loaded = load(tmp_path / "model.json")
+    assert loaded.rescaled_
+    np.testing.assert_allclose(loaded.predict(X), chosen.predict(X), rtol=1e-9)
+    assert "rescaled" not in LinCFACV(cv=folds).fit(X, y).cv_results_
 
 
 def test_a_word_and_its_matrix_are_the_same():

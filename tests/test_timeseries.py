@@ -349,6 +349,28 @@ def test_names_of_lags():
     assert lagged(grid(), [0, 1])["lag"].attrs == {"long_name": "lag in steps"}
 
 
+def test_a_number_is_a_name():
+    months = pd.date_range("2001-01", periods=3, freq="MS")
+    found = lagged(pd.Series([1, 2, 3], months, name=0), [0, 1])
+    assert found.columns.tolist() == ["0 lag 0", "0 lag 1"]
+
+
+def test_a_single_date_has_the_steps_of_the_others():
+    quarters = pd.date_range("2001-01", periods=4, freq="QS")
+    y = pd.Series([1.0, 2.0, 3.0, 4.0], quarters, name="y")
+    found = at_lead(pd.DataFrame({"x": [7.0]}, quarters[1:2]), y, 1)
+    assert found.y.tolist() == [3.0]
+    assert at_lead(pd.DataFrame({"x": [7.0]}, quarters[1:2]), y[1:2], 0).y.tolist() == [2.0]
+
+
+def test_steps_in_words():
+    hours = pd.date_range("2001-01-01", periods=8, freq="6h")
+    days = pd.date_range("2001-01-01", periods=8, freq="D")
+    X, y = pd.DataFrame({"x": np.arange(8.0)}, hours), pd.Series(np.arange(8.0), days)
+    with pytest.raises(ValueError, match=r"X is in steps of 6 hours from .* y in steps of 1 day"):
+        at_lead(X, y, 1)
+
+
 def test_missing_targets_are_left_to_the_fit():
     y = pd.Series(np.where(TARGET == 9, np.nan, TARGET), MONTHS)
     assert at_lead(VALUES, y, 3).y.isna().sum() == 1
@@ -561,12 +583,12 @@ def test_blocks_are_of_samples_with_weight(cv):
 def test_dates_are_held_out_in_blocks(series, search, container):
     X, y, order = series
     y = np.where(y > np.median(y), "b", "a") if search is LinCFAClassifierCV else y
-    folds = list(BlockKFold(5).split(X.to_numpy(), groups=order))
+    folds = list(BlockKFold(5, n_repeats=2).split(X.to_numpy(), groups=order))
     expected = search(**QUICK, cv=folds).fit(X.to_numpy(), y)
     model = search(**QUICK).fit(container(X), y)
-    assert repr(model.cv_) == "BlockKFold(gap=0, n_splits=5)"
+    assert repr(model.cv_) == "BlockKFold(gap=0, n_repeats=2, n_splits=5)"
     np.testing.assert_allclose(scores(model), scores(expected), rtol=1e-9)
-    words = "chosen by 5 blocks of samples consecutive in time, held out in turn: "
+    words = "chosen by 5 blocks of samples consecutive in time, held out in turn, twice: "
     assert words in str(model.summary())
     assert "chosen by cross-validation: " in str(expected.summary())
     # A splitter of blocks gets the dates as well, and no other is changed.
@@ -585,7 +607,7 @@ def test_dates_are_held_out_in_blocks(series, search, container):
 def test_report_says_that_blocks_were_held_out(series):
     X, y, _ = series
     model = LinCFACV(**QUICK).fit(X, y)
-    words = "5 blocks of samples consecutive in time, held out in turn"
+    words = "5 blocks of samples consecutive in time, held out in turn, twice"
     found = collect_findings(model)
     assert found.settings["cv"] == words
     assert f"folds of the training data ({words});" in found.path.how
@@ -602,7 +624,39 @@ def test_groups_come_before_dates_and_other_splitters_get_none(series):
     years = LinCFACV(**QUICK, cv=GroupKFold(3)).fit(X, y, groups=order // 12)
     assert len(scores(years)) == 3
     assert len(scores(LinCFACV(**QUICK).fit(X.to_numpy(), y))) == 20  # as without dates
-    assert len(scores(LinCFACV(**QUICK).fit(X.iloc[:20], y[:20]))) == 5  # blocks are not repeated
+    assert len(scores(LinCFACV(**QUICK).fit(X.iloc[:20], y[:20]))) == 10  # at most twice
+    halves = LinCFACV(**QUICK).fit(X, y, groups=order // 30)  # also where blocks are the default
+    assert halves.cv_.n_splits == 2
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        LinCFACV(**QUICK).fit(X, y, groups=order[1:])
+
+
+def test_many_dates_are_divided_once():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 3)), pd.date_range("2000", periods=200, freq="MS"))
+    assert LinCFACV(**QUICK).fit(X, X[0]).cv_.n_repeats == 1
+    assert LinCFACV(**QUICK).fit(X[1:], X[0][1:]).cv_.n_repeats == 2
+
+
+def test_repeated_blocks_begin_elsewhere():
+    """Each division holds out every date once, and the gap is around each piece of a block."""
+    folds = list(BlockKFold(4, gap=1, n_repeats=3).split(range(24)))
+    assert len(folds) == BlockKFold(4, gap=1, n_repeats=3).get_n_splits() == 12
+    starts = []
+    for repeat in range(3):
+        part = folds[4 * repeat : 4 * repeat + 4]
+        assert np.sort(np.concatenate([test for _, test in part])).tolist() == list(range(24))
+        starts.append(part[0][1][0])
+        for train, test in part:
+            apart = np.abs(train[:, None] - test).min(axis=1)
+            assert (apart > 1).all()  # the first date and the last are not neighbours
+            assert train.size == 24 - test.size - sum(
+                0 <= near < 24 and near not in test for near in {*(test - 1), *(test + 1)}
+            )
+    assert starts == [0, 2, 4]
+    assert folds[-1][1].tolist() == [0, 1, 2, 3, 22, 23]  # the ends of the series, together
+    with pytest.raises(ValueError, match="n_repeats must be an integer from 1"):
+        next(BlockKFold(n_repeats=0).split(range(9)))
 
 
 @pytest.mark.parametrize("container", [lambda X: X, as_field], ids=["frame", "field"])
@@ -613,7 +667,7 @@ def test_comparison_holds_out_blocks_and_all_methods_choose_by_blocks(series, pl
     outer = list(BlockKFold(5).split(X))
     assert_same_folds([(task.train, task.test) for task in planned[::2]], outer)
     for task, (train, _) in zip(planned[::2], outer, strict=True):
-        assert_same_folds(task.blocks, BlockKFold(5).split(X.iloc[train]))
+        assert_same_folds(task.blocks, BlockKFold(5, n_repeats=2).split(X.iloc[train]))
     assert all(
         one.blocks is other.blocks for one, other in zip(planned[::2], planned[1::2], strict=True)
     )
@@ -622,7 +676,7 @@ def test_comparison_holds_out_blocks_and_all_methods_choose_by_blocks(series, pl
     compare(container(X), y, methods=["ridge"], cv=BlockKFold(3, gap=4))
     for task, (train, test) in zip(planned, BlockKFold(3, gap=4).split(X), strict=True):
         assert_same_folds([(task.train, task.test)], [(train, test)])
-        assert_same_folds(task.blocks, BlockKFold(5, gap=4).split(X.iloc[train]))
+        assert_same_folds(task.blocks, BlockKFold(5, gap=4, n_repeats=2).split(X.iloc[train]))
     planned.clear()
     quarters = order // 3  # come before the dates
     compare(container(X), y, methods=["ridge"], cv=BlockKFold(3, gap=1), groups=quarters)
@@ -630,9 +684,8 @@ def test_comparison_holds_out_blocks_and_all_methods_choose_by_blocks(series, pl
         planned, BlockKFold(3, gap=1).split(X, groups=quarters), strict=True
     ):
         assert_same_folds([(task.train, task.test)], [(train, test)])
-        assert_same_folds(
-            task.blocks, BlockKFold(5, gap=1).split(X.iloc[train], groups=quarters[train])
-        )
+        blocks = BlockKFold(5, gap=1, n_repeats=2)
+        assert_same_folds(task.blocks, blocks.split(X.iloc[train], groups=quarters[train]))
     planned.clear()
     compare(container(X), y, methods=["ridge"], cv=GroupKFold(3), groups=quarters)
     assert_same_folds(
@@ -658,7 +711,7 @@ def test_search_and_rivals_are_fitted_by_the_same_blocks(series):
 def test_a_class_of_one_block_cannot_be_learned_from_the_others(series):
     X, _, order = series
     labels = np.where((order > 20) & (order < 23), "rare", np.where(order % 2, "odd", "even"))
-    message = "No sample of the class 'rare' is left to learn from when a block of 12 .* another cv"
+    message = "No sample of the class 'rare' is left to learn from when a block of 12 .* shuffled"
     with pytest.raises(ValueError, match=message):
         LinCFAClassifierCV(**QUICK).fit(X, labels)
     with pytest.raises(ValueError, match=message):

@@ -192,7 +192,7 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
             or (joint and (correlation is None or self.min_correlations is not None))
         ]
 
-    def _scorer(self, penalties: list[float], scale: FloatArray) -> Scorer:
+    def _scorer(self, penalties: list[float], scale: FloatArray, areas: bool) -> Scorer:
         for penalty in penalties:
             if not penalty > 0:
                 raise ValueError(f"each of penalties must be above 0 for classes, got {penalty!r}")

@@ -11,7 +11,7 @@ from ._data._checks import computed
 from ._data._targets import read_targets
 from ._data._training import match_samples
 from ._model._parameters import check_share
-from ._model._regression import RidgeRegression
+from ._model._regression import RidgeRegression, scale_of_areas
 from ._search._estimator import GroupSearch
 from ._search._folds import (
     R2,
@@ -53,9 +53,11 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     penalties : sequence of float, default=None
         Penalties of the ridge regression to try, as shares of the total variance of the reduced
         features: 0 for least squares, and 1 shrinks even their main direction at least by half.
-        None for 0 and 21 numbers from 1e-9 to 10. Where groups are areas, these are penalised by
-        their sizes, as if each cell had its share of the weight: merging equal cells then changes
-        nothing, and a large area is not taken for a single cell.
+        None for 0 and 21 numbers from 1e-9 to 10. Areas are penalised as if each of their cells, in
+        the unit of its variable, had its share of the weight: merging equal cells then changes
+        nothing, and a large area is not taken for a single cell. Each penalty is then tried with
+        rescaled weights too: all are multiplied by the factor that fits the training samples best,
+        so that much shrinkage evens them out without drawing predictions to the mean.
     cv : int, splitter or iterable, default=None
         Folds, as in scikit-learn. None for five shuffled folds (always the same; at least 6
         samples), repeated for small data until there are 200 held-out predictions, at most ten
@@ -107,6 +109,8 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     ----------
     strategy_, tolerance_, min_correlation_, penalty_
         What was chosen; the penalty is None where there is an ``estimator``.
+    rescaled_ : bool
+        Whether the weights are rescaled after they were shrunk; only of areas.
     coef_ : ndarray of shape (n_features_in_,) or (n_targets, n_features_in_)
         Weights of the original features, in their own units: the same for all standardised features
         of a group. Only where the regression is linear, as ``intercept_``.
@@ -115,8 +119,9 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     cv_results_ : dict of arrays
         One entry per combination, ready for ``pandas.DataFrame``: ``strategy``, ``tolerance``,
         ``min_correlation`` (−1 for none), ``penalty`` (unless there is an ``estimator``),
-        ``mean_n_groups``, ``eligible``, ``mean_test_score``, ``std_test_score``,
-        ``rank_test_score`` (among all, eligible or not) and ``split0_test_score``, …
+        ``rescaled`` (where groups are areas), ``mean_n_groups``, ``eligible``,
+        ``mean_test_score``, ``std_test_score``, ``rank_test_score`` (among all, eligible or not)
+        and ``split0_test_score``, …
     cv_ : splitter
         What divided the samples into folds; not saved.
     best_index_ : int
@@ -236,7 +241,7 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         check_share("max_groups", self.max_groups, "samples")
         return self._search(X, y, groups, sample_weight)
 
-    def _scorer(self, penalties: list[float], scale: FloatArray) -> Scorer:
+    def _scorer(self, penalties: list[float], scale: FloatArray, areas: bool) -> Scorer:
         model = RidgeRegression() if self.estimator is None else self.estimator
         named = None if self.scoring is None else check_scoring(model, self.scoring)
         scoring: Scoring
@@ -245,15 +250,17 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         else:
             scoring = R2(named) if self.scoring == "r2" else Scoring(named)
         if self.estimator is None:
-            return RidgeScorer(penalties, scoring)
+            return RidgeScorer(penalties, scoring, areas)
         return EstimatorScorer(self.estimator, scoring)
 
     def _final(self) -> Any:
         if self.penalty_ is None:
             return self.estimator
-        areas = self.reducer_._constraint().makes_areas
-        scale = np.sqrt(self._group_weights()) if areas else None
-        return RidgeRegression(self.penalty_, scale=scale)
+        scale, constraint = None, self.reducer_._constraint()
+        if constraint.makes_areas:
+            _, own = self._standardization
+            scale = scale_of_areas(self.labels_, self.feature_weights_, own, constraint.blocks)
+        return RidgeRegression(self.penalty_, scale=scale, rescaled=self.rescaled_)
 
     def predict(self, X: Any) -> Any:
         """Reduce X and apply the fitted estimator.

@@ -62,7 +62,9 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV | LinCFAClassifierC
     return loaded if output is None else loaded.set_output(transform=output)
 
 
-def _predicting(reducer: LinCFA, coef: Any, intercept: Any, penalty: float | None) -> Any:
+def _predicting(
+    reducer: LinCFA, coef: Any, intercept: Any, penalty: float | None, rescaled: bool = False
+) -> Any:
     """Return a model that has chosen these groups and weights."""
     from ._lincfa_classifier_cv import LinCFAClassifierCV
     from ._lincfa_cv import LinCFACV
@@ -81,7 +83,7 @@ def _predicting(reducer: LinCFA, coef: Any, intercept: Any, penalty: float | Non
     )
     model._keep_columns(reducer._columns)
     model._adopt(reducer)
-    model.penalty_ = penalty
+    model.penalty_, model.rescaled_ = penalty, rescaled
     if classes is None:
         model.estimator_ = RidgeRegression.of(penalty or 0.0, coef, intercept)
         return model

@@ -6,6 +6,7 @@ count as consecutive, in the order of their rows.
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -50,6 +51,10 @@ class BlockKFold(BaseCrossValidator):  # type: ignore[misc]
     gap : int, default=0
         How many dates before and after the block that is held out are left out of the training
         part: as many as the memory of the series, or as :func:`at_lead` says.
+    n_repeats : int, default=1
+        How many times the dates are divided, each time with blocks that begin elsewhere. Then the
+        first dates and the last may be one block. Scores of few samples depend on where the blocks
+        happen to begin.
 
     Examples
     --------
@@ -64,13 +69,14 @@ class BlockKFold(BaseCrossValidator):  # type: ignore[misc]
     # Where scikit-learn routes metadata, groups are passed on without further request.
     __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
 
-    def __init__(self, n_splits: int = 5, *, gap: int = 0) -> None:
+    def __init__(self, n_splits: int = 5, *, gap: int = 0, n_repeats: int = 1) -> None:
         self.n_splits = n_splits
         self.gap = gap
+        self.n_repeats = n_repeats
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds; X, y and groups are ignored."""
-        return _whole("n_splits", self.n_splits, 2)
+        return _whole("n_splits", self.n_splits, 2) * _whole("n_repeats", self.n_repeats, 1)
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
         """Yield the rows to learn from and those held out, for each block from first to last.
@@ -84,7 +90,7 @@ class BlockKFold(BaseCrossValidator):  # type: ignore[misc]
         groups : array of shape (n_samples,), default=None
             The date of each sample, or anything else that can be sorted.
         """
-        n_splits, gap = self.get_n_splits(), _whole("gap", self.gap, 0)
+        n_folds, n_splits, gap = self.get_n_splits(), self.n_splits, _whole("gap", self.gap, 0)
         dates = read_dates(X, y) if groups is None else _dates_of_groups(groups)
         n = _length(y if X is None else X)
         ranks = np.arange(n) if dates is None else dates.ranks
@@ -97,16 +103,22 @@ class BlockKFold(BaseCrossValidator):  # type: ignore[misc]
                 f"BlockKFold(n_splits={n_splits}) needs at least as many dates as blocks, got "
                 f"{n_dates} {what}: use fewer blocks, or another cv."
             )
-        for block in np.array_split(np.arange(n_dates), n_splits):
-            first, last = block[0], block[-1]
-            train = np.flatnonzero((ranks < first - gap) | (ranks > last + gap))
+        places = np.arange(n_dates)
+        starts = [repeat * n_dates // n_folds for repeat in range(self.n_repeats)]
+        divided = (np.array_split(np.roll(places, -start), n_splits) for start in starts)
+        for block in chain.from_iterable(divided):
+            held_out = np.isin(places, block)
+            before = np.append(0, np.cumsum(held_out))  # how many before each date are held out
+            low, high = np.maximum(places - gap, 0), np.minimum(places + gap + 1, n_dates)
+            near = before[high] > before[low]
+            train = np.flatnonzero(~near[ranks])
             if not train.size:
                 raise ValueError(
                     f"With gap={gap}, no samples are left to learn from where a block of "
                     f"{block.size} of {n_dates} dates is held out: use a smaller gap, or more "
                     "blocks."
                 )
-            yield train, np.flatnonzero((ranks >= first) & (ranks <= last))
+            yield train, np.flatnonzero(held_out[ranks])
 
 
 def _dates_of_groups(groups: Any) -> Dates:
@@ -289,7 +301,7 @@ def _opened(what: str, given: Any, dim: Hashable) -> tuple[Any, Dates | None]:
     if is_field(given):
         return given, read_dates(given, None, dim)
     if what == "X" and is_pandas(given, "Series"):
-        given = given.to_frame(given.name or "x")
+        given = given.to_frame("x" if given.name is None else given.name)
     if what == "X" and len(given.shape) != 2:
         raise ValueError(
             f"X must have two dimensions, samples and features, got {len(given.shape)}: for a "

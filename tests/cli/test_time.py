@@ -92,7 +92,7 @@ def test_dates_that_are_not_the_coordinate_of_the_dimension(done, world):
     )
     assert (
         notes[0]
-        == "96 of 96 dates of f.nc have a target in index.csv; 6 of its 102 dates are not used"
+        == "all 96 dates of f.nc have a target in index.csv; 6 of its 102 dates are not used"
     )
 
 
@@ -158,7 +158,7 @@ def test_a_target_of_another_file(done, world, folder, way):
     options = ["--target-file", path.name, "--target", "nino", *dates.get(way, [])]
     notes = notes_of(done("reduce", "sst.cdf", *options, *QUICK))
     assert notes == [
-        f"96 of 96 dates of sst.cdf have a target in {path.name}; 6 of its 102 dates are not used",
+        f"all 96 dates of sst.cdf have a target in {path.name}; 6 of its 102 dates are not used",
         "the rows have dates ('T'), and are held out in blocks; --folds shuffled takes random ones",
     ]
     model = load("groups.json")
@@ -183,7 +183,7 @@ def test_dates_on_one_side_only_are_counted(done, world):
         assert told["notes"][0] == (
             f"60 of 96 dates of {path} have a target in short.csv, not 1990-01-{day:02}, "
             f"{', '.join(f'1990-{month:02}-{day:02}' for month in range(2, 6))}, …, "
-            f"1997-12-{day:02}; 0 of its 60 dates are not used"
+            f"1997-12-{day:02}"
         )
         assert (
             "36 of 96 rows have no target: they are reduced, but not learned from" in told["notes"]
@@ -219,8 +219,8 @@ def test_labels_of_another_file(done, world):
                 made=pl.lit("2000-01-01"),
             ),
             [],
-            "other.csv has no dates to match: 'month' has others than 2000-01, 2000-01-15 or "
-            "2000-01-15T12:00, such as 01.01.1990; name the one to match with --dates",
+            "other.csv has no dates to match: 'month' has 01.01.1990, and dates are such as "
+            "2000-01, 2000-01-15 or 2000-01-15T12:00; name the one to match with --dates",
         ),
         (
             lambda index: index.with_columns(pl.col("month").str.replace("199", "186")),
@@ -239,7 +239,7 @@ def test_labels_of_another_file(done, world):
             ),
             [],
             "The dates of sst.cdf and other.csv do not match: sst.cdf is in steps of 1 month from "
-            "1990-01-15, and other.csv in steps of 1 day from 1990-01-11. Give both dates of the "
+            "1990-01-15, and other.csv in steps of 1 day from 1990-01-11. Bring both to the "
             "same steps first.",
         ),
         (
@@ -286,7 +286,7 @@ def test_lags_and_lead_of_a_field(done, world):
     options = ["--target-file", "index.csv", "--target", "nino", *LAGGED, *QUICK]
     told = json.loads(done("reduce", "sst.cdf", *options, "--json", "--connectivity", "grid").out)
     assert told["notes"] == [
-        "96 of 96 dates of sst.cdf have a target 1 step later in index.csv; 6 of its 102 dates "
+        "all 96 dates of sst.cdf have a target 1 step later in index.csv; 6 of its 102 dates "
         "are not used",
         "the rows have dates ('T'), and are held out in blocks, with a gap of 3 on either side; "
         "--folds shuffled takes random ones",
@@ -401,7 +401,7 @@ def test_lags_that_cannot_be(fails, world):
         ),
         (
             lambda table: table.with_columns(pl.col("month").replace("1990-03", "1990-13")),
-            "'month' has others than 2000-01, 2000-01-15 or 2000-01-15T12:00, such as 1990-13",
+            "'month' has 1990-13, and dates are such as 2000-01, 2000-01-15 or 2000-01-15T12:00",
         ),
     ],
     ids=["shuffled", "several", "missing", "thirteen"],
@@ -426,6 +426,34 @@ def test_lags_take_no_rows_for_consecutive_that_have_dates(done, fails, world, c
         assert np.allclose(found[groups], expected[groups])
 
 
+def test_a_field_with_a_dimension_of_its_own_that_is_called_lag(done, world):
+    field = world.field.rename(lat="lag").assign_coords(lag=["a", "b", "c"])
+    field.to_netcdf("own.nc", engine="netcdf4")
+    done("reduce", "own.nc", "--target-file", "index.csv", "--target", "nino", *QUICK)
+    with xr.open_dataset("own-reduced.nc", engine="netcdf4") as written:
+        expected = written.load()
+    done("apply", "groups.json", "own.nc", "--force")
+    with xr.open_dataset("own-reduced.nc", engine="netcdf4") as again:
+        for name in again.data_vars:
+            np.testing.assert_allclose(again[name], expected[name])
+
+
+def test_columns_of_dates_that_are_not_there(done, fails, world):
+    done("reduce", "table.csv", "--target", "nino", *QUICK)
+    for command in (["apply", "groups.json"], ["reduce", "--target", "nino"]):
+        line = fails(*command, "table.csv", "--dates", "nosuch", "--force")
+        assert line == "table.csv has no column 'nosuch', which --dates names"
+
+
+def test_a_rare_class_is_no_cause_for_warnings(done, world):
+    kinds = np.where(world.y[:N] > 0, "warm", "cold")
+    kinds[3] = "rare"
+    world.table.with_columns(kind=pl.Series(kinds.tolist())).write_csv("kinds.csv")
+    options = ["--target", "kind", "--classes", "--drop", "nino", "--folds", "shuffled"]
+    said = done("reduce", "kinds.csv", *options, "--test", 0, "--no-report")
+    assert "least populated" not in said.err
+
+
 def test_a_target_at_a_lead_keeps_its_attributes(done, world):
     attrs = {"units": "K", "long_name": "El Niño"}
     index = xr.Dataset({"nino": ("t", world.y, attrs)}, {"t": dates_of(world.index)})
@@ -447,7 +475,7 @@ def test_blocks_of_dates_are_the_default(done, world, path):
     X = world.field if path == "sst.cdf" else world.X
     part = X.isel(T=train) if path == "sst.cdf" else X[train]
     told = json.loads(done("reduce", path, *given).out)
-    model = LinCFACV(cv=BlockKFold(5)).fit(part, world.y[train])
+    model = LinCFACV(cv=BlockKFold(5, n_repeats=2)).fit(part, world.y[train])
     assert told["settings"]["chosen penalty"] == model.penalty_
     assert told["n_groups"] == model.n_groups_
     assert told["settings"]["cv"].startswith("5 blocks of samples consecutive in time")
@@ -591,6 +619,21 @@ def test_stations_within_a_radius(done, world, places, path):
     assert note not in notes_of(done("reduce", path, *options))
     done("reduce", path, *options, "--lags", 0, 1)  # also at lags, which stay apart
     assert load("groups.json").labels_.tolist() == np.repeat([0, 1, 2, 3], 6).tolist()
+
+
+def test_stations_in_radians(done, world, places):
+    options = ["--target", "nino", *NEAR, "--no-report", "--force", "--tolerance", 1e6]
+    done("reduce", "stations.nc", *options)
+    expected = load("groups.json").labels_.tolist()
+    with xr.open_dataset("stations.nc", engine="netcdf4") as field:
+        turned = {
+            name: (field[name].dims, np.deg2rad(field[name].values), {"units": "radian"})
+            for name in ("lat", "lon")
+        }
+        field.assign_coords(turned).to_netcdf("radians.nc", engine="netcdf4")
+    said = done("reduce", "radians.nc", *options).out
+    assert "only stations at most 80 km apart merge" in said
+    assert load("groups.json").labels_.tolist() == expected
 
 
 def test_places_that_are_not_known(fails, world, places):

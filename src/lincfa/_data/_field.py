@@ -194,7 +194,8 @@ def coordinate_of(field: Field, variable: Variable, axis: str) -> Coordinate | N
     return max(found, key=lambda coordinate: len(coordinate.dims), default=None)
 
 
-def degrees_of(coordinate: Coordinate) -> npt.NDArray[np.float64]:
+def degrees_of(coordinate: Any) -> npt.NDArray[np.float64]:
+    """Return the values of a coordinate, one of ours or of xarray, in degrees."""
     values = coordinate.values.astype(np.float64)
     radians = str(coordinate.attrs.get("units", "")).lower().startswith("rad")
     return np.asarray(np.rad2deg(values) if radians else values)
@@ -308,4 +309,8 @@ def texts(values: npt.NDArray[Any]) -> list[str]:
     """Format the values of a coordinate; dates as short as possible."""
     if values.dtype.kind == "M":
         return [str(value) for value in np.datetime_as_string(values, unit="auto")]
-    return [str(value) for value in values]
+    words = [str(value) for value in values]
+    midnight = " 00:00:00"  # of dates of other calendars
+    if words and all(word.endswith(midnight) for word in words):
+        return [word.removesuffix(midnight) for word in words]
+    return words

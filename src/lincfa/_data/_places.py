@@ -211,7 +211,7 @@ def _grids(field: Field) -> Iterator[_Grid]:
         if not ((np.abs(lats) <= 90 * (1 + 1e-6)).all() and np.isfinite(lons).all()):
             continue  # whatever they are, they are not degrees
         area, decimals = np.full(lats.size, np.nan), (_DECIMALS_OF_SCATTERED,) * 2
-        if rows.ndim < 2 > across.ndim and lat.dims != lon.dims:
+        if max(rows.ndim, across.ndim) < 2 and lat.dims != lon.dims:
             decimals = _decimals(rows), _decimals(across)
             if rows.ndim and across.ndim:
                 areas = cell_areas(rows, across)
@@ -344,9 +344,9 @@ def cell_areas(lat: FloatArray, lon: FloatArray) -> FloatArray:
             widths[[0, -1]] /= 2
     edges = _edges(lat)
     step = np.abs(np.diff(lat))
-    for end, row in ((0, 0), (-1, -1)):
-        if step.size and 90 - abs(lat[row]) < step[end] * (1 - 1e-6):
-            edges[end] = np.copysign(90, lat[row])
+    for end in (0, -1):
+        if step.size and 90 - abs(lat[end]) < step[end] * (1 - 1e-6):
+            edges[end] = np.copysign(90, lat[end])
     heights = np.abs(np.diff(np.sin(np.deg2rad(np.clip(edges, -90, 90)))))
     return np.asarray(EARTH_RADIUS_KM**2 * np.outer(heights, np.deg2rad(widths)))
 
@@ -418,4 +418,6 @@ def degrees_between(low: float, high: float, sides: str) -> str:
     first = last if low == 0 else first
     if first == last and low < high:
         return f"{one}–{other}°{last}"
+    if first == last:  # nearly all around, not what is between them
+        return f"{one}°{first} east to {other}°{last}"
     return f"{one}°{first}–{other}°{last}"

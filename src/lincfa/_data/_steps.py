@@ -26,7 +26,10 @@ _GREGORIAN = {"standard", "gregorian", "proleptic_gregorian"}
 
 
 class Steps(NamedTuple):
-    """Dates in whole numbers of a unit, and the largest step of which all are multiples."""
+    """Dates in whole numbers of a unit, and the largest step of which all are multiples.
+
+    The step of a single date is 0, of which everything is a multiple.
+    """
 
     unit: str
     numbers: Integers
@@ -34,12 +37,17 @@ class Steps(NamedTuple):
 
     @property
     def positions(self) -> Integers:
-        return np.asarray((self.numbers - self.numbers.min()) // self.step)
+        return np.asarray((self.numbers - self.numbers.min()) // (self.step or 1))
 
     @property
     def words(self) -> str:
-        many = f"{self.step} {self.unit}s" if self.step > 1 else f"1 {self.unit}"
-        return f"in steps of {many}"
+        if not self.step:
+            return "a single date"
+        name, step = self.unit, self.step
+        for larger, size in (("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 10**6)):
+            if name.endswith("microsecond") and step % size == 0:
+                name, step = name.replace("microsecond", larger), step // size
+        return f"in steps of {step} {name}{'s' if step > 1 else ''}"
 
 
 def time_steps(dates: Dates, what: str) -> Steps:
@@ -47,7 +55,7 @@ def time_steps(dates: Dates, what: str) -> Steps:
     dates.check_unique(what)
     unit, numbers = _numbered(dates.values, what)
     apart = np.diff(np.sort(numbers))
-    step = int(np.gcd.reduce(apart)) if apart.size else 1
+    step = int(np.gcd.reduce(apart))
     # Years and months are steps that a calendar has; others are known by the dates alone.
     if unit not in ("year", "month") and apart.size and step != apart.min():
         first = int(np.flatnonzero(apart % apart.min())[0])
@@ -105,14 +113,14 @@ def common_steps(
             for one in both
         ]
     X, y = both
-    step = gcd(X.step, y.step)
+    step = gcd(X.step, y.step) or 1
     start = X.numbers.min()
     if X.unit != y.unit or (start - y.numbers.min()) % step:
         first = [dates.texts(dates.order[:1])[0] for dates in (ours, theirs)]
         raise ValueError(
             f"The dates of {names[0]} and {names[1]} do not match: {names[0]} is {X.words} from "
-            f"{first[0]}, and {names[1]} {y.words} from {first[1]}. Give both dates of the same "
-            "steps first."
+            f"{first[0]}, and {names[1]} {y.words} from {first[1]}. Bring both to "
+            "the same steps first."
         )
     return (X.numbers - start) // step, (y.numbers - start) // step
 

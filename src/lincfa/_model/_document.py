@@ -114,6 +114,10 @@ def _column(attribute: str, allowed: Range, dtype: Any = np.float64) -> Entry:
     return Entry(attribute, f"a list of {np.dtype(dtype)} values", _write_array, read)
 
 
+def _flag(attribute: str) -> Entry:
+    return Entry(attribute, "true or false", bool, lambda content, *at: content)
+
+
 def _number(attribute: str, allowed: Range) -> Entry:
     read = _column(attribute, allowed).read
     return Entry(attribute, _NUMBER, float, lambda content, *at: read([content], *at)[0].item())
@@ -176,6 +180,7 @@ _REGRESSION = {
     "coef": _each(_column("coef", FINITE)),
     "intercept": _each(_number("intercept", FINITE)),
     "penalty": _number("penalty", SHARE)._replace(optional=True),
+    "rescaled": _flag("rescaled"),
 }
 
 
@@ -434,7 +439,7 @@ _GIVEN = "given"
 ENTRIES: dict[str, Any] = {
     "parameters": {
         **{name: _parameter(name) for name in _PARAMETERS},
-        "signed": Entry("signed", "true or false", bool, lambda content, *at: content),
+        "signed": _flag("signed"),
         "feature_weights": Entry(
             "feature_weights", "the name of weights", _write_weights, _read_weights, True
         ),
@@ -594,8 +599,10 @@ def read_model(document: Any) -> dict[str, Any]:
         content = {"targets": _write_targets(Targets())} | content
     if version < 6:
         content = {"effective_samples": content.get("n_samples")} | content
-        if isinstance(content.get("targets"), dict):
-            content = content | {"targets": {"title": None, "attrs": {}} | content["targets"]}
+        added = {"targets": {"title": None, "attrs": {}}, "regression": {"rescaled": False}}
+        for name, more in added.items():
+            if isinstance(content.get(name), dict):
+                content = content | {name: more | content[name]}
     features = _read(ENTRIES["features"], content["features"], "model.features", 0, version)
     return _complete(_read(ENTRIES, content, "model", features["labels_"].size, version))
 

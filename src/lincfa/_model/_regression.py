@@ -80,14 +80,29 @@ class Decomposition:
         rank = int((s > s.max(initial=0.0) * X.shape[1] * precision).sum())
         return cls(center, target_center, s[:rank], Vt[:rank].T, U[:, :rank].T @ y)
 
-    def coefficients(self, penalties: Sequence[float]) -> FloatArray:
-        """Coefficients for each penalty, of shape (n_features, n_penalties), or (…, n_targets)."""
+    def coefficients(self, penalties: Sequence[float], rescaled: bool = False) -> FloatArray:
+        """Coefficients for each penalty, of shape (n_features, n_penalties), or (…, n_targets).
+
+        If they are ``rescaled``, those of a target are multiplied by what fits it best.
+        """
         largest = self.singular.max(initial=0.0) or 1.0
         ratios = self.singular[:, None] / largest
         squares = ratios**2
         shrunk = ratios / (squares + np.asarray(penalties) * squares.sum())
         loadings = self.loadings[:, None] / largest
-        return np.tensordot(self.directions, (shrunk.T * loadings.T).T, 1)
+        found = np.tensordot(self.directions, (shrunk.T * loadings.T).T, 1)
+        return found * self._fitting(ratios * shrunk) if rescaled else found
+
+    def _fitting(self, kept: FloatArray) -> FloatArray:
+        """Return by what shrunken predictions are multiplied to fit the targets best.
+
+        Of each direction, penalties have ``kept`` some share of what least squares predict.
+        """
+        most = kept.max(axis=0, initial=np.finfo(np.float64).tiny)
+        shares, squares = (kept / most).T, self.loadings**2
+        products, lengths = shares @ squares, shares**2 @ squares
+        factors = np.divide(products, lengths, out=np.ones_like(products), where=lengths > 0)
+        return np.asarray((factors.T / most).T)
 
 
 class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -106,6 +121,10 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     scale : ndarray of shape (n_features,), default=None
         By what the features are multiplied before they are penalised: those that stand for many
         are shrunk less. None for 1.
+    rescaled : bool, default=False
+        Whether the weights are multiplied, after they were shrunk, by the factor that fits the
+        target best. A penalty then evens out the weights, but does not draw predictions to the
+        mean: a very large one gives the first component of PLS (Sundberg 1993, JRSS B 55).
 
     Attributes
     ----------
@@ -118,10 +137,12 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         penalty: float = 0.0,
         precision: float | None = None,
         scale: FloatArray | None = None,
+        rescaled: bool = False,
     ) -> None:
         self.penalty = penalty
         self.precision = precision
         self.scale = scale
+        self.rescaled = rescaled
 
     @classmethod
     def of(cls, penalty: float, coef: FloatArray, intercept: Any) -> "RidgeRegression":
@@ -148,7 +169,7 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         precision = float(np.finfo(X.dtype).eps) if self.precision is None else self.precision
         X = X if self.scale is None else X * self.scale
         fitted = Decomposition.of(X, y.astype(np.float64), sample_weight, precision)
-        coef = fitted.coefficients([float(self.penalty)])[:, 0].T
+        coef = fitted.coefficients([float(self.penalty)], self.rescaled)[:, 0].T
         self.coef_ = coef if self.scale is None else coef * self.scale
         intercept = fitted.target_center - coef @ fitted.center
         self.intercept_ = float(intercept) if y.ndim == 1 else intercept
@@ -169,6 +190,29 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def scale_of_areas(
+    labels: npt.NDArray[np.intp],
+    weights: FloatArray,
+    scale: FloatArray | None,
+    blocks: npt.NDArray[np.intp] | None,
+) -> FloatArray:
+    """Return by what the means of areas are multiplied, to penalise them as their cells would be.
+
+    A mean stands for all its cells, by their weights in it. Where the cells were divided by their
+    ``scale``, those that vary more stand for more again, relative to their block: a variable.
+    """
+    grouped = labels >= 0
+    labels, weights = labels[grouped], weights[grouped]
+    if scale is not None:
+        own = np.zeros(labels.size, np.intp) if blocks is None else blocks[grouped]
+        largest = np.zeros(own.max() + 1)
+        np.maximum.at(largest, own, scale[grouped])
+        variances = (scale[grouped] / largest[own]) ** 2
+        means = np.bincount(own, variances) / np.maximum(np.bincount(own), 1)
+        weights = weights * variances / means[own]
+    return np.sqrt(np.bincount(labels, weights))
 
 
 def linear_coefficients(regression: Any, n_features: int) -> tuple[FloatArray, Any] | None:

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from .._data._checks import stack_level
 from .._rule import tolerance_value
 from ..theory._arrays import FloatArray
-from ._folds import FoldScores
+from ._folds import FoldScores, Shrinkage
 
-Combination: TypeAlias = tuple[str, Any, float | None, float | None]
-"""Strategy, tolerance, smallest correlation and penalty; None for an estimator of the user's."""
+Combination: TypeAlias = tuple[str, Any, float | None, Shrinkage]
+"""Strategy, tolerance, smallest correlation, and how weights are shrunk."""
 
 _ROUNDING = 1e-9
 _SPARE = 0.7
@@ -24,13 +24,14 @@ _SPARE = 0.7
 def tabulate(
     combinations: Sequence[Combination], folds: Sequence[FoldScores], max_groups: float | None
 ) -> dict[str, npt.NDArray[Any]]:
-    """Put the scores of all combinations into one table, penalties running fastest."""
+    """Put the scores of all combinations into one table, shrinkages running fastest."""
     scores = np.array([fold.scores.ravel() for fold in folds])
     # Each held-out sample counts the same, in whichever fold it is.
     mean = np.average(scores, axis=0, weights=[fold.n_test for fold in folds])
-    n_penalties = folds[0].scores.shape[1]
-    sizes = np.repeat(np.mean([fold.n_groups for fold in folds], axis=0), n_penalties)
-    strategies, tolerances, least, penalties = zip(*combinations, strict=True)
+    n_shrinkages = folds[0].scores.shape[1]
+    sizes = np.repeat(np.mean([fold.n_groups for fold in folds], axis=0), n_shrinkages)
+    strategies, tolerances, least, shrinkages = zip(*combinations, strict=True)
+    penalties, rescaled = zip(*shrinkages, strict=True)
     columns = {
         "strategy": np.array(strategies, dtype=object),
         "tolerance": np.array([tolerance_value(tolerance) for tolerance in tolerances]),
@@ -38,6 +39,8 @@ def tabulate(
     }
     if penalties[0] is not None:
         columns["penalty"] = np.array(penalties, dtype=np.float64)
+    if any(rescaled):
+        columns["rescaled"] = np.array(rescaled)
     # A penalty takes care of any number of groups.
     limit = np.inf if max_groups is None else max_groups * np.mean([f.n_train for f in folds])
     eligible = (sizes <= limit) | np.array([bool(penalty) for penalty in penalties])
@@ -116,7 +119,7 @@ def standard_errors(results: dict[str, npt.NDArray[Any]]) -> FloatArray:
 
 
 def ways_of_merging(results: dict[str, npt.NDArray[Any]]) -> list[tuple[Any, ...]]:
-    """Return what identifies the way of merging of each row: all but the penalty."""
+    """Return what identifies the way of merging of each row: all but the shrinkage."""
     names = ("strategy", "tolerance", "min_correlation")
     return list(zip(*(results[name] for name in names), strict=True))
 

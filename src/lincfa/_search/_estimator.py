@@ -109,12 +109,12 @@ class GroupSearch(GroupModel):
         self.verbose = verbose
 
     @abstractmethod
-    def _scorer(self, penalties: list[float], scale: FloatArray) -> Scorer:
-        """Return what scores the models on the reduced features of a fold, one per penalty."""
+    def _scorer(self, penalties: list[float], scale: FloatArray, areas: bool) -> Scorer:
+        """Return what scores the models on the reduced features of a fold; ``areas`` if on maps."""
 
     @abstractmethod
     def _final(self) -> Any:
-        """Return the model to fit to the reduced features, with the penalty chosen."""
+        """Return the model to fit to the reduced features, which shrinks as was chosen."""
 
     def _ways(self, strategies: list[str], correlations: list[Any]) -> list[tuple[str, Any]]:
         """Strategies and smallest correlations to try together."""
@@ -139,10 +139,10 @@ class GroupSearch(GroupModel):
         check_total_weight(outcomes.n_samples)
         # Raises if a target is constant, before a fold does.
         _, scale = standardize_targets(outcomes.y, outcomes.weights, outcomes.targets)
-        scorer = self._scorer(penalties, scale)
+        constraint = Constraint(*read_structure(self.connectivity, self.blocks, self._columns))
+        scorer = self._scorer(penalties, scale, constraint.makes_areas)
         if outcomes.weights is not None and not has_fit_parameter(scorer.model, "sample_weight"):
             raise ValueError(f"The estimator {scorer.model!r} does not take sample_weight.")
-        constraint = Constraint(*read_structure(self.connectivity, self.blocks, self._columns))
         if self.tolerances is None and constraint.makes_areas:
             tolerances = list(self._tolerances_of_areas)
         ways = self._ways(strategies, correlations)
@@ -154,7 +154,7 @@ class GroupSearch(GroupModel):
             self.signed,
             read_feature_weights(self.feature_weights, self._columns),
             self.units,
-            isinstance(scorer, RidgeScorer) and constraint.makes_areas,
+            isinstance(scorer, RidgeScorer) and scorer.areas,
         )
         limit = None
         if self.max_share is not None:
@@ -172,14 +172,15 @@ class GroupSearch(GroupModel):
                 "only, a list of them for any number."
             )
         tried = [
-            (strategy, tolerance, correlation, penalty)
+            (strategy, tolerance, correlation, shrinkage)
             for (strategy, correlation), tolerance in product(ways, tolerances)
-            for penalty in scorer.penalties
+            for shrinkage in scorer.shrinkages
         ]
         self.cv_results_ = tabulate(tried, folds, self.max_groups)
         self.best_index_ = choose(self.cv_results_, folds, self.rule, scorer.scoring.near)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        strategy, tolerance, correlation, self.penalty_ = tried[self.best_index_]
+        strategy, tolerance, correlation, shrinkage = tried[self.best_index_]
+        self.penalty_, self.rescaled_ = shrinkage
         own = self.get_params(deep=False)
         chosen = {name: own[name] for name in LinCFA._get_param_names() if name in own}
         chosen |= {"strategy": strategy, "tolerance": tolerance, "min_correlation": correlation}
@@ -213,6 +214,7 @@ class GroupSearch(GroupModel):
             for name, value in chosen.items()
             if value is not None
         ]
+        figures += ["rescaled"] if self.rescaled_ else []
         words = f"chosen by {folds}: {', '.join([self.strategy_, *figures])}{score}"
         return words, *self._fewer_in_words()
 
@@ -284,6 +286,7 @@ class GroupSearch(GroupModel):
                 "model.reducer_.save(path), and the estimator by other means."
             ) from None
         regression = {"coef": coef, "intercept": intercept, "penalty": self.penalty_}
+        regression["rescaled"] = self.rescaled_
         save_model(self.reducer_, path, output_of(self), regression)
 
     def _apply(self, X: Any, method: str = "predict") -> Any:

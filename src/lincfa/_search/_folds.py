@@ -20,7 +20,7 @@ from .._data._training import Training
 from .._grouping import PATHS, MergePath, Partition, partition_in_order
 from .._grouping._constraint import Constraint
 from .._model._logistic import PenalizedLogistic, logistic_path
-from .._model._regression import Decomposition, RidgeRegression
+from .._model._regression import Decomposition, RidgeRegression, scale_of_areas
 from .._rule import Rule
 from .._statistics import (
     ArrayStatistics,
@@ -48,13 +48,6 @@ class Grouping(NamedTuple):
     labels: IndexArray
     factors: FloatArray  # weight of each feature in the mean, negative where it is flipped
     n_groups: int
-
-    @property
-    def sizes(self) -> FloatArray:
-        """Sum of the weights of each group's features."""
-        grouped = self.labels >= 0
-        weights = np.abs(self.factors[grouped])
-        return np.asarray(np.bincount(self.labels[grouped], weights, self.n_groups), np.float64)
 
 
 Reduced: TypeAlias = Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
@@ -218,7 +211,7 @@ class Candidates:
     signed: bool
     weights: FloatArray  # of the features in means
     units: str
-    by_size: bool  # whether a mean is penalised as all the features that it is of
+    as_cells: bool  # whether a mean is penalised as the cells that it is of
     # Up to which a path is followed at least; and which combinations are left out.
     most_groups: int | None = None
     left_out: frozenset[int] = frozenset()
@@ -319,8 +312,8 @@ class Scorer(Protocol):
         """What is averaged."""
 
     @property
-    def penalties(self) -> Sequence[float | None]:
-        """What is tried of the penalties; None of a model without one."""
+    def shrinkages(self) -> "Sequence[Shrinkage]":
+        """How weights are shrunk, one after the other."""
 
     @property
     def model(self) -> Any:
@@ -329,32 +322,48 @@ class Scorer(Protocol):
     def __call__(
         self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
     ) -> FloatArray:
-        """Fit to some samples and score others: one score per penalty."""
+        """Fit to some samples and score others: one score per shrinkage."""
+
+
+class Shrinkage(NamedTuple):
+    """How the weights of a regression are shrunk."""
+
+    penalty: float | None  # None of a model without one
+    rescaled: bool = False
 
 
 @dataclass(frozen=True)
 class RidgeScorer:
-    """Scores of ridge regressions on the reduced features, one per penalty."""
+    """Scores of ridge regressions on the reduced features, one per shrinkage."""
 
     penalties: Sequence[float]
     scoring: Scoring
+    areas: bool  # where each penalty is tried with rescaled weights too
     model: Any = field(default_factory=RidgeRegression)
+
+    @property
+    def shrinkages(self) -> list[Shrinkage]:
+        again = [Shrinkage(penalty, True) for penalty in self.penalties if self.areas and penalty]
+        return [*map(Shrinkage, self.penalties), *again]
 
     def __call__(
         self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
     ) -> FloatArray:
         fitted = Decomposition.of(X, train.y, train.weights)
         coef = fitted.coefficients(self.penalties)
+        if self.areas:
+            again = [penalty for penalty in self.penalties if penalty]
+            coef = np.concatenate([coef, fitted.coefficients(again, rescaled=True)], axis=1)
         intercepts = fitted.target_center - np.tensordot(fitted.center, coef, 1)
         if isinstance(self.scoring, TruncatedR2):
             predicted = np.tensordot(X_test.astype(np.float64, copy=False), coef, 1) + intercepts
             return self.scoring.of_errors(predicted - test.y[:, None], test.weights)
         scores = []
-        for number, penalty in enumerate(self.penalties):
+        for number, (penalty, _) in enumerate(self.shrinkages):
             weights = coef[:, number].T, intercepts[number]
             if test.targets.size == 1:
                 weights = weights[0][0], float(weights[1][0])
-            model = RidgeRegression.of(penalty, *weights)
+            model = RidgeRegression.of(penalty or 0.0, *weights)
             scores.append(self.scoring.of_model(model, X_test, test))
         return np.array(scores)
 
@@ -365,7 +374,7 @@ class EstimatorScorer:
 
     model: Any
     scoring: Scoring
-    penalties: Sequence[None] = (None,)
+    shrinkages: Sequence[Shrinkage] = (Shrinkage(None),)
 
     def __call__(
         self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
@@ -381,6 +390,10 @@ class LogisticScorer:
     penalties: Sequence[float]
     scoring: Scoring
     model: Any = field(default_factory=PenalizedLogistic)
+
+    @property
+    def shrinkages(self) -> list[Shrinkage]:
+        return [*map(Shrinkage, self.penalties)]
 
     def __call__(
         self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
@@ -400,7 +413,7 @@ class LogisticScorer:
 class FoldScores:
     """What one fold says of all combinations."""
 
-    scores: FloatArray  # of shape (ways of merging, penalties)
+    scores: FloatArray  # of shape (ways of merging, shrinkages)
     n_groups: FloatArray  # NaN of what was left out
     n_train: float
     n_test: float
@@ -415,37 +428,42 @@ def splits(
 ) -> tuple[Any, Parts]:
     """Return what divides samples into folds, and the parts: blocks of dates, if they have dates.
 
-    Blocks that a cv asks for are those of its groups, if there are any.
+    Blocks are those of the groups, if there are any.
     """
-    n, targets = len(outcomes.y), outcomes.targets
-    classes = targets.classes is not None
+    n, targets, groups = len(outcomes.y), outcomes.targets, computed(groups)
+    classes, samples = targets.classes is not None, _counted(outcomes)
+    if groups is None and dates is not None and (cv is None or isinstance(cv, BlockKFold)):
+        groups = dates.ranks
     if cv is not None:
         splitter = check_cv(cv, targets.as_given(outcomes.y), classifier=classes)
-        if groups is None and dates is not None and isinstance(splitter, BlockKFold):
-            groups = dates.ranks
     elif n < MIN_SAMPLES + 2:
         raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
     elif dates is not None:
-        groups = dates.ranks
-        splitter = ordered_folds(np.unique(groups[_counted(outcomes)]).size)
+        check_consistent_length(outcomes.y, groups)
+        splitter = ordered_folds(np.unique(np.asarray(groups)[samples]).size)
     elif classes:
-        return _stratified(outcomes)
+        splitter = stratified_folds(targets.codes(outcomes.y[samples]))
     else:
         splitter = default_folds(n)
-    return splitter, _parts(splitter, X, outcomes, groups)
+    if not isinstance(splitter, BlockKFold) and (cv is not None or not classes):
+        samples = np.arange(n)  # those without weight are divided too
+    return splitter, _parts(splitter, X, outcomes, groups, samples)
 
 
-def _parts(splitter: Any, X: Any, outcomes: Outcomes, groups: Any) -> Parts:
+def _parts(splitter: Any, X: Any, outcomes: Outcomes, groups: Any, samples: IndexArray) -> Parts:
     """Divide samples, and check that each part to learn from is enough."""
-    targets, samples, groups = outcomes.targets, np.arange(len(outcomes.y)), computed(groups)
-    blocks = isinstance(splitter, BlockKFold)
-    if blocks and outcomes.weights is not None:
-        check_consistent_length(samples, groups)
-        X = samples = _counted(outcomes)  # of X, blocks need no more than the number
+    targets = outcomes.targets
+    if samples.size < len(outcomes.y):
+        check_consistent_length(outcomes.y, groups)
+        X = samples  # of which blocks and classes need no more than the number
         groups = None if groups is None else np.asarray(groups)[samples]
-    for split in splitter.split(X, targets.as_given(outcomes.y[samples]), groups):
+    with warnings.catch_warnings():
+        # A class with one sample is missing from the training part of a fold.
+        warnings.filterwarnings("ignore", message="The least populated class in y")
+        found = list(splitter.split(X, targets.as_given(outcomes.y[samples]), groups))
+    for split in found:
         train, test = (samples[part] for part in split)
-        if blocks and targets.classes is not None:
+        if isinstance(splitter, BlockKFold) and targets.classes is not None:
             check_classes_to_learn(targets.codes(outcomes.y), targets.classes, train, test)
         if outcomes.weights is None and len(train) < MIN_SAMPLES:
             raise ValueError(
@@ -469,14 +487,15 @@ def check_classes_to_learn(
     if lacking.size:
         raise ValueError(
             f"No sample of the class {classes.tolist()[lacking[0]]!r} is left to learn from when a "
-            f"block of {len(test)} samples, consecutive in time, is held out: pass another cv, "
-            "such as StratifiedKFold(5, shuffle=True)."
+            f"block of {len(test)} samples, consecutive in time, is held out: use shuffled "
+            "folds instead, cv=StratifiedKFold(5, shuffle=True) or --folds shuffled."
         )
 
 
 def ordered_folds(n_dates: int, gap: int = 0) -> BlockKFold:
-    """Five blocks of consecutive dates."""
-    return BlockKFold(max(2, min(_SPLITS, n_dates)), gap=gap)
+    """Five blocks of consecutive dates, of few dates twice."""
+    repeats = min(2, _repeats(n_dates))
+    return BlockKFold(max(2, min(_SPLITS, n_dates)), gap=gap, n_repeats=repeats)
 
 
 def folds_in_words(splitter: Any) -> str:
@@ -484,25 +503,15 @@ def folds_in_words(splitter: Any) -> str:
     if not isinstance(splitter, BlockKFold):
         return ""
     gap = f", with a gap of {splitter.gap} on either side" if splitter.gap else ""
-    return f"{splitter.n_splits} blocks of samples consecutive in time, held out in turn{gap}"
+    times = {1: "", 2: ", twice"}.get(splitter.n_repeats, f", {splitter.n_repeats} times")
+    return (
+        f"{splitter.n_splits} blocks of samples consecutive in time, held out in turn{times}{gap}"
+    )
 
 
 def default_folds(n: int) -> RepeatedKFold:
     """Five shuffled folds, repeated until there are enough held-out predictions."""
     return RepeatedKFold(n_splits=min(_SPLITS, n), n_repeats=_repeats(n), random_state=0)
-
-
-def _stratified(outcomes: Outcomes) -> tuple[Any, Parts]:
-    """Default folds for classes, of the samples that have weight."""
-    codes = outcomes.targets.codes(outcomes.y)
-    samples = _counted(outcomes)
-    own = codes[samples]
-    splitter = stratified_folds(own)
-    with warnings.catch_warnings():
-        # A class with one sample is missing from the training part of a fold.
-        warnings.filterwarnings("ignore", message="The least populated class in y")
-        parts = list(splitter.split(own, own))
-    return splitter, ((samples[train], samples[test]) for train, test in parts)
 
 
 def stratified_folds(codes: IndexArray) -> RepeatedStratifiedKFold:
@@ -589,7 +598,9 @@ def _score_combinations(
             if new:
                 center = np.zeros_like(statistics.mean) if standard else statistics.mean
                 centers.append(centers_of_means(center, *grouping))
-                scales.append(np.sqrt(grouping.sizes) if candidates.by_size else None)
+                given = grouping.labels, np.abs(grouping.factors), scale
+                blocks = candidates.constraint.blocks
+                scales.append(scale_of_areas(*given, blocks) if candidates.as_cells else None)
                 yield grouping
 
     scores = np.array(

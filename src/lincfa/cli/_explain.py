@@ -90,14 +90,15 @@ def run(options: argparse.Namespace) -> int:
     columns = features if is_full else pair
     with select.naming(data.source):
         explanation = explain_pair(
-            data.flat_features(columns, rows),
+            data.features(columns, rows),
             targets.of(rows),
             *pair,
             tolerance=options.tolerance,
             noise=options.noise,
             min_correlation=options.min_correlation,
             signed=options.signed,
-            feature_weights=select.area_weights(data, columns, options),
+            feature_weights="area" if options.area_weights else None,
+            sample_dim=data.sample_dim,
             target="classes" if targets.are_classes else None,
         )
     terminal.print(f"{explanation} This is from {rows.size} rows.", prose=True)

@@ -39,9 +39,9 @@ def folds_of(options: argparse.Namespace, data: DataFile, terminal: Terminal) ->
     """Decide how rows are held out: as the options say, or in blocks where there are dates."""
     from .._data._dates import is_time
 
-    lead = options.lead + max(options.lags, default=0)
-    gap = lead if options.gap is None else options.gap
-    in_time = data.dates is not None or lead or options.gap is not None
+    reach = options.lead + max(options.lags, default=0)
+    gap = reach if options.gap is None else options.gap
+    in_time = data.dates is not None or reach or options.gap is not None
     if options.folds == "shuffled" or (options.folds is None and not in_time):
         if options.folds is None and is_time(data.sample_dim, {}):
             terminal.note("rows are held out at random; --folds blocks holds out the last ones")

@@ -477,7 +477,7 @@ class _Outcome:
         n_groups, n_samples = self.reducer.n_groups_, self.split.train.size
         if self.choice.by == "cross-validation" or not are_many(n_groups, n_samples):
             return
-        advice = "--tolerance cv or a larger --tolerance"
+        advice = "a larger --tolerance, or --tolerance cv, which shrinks their weights"
         if self.options.n_groups is not None:
             advice = "a smaller --n-groups"
         self.terminal.note(
@@ -496,7 +496,11 @@ class _Outcome:
             return ""
         fewest = self.reducer.n_connected_components_
         at_least = f" (at least {fewest} groups)" if fewest > 1 else ""
-        return f"only {adjacent}{'cells' if variables else 'columns'}{same} merge{at_least}"
+        if self.options.connectivity == "stations":
+            what = f"stations at most {self.options.radius_km:g} km apart"
+        else:
+            what = f"{adjacent}{'cells' if variables else 'columns'}"
+        return f"only {what}{same} merge{at_least}"
 
     def _by_target(self, values: Any) -> Any:
         """Return the number of a group, or for several targets or classes one for each."""

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from .._data._names import describe_columns
 from ._codes import note_codes, number_text
 from ._files import DataFile
-from ._files._fields import FieldFile
 from ._files._tables import Indices, looks_numeric, matching
 from ._folds import Folds
 from ._terminal import Terminal
@@ -270,14 +269,6 @@ def _note(
         more = "; ".join(f"{name!r}: {(comments or {})[name]}" for name in commented)
         listed = describe_columns(names, range(len(names)))
         terminal.note(f"{what}: {listed}" + (f" ({more})" if more else ""))
-
-
-def area_weights(data: DataFile, names: Sequence[str], options: argparse.Namespace) -> Any:
-    """Return the weights of columns by area, if these are asked for."""
-    if not options.area_weights or not isinstance(data, FieldFile):
-        return None
-    with naming(data.source):
-        return data.area_weights(names)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._data._field import axis_of
+from .._data._field import axis_of, degrees_of
 from .._data._names import describe_columns
 from ..structure import coordinate_connectivity
 from ._files import DataFile, open_data
@@ -76,7 +76,8 @@ def _from_field(data: FieldFile, features: Sequence[str]) -> "npt.NDArray[np.flo
         for name, array in data.data.coords.items():
             axis = axis_of(name, array.attrs)
             if axis is not None and array.dims and {*array.dims} <= {*variable.dims}:
-                places[axis] = array.broadcast_like(variable.mask(()).astype(float))
+                degrees = array.copy(data=degrees_of(array))
+                places[axis] = degrees.broadcast_like(variable.mask(()).astype(float))
         if len(places) == 2:
             lat, lon = (variable.by_column(places[axis]) for axis in ("lat", "lon"))
             found |= {name: (lat[name], lon[name]) for name in variable.columns}

@@ -24,10 +24,13 @@ def matching_rows(data: DataFile, other: DataFile, lead: int, terminal: Terminal
         raise ValueError(
             f"no date of {data.source} ({ours.span}) is{later} in {other.source} ({theirs.span})"
         )
+    known = f"{found} of" if found < rows.size else "all"
+    unused = others.size - found
+    are = "is" if unused == 1 else "are"
     terminal.note(
-        f"{found} of {rows.size} dates of {data.source} have a target{later} in {other.source}"
+        f"{known} {rows.size} dates of {data.source} have a target{later} in {other.source}"
         + (f", not {steps.named(rows < 0, ours)}" if found < rows.size else "")
-        + f"; {others.size - found} of its {others.size} dates are not used"
+        + (f"; {unused} of its {others.size} dates {are} not used" if unused else "")
     )
     return rows
 

@@ -146,10 +146,10 @@ def _lag_field(data: FieldFile, field: "Field", terminal: Terminal) -> FieldFile
     from .._data._field import LAG as DIMENSION
     from ._steps import rows_at_lags
 
-    lags = [int(lag) for each in field.coordinates if each.name == DIMENSION for lag in each.values]
     variables = [str(each.name) for each in field.variables if DIMENSION in each.dims]
-    if not lags or any(DIMENSION in data.data[name].dims for name in variables):
+    if not variables or any(DIMENSION in data.data[name].dims for name in variables):
         return data
+    lags = [int(lag) for each in field.coordinates if each.name == DIMENSION for lag in each.values]
     gridded = {each.name: each.columns for each in data.variables}
     names = [column for name in variables for column in gridded.get(name, [name])]
     rows = rows_at_lags(_in_memory(data), lags, terminal)

@@ -491,9 +491,10 @@ def _splitter(cv: Any, n_repeats: int, ordered: bool, targets: Targets, random_s
     if number is not None or cv is None or isinstance(cv, str):
         if not is_count(number) or number < 2:
             raise ValueError(f"cv must be an integer of at least 2 or a splitter, got {cv!r}")
+        if ordered:
+            return BlockKFold(number)
         repeated = RepeatedKFold if targets.classes is None else RepeatedStratifiedKFold
-        shuffled = repeated(n_splits=number, n_repeats=n_repeats, random_state=random_state)
-        cv = BlockKFold(number) if ordered else shuffled
+        return repeated(n_splits=number, n_repeats=n_repeats, random_state=random_state)
     return check_cv(cv)
 
 

@@ -144,8 +144,8 @@ def _number(names: list[str], target: Any, reducer: Any) -> int:
     listed = ", ".join(map(repr, names[:10])) + (", …" if len(names) > 10 else "")
     if target is None:
         raise ValueError(
-            f"There are coefficients for {len(names)} {noun}: choose one with target=, by name or "
-            f"number, of {listed}."
+            f"There are {len(names)} {noun}: choose one with target=, by name or number, of "
+            f"{listed}."
         )
     if str(target) in names:
         return names.index(str(target))
@@ -559,12 +559,14 @@ def plot_search(search: Any, *, ax: Any = None) -> Any:
         figure = pyplot_figure(4 + 3 * len(columns), 3.8 + 0.2 * len(set(kinds)))
         ax = figure.subplots(1, len(columns), sharey=True)
     panels = given_axes(ax, len(columns))
+    score, eligible = results["mean_test_score"], results["eligible"]
     same = np.array([], dtype=np.intp)
     if len(columns) > 1:
         all_ways = ways_of_merging(results)
-        same = np.array([row for row, way in enumerate(all_ways) if way == all_ways[best]])
+        rescaled = results.get("rescaled", np.zeros(score.size, np.bool_))
+        alike = [way == all_ways[best] for way in all_ways]
+        same = np.flatnonzero(np.array(alike) & (rescaled == rescaled[best]))
     drawn = np.union1d(ways, same)
-    score, eligible = results["mean_test_score"], results["eligible"]
     errors = standard_errors(results)
     limits = score_limits(score[drawn], errors[drawn], score[best])
 
@@ -633,13 +635,13 @@ def plot_prediction(model: Any, X: Any, y: Any, *, target: Any = None, ax: Any =
     target : str or int, default=None
         Which of several targets, by name or number; required if there are several.
     ax : matplotlib.axes.Axes, or two, default=None
-        Where to draw, with dates one for the scatter and one for the series; None for a new figure
-        of pyplot.
+        Where to draw, with dates one for the scatter and one for the series, or one for the scatter
+        alone; None for a new figure of pyplot.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Or, with dates, an array of two.
+        Or, with dates, an array of two, unless one is given.
 
     Examples
     --------
@@ -664,10 +666,8 @@ def plot_prediction(model: Any, X: Any, y: Any, *, target: Any = None, ax: Any =
     samples = open_test(model, X, y, ("X", "y"))
     if samples is None:
         raise ValueError("plot_prediction needs samples X and what was observed, y.")
-    number, name = 0, name_of_target(reducer, 0)
-    if reducer._targets.size > 1:
-        number = _number(reducer.target_names_, target, reducer)
-        name = name_of_target(reducer, number)
+    number = _number(reducer.target_names_, target, reducer) if reducer._targets.size > 1 else 0
+    name = name_of_target(reducer, number)
     predicted = np.reshape(model.estimator_.predict(samples.reduced(reducer)), (len(samples.y), -1))
     dates = samples.dates
     ours = getattr(reducer, "training_dates_", None)
@@ -680,12 +680,12 @@ def plot_prediction(model: Any, X: Any, y: Any, *, target: Any = None, ax: Any =
         ax = axes_or_new(None, 4.4, 4.6)
     elif ax is None:
         ax = pyplot_figure(9, 3.6).subplots(1, 2, width_ratios=[1, 2])
-    panels = given_axes(ax, 1 if dates is None else 2)
+    panels = given_axes(ax, 1 if dates is None or np.size(ax) == 1 else 2)
     _draw_scatter(values, panels[0])
     panels[0].set_title(values.title, fontsize="medium")
     for axis, word in ((panels[0].xaxis, "observed"), (panels[0].yaxis, "predicted")):
         axis.set_label_text(f"{word} {name}".strip(), parse_math=False, usetex=False)
-    if dates is not None:
+    if len(panels) == 2 and dates is not None:
         _draw_series(values, dates, panels[1])
     return one_or_several(panels)
 
@@ -724,12 +724,14 @@ def _draw_scatter(values: Predicted, ax: "Axes") -> None:
     margin = 0.05 * (high - low)
     ends = low - margin, high + margin
     ax.plot(ends, ends, color=ink(), linestyle="--", linewidth=0.9, zorder=1)
-    for rows, color, alpha in ((trained, GREY, 0.5), (~trained, BLUE, 0.8)):
-        dots: dict[str, Any] = {"s": mark_size(2 * x.size), "linewidths": 0}
+    series = ((trained, GREY, 0.5, "training"), (~trained, BLUE, 0.8, "other samples"))
+    for rows, color, alpha, label in series:
+        dots: dict[str, Any] = {"s": mark_size(2 * x.size), "linewidths": 0, "label": label}
         ax.scatter(x[rows], y[rows], color=color, alpha=alpha, **dots)
-    ax.set(xlim=ends, ylim=ends, aspect="equal")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
+    if trained.any() and not trained.all():
+        ax.legend(loc="upper left", fontsize="small", handletextpad=0.2, borderpad=0.3)
+    ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(*ends)
+    ax.set(xticks=ticks, yticks=ticks, xlim=ends, ylim=ends, aspect="equal")
     ax.grid(alpha=0.3)
 
 
@@ -773,7 +775,7 @@ def _on_axis(values: npt.NDArray[Any], ax: "Axes") -> FloatArray:
 
     if values.dtype.kind == "M" or (values.dtype.kind == "O" and isinstance(values[0], date)):
         kinds: Any = dates
-        locator = kinds.AutoDateLocator(minticks=3, maxticks=_DATES)
+        locator = kinds.AutoDateLocator(minticks=2, maxticks=_DATES)  # 3 finds none for 36 months
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(kinds.ConciseDateFormatter(locator))
         return np.asarray(kinds.date2num(values), dtype=np.float64)

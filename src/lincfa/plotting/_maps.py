@@ -1,14 +1,13 @@
 """Groups where their features are: maps of the cells of a field, and features in a sequence."""
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._data._checks import real_numbers
+from .._data._checks import is_integer, real_numbers
 from .._data._field import Field
 from .._data._places import degrees_between
 from ..report._inputs import field_of, fitted_reducer
@@ -146,7 +145,7 @@ def plot_map(
     >>> import matplotlib.pyplot as plt
     >>> plt.savefig("groups.png")  # doctest: +SKIP
     """
-    if not (isinstance(numbers, Integral) and not isinstance(numbers, bool) and numbers >= 0):
+    if not is_integer(numbers, 0):
         raise ValueError(f"numbers must be a non-negative integer, got {numbers!r}.")
     reducer = fitted_reducer(model)
     field = _require_field(field_of(reducer), "plot_map")
@@ -533,8 +532,11 @@ def _diverging(values: FloatArray, kwargs: dict[str, Any], logarithmic: bool) ->
     """Return a scale symmetric about zero, perhaps logarithmic if a few are very large."""
     from matplotlib.colors import SymLogNorm
 
-    if {"norm", "vmin", "vmax"} & set(kwargs):
+    given = [abs(kwargs[name]) for name in ("vmin", "vmax") if kwargs.get(name) is not None]
+    if "norm" in kwargs or len(given) == 2:
         return {}
+    if given:  # the other end is as far from zero
+        return {"vmin": -given[0], "vmax": given[0]}
     top = float(np.abs(values).max(initial=0)) or 1.0
     limits: dict[str, Any] = {"vmin": -top, "vmax": top}
     linear = linear_threshold(values, _PALE) if logarithmic else None

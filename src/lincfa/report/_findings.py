@@ -208,6 +208,8 @@ def settings_of(model: Any) -> dict[str, Any]:
             settings[f"chosen {name}"] = _brief(name, getattr(model, f"{name}_"))
         if model.reducer_.n_groups is not None:  # where a path was followed to so many
             settings["chosen n_groups"] = model.reducer_.n_groups
+        if model.rescaled_:
+            settings["chosen weights"] = "rescaled after shrinking"
     for name, value in model.get_params(deep=False).items():
         if name not in _WITHOUT_INFLUENCE:
             settings[name] = _brief(name, value)

@@ -246,9 +246,8 @@ class Pairs:
 
     tolerance: float  # pairs merge at F up to this
     merged: PairTable  # as recorded in the fit
-    near: (
-        PairTable | None
-    )  # closest to merging first; None without training data or a rule for pairs
+    # Closest to merging first; None without training data or a rule for pairs.
+    near: PairTable | None
     note: str  # what ``near`` compares, or why there is none
     min_correlation: float | None  # pairs below it never merge
 

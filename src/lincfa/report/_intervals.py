@@ -58,8 +58,6 @@ def length_of_blocks(asked: int | str | None, errors: FloatArray, ordered: bool)
     return choose_block_length(asked, len(errors), of_squares, ordered)
 
 
-def describe_blocks(length: int, ordered: bool) -> str:
-    """Say how samples are drawn, where it could be in blocks."""
-    if length > 1:
-        return f", in blocks of {length} consecutive samples"
-    return ", one by one, as the errors of neighbours in time are unrelated" if ordered else ""
+def describe_blocks(length: int) -> str:
+    """Say how samples are drawn, if it is in blocks."""
+    return f", in blocks of {length} consecutive samples" if length > 1 else ""

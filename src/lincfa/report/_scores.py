@@ -337,7 +337,7 @@ def score(
         model,
         None if train is None else n_train,
         n_test,
-        describe_blocks(length, ordered),
+        describe_blocks(length),
         weighted,
     )
     if on_all is None:
@@ -395,7 +395,7 @@ def score_on_reduced(
     predictions = [_predicted(regression, X, targets)]
     n_train = int(reducer.n_samples_)
     length = length_of_blocks(None, _errors(y, targets, predictions[-1]), ordered)
-    how = _describe_scoring(model, n_train, len(y), describe_blocks(length, ordered))
+    how = _describe_scoring(model, n_train, len(y), describe_blocks(length))
     return _held_out(y, targets, predictions, [int(reducer.n_groups_)], n_train, how, length)
 
 

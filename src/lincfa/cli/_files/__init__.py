@@ -58,4 +58,9 @@ def open_data(
         raise ValueError(f"{data.source} has no columns.")
     if not data.n_rows:
         raise ValueError(f"{data.source} has columns but no rows.")
-    return data if isinstance(data, FieldFile) else replace(data, date_columns=tuple(dates))
+    if isinstance(data, FieldFile):
+        return data
+    for name in dates:
+        if name not in data.schema:
+            raise ValueError(f"{data.source} has no column {name!r}, which --dates names")
+    return replace(data, date_columns=tuple(dates))

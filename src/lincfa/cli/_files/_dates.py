@@ -31,9 +31,6 @@ def find_dates(
     from ..._data._dates import Dates
 
     if named:
-        for name in named:
-            if name not in schema:
-                raise ValueError(f"{source} has no column {name!r}, which --dates names")
         columns = [read(name) for name in named]
         return Dates(", ".join(named), _named_dates(columns, source))
     found, _ = _columns_of_dates(schema, read)
@@ -65,7 +62,9 @@ def _columns_of_dates(
             if like and len(known) < len(column):
                 others.append(f"{name!r} lacks some dates")
             elif like:
-                others.append(f"{name!r} has others than {_EXAMPLES}, such as {_first_bad(column)}")
+                others.append(
+                    f"{name!r} has {_first_bad(column)}, and dates are such as {_EXAMPLES}"
+                )
         elif _are_in_order(values):
             found[name] = values
         elif (values != values[0]).any():  # else, say, when the table was made

@@ -285,18 +285,6 @@ class FieldFile(FileColumns):
             return dd.from_dask_array(table, columns=field.names)[list(names)]
         return pl.DataFrame(table, schema=field.names, orient="row").select(names)
 
-    def area_weights(self, names: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Return how much columns count by their area, as ``feature_weights="area"`` does."""
-        from ..._data._columns import Columns
-        from ..._data._feature_weights import AREA, read_feature_weights
-        from ..._data._field import describe_field
-
-        known = [*self._plain(names), *(each.name for each, _ in self._chosen(names))]
-        field = describe_field(self.data[known], self.sample_dim)
-        weights = read_feature_weights(AREA, Columns(len(field.names), field.names, field))
-        by_name = dict(zip(field.names, weights.tolist(), strict=True))
-        return np.array([by_name[name] for name in names])
-
     def columns_of(self, model: Any) -> list[str]:
         field = model._columns.field
         if field is None:
