@@ -15,14 +15,13 @@ from sklearn.model_selection import BaseCrossValidator
 from ._data import _steps as steps
 from ._data._checks import (
     check_in_memory,
-    computed,
     is_dataset,
     is_field,
     is_frame,
     is_integer,
     is_pandas,
 )
-from ._data._dates import Dates, read_dates
+from ._data._dates import Dates, dates_of_groups, read_dates
 from ._data._field import listed_dims
 from ._data._steps import Rows
 
@@ -91,7 +90,7 @@ class BlockKFold(BaseCrossValidator):  # type: ignore[misc]
             The date of each sample, or anything else that can be sorted.
         """
         n_folds, n_splits, gap = self.get_n_splits(), self.n_splits, _whole("gap", self.gap, 0)
-        dates = read_dates(X, y) if groups is None else _dates_of_groups(groups)
+        dates = read_dates(X, y) if groups is None else dates_of_groups(groups)
         n = _length(y if X is None else X)
         ranks = np.arange(n) if dates is None else dates.ranks
         if len(ranks) != n:
@@ -119,13 +118,6 @@ class BlockKFold(BaseCrossValidator):  # type: ignore[misc]
                     "blocks."
                 )
             yield train, np.flatnonzero(held_out[ranks])
-
-
-def _dates_of_groups(groups: Any) -> Dates:
-    values = np.asarray(computed(groups))
-    if values.ndim != 1:
-        raise ValueError(f"groups must be the date of each sample, got shape {values.shape}.")
-    return Dates("groups", values)
 
 
 # Lags and lead

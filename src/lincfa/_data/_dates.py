@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._checks import is_field, is_pandas
+from ._checks import computed, is_field, is_pandas
 
 _TIMES = {"time", "year"}
 """Names of coordinates whose numbers are dates."""
@@ -104,6 +104,14 @@ def _of_field(X: Any, sample_dim: Hashable | None) -> Dates | None:
     if own is not None and is_time(sample_dim, own.attrs) and own.dtype.kind in "iuf":
         return Dates(sample_dim, own.values)
     return None
+
+
+def dates_of_groups(groups: Any) -> Dates:
+    """Dates that are given as groups of samples."""
+    values = np.asarray(computed(groups))
+    if values.ndim != 1:
+        raise ValueError(f"groups must be the date of each sample, got shape {values.shape}.")
+    return Dates("groups", values)
 
 
 def dates_of_index(index: Any) -> Dates | None:

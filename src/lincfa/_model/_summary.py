@@ -286,13 +286,18 @@ class Summary:
         """Return the largest groups as a table, with notes; ``options`` as in flag_words."""
         order = np.argsort(-self.sizes, kind="stable")[:limit]
         bound, opposes = np.where(self.min_is_exact, "", "≤ "), self.opposes
+        places, of_places = self.places, ["centre", "km²"]
+        if places is None:
+            of_places = []
+        elif np.isnan(places.area_km2).all():  # as of stations
+            of_places = ["centre"]
         rows = []
         for number in order.tolist():
             index, target = self._largest(self.target_correlation, number)
             row = [shown(self.names[number])]
-            if self.places is not None:
-                row.append(self.places.centres[number])
-                row.append(square_kilometres(self.places.area_km2[number]))
+            if places is not None:
+                area = square_kilometres(places.area_km2[number])
+                row += [places.centres[number], area][: len(of_places)]
             row += [
                 str(self.sizes[number]),
                 _decimals(self.mean_correlation[number], RELATED),
@@ -337,8 +342,7 @@ class Summary:
         if not options:  # which the command line says itself
             notes += self.choice
         titles = titles[: None if self.weight is not None else -1]
-        if self.places is not None:
-            titles = (titles[0], "centre", "km²", *titles[1:])
+        titles = (titles[0], *of_places, *titles[1:])
         return Table(self.headline, titles, rows, "\n".join(notes))
 
     def __str__(self) -> str:

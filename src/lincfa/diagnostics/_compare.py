@@ -22,11 +22,10 @@ from .._data._checks import (
     MIN_SAMPLES,
     ConstantFeaturesWarning,
     ManyGroupsWarning,
-    computed,
     warn_of_constant,
 )
 from .._data._connectivity import read_structure
-from .._data._dates import Dates
+from .._data._dates import dates_of_groups
 from .._data._feature_weights import read_feature_weights
 from .._data._targets import Targets, one_class
 from .._data._training import Training, read_in_memory
@@ -386,7 +385,7 @@ def compare(
         ordered = dates is not None or isinstance(cv, BlockKFold)
     cv = _splitter(cv, n_repeats, ordered, targets, random_state)
     if groups is not None and isinstance(cv, BlockKFold):
-        dates = Dates("groups", np.asarray(computed(groups)))
+        dates = dates_of_groups(groups)
     places = np.arange(len(outcome)) if dates is None else dates.ranks
     groups = places if isinstance(cv, BlockKFold) else groups
     folds = _folds(values, outcome, targets, cv, groups)
