@@ -382,6 +382,7 @@ REGRESSIONS = [
     ("regression coef 0", ["nan", "inf", None, 1, "x", True], "is not a (list|finite number)"),
     ("regression intercept", [None, "nan", 1, [], True], "is not a (finite )?number"),
     ("regression penalty", [-1.0, "nan", 1, [], True], "is not a (finite )?number"),
+    ("regression rescaled", [0, "true", None, []], "is not true or false"),
     ("regression coef", [KeyError], "lacks 'coef'"),
     ("regression more", [1.0], "unexpected key"),
 ]

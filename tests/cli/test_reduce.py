@@ -116,7 +116,7 @@ def test_options_are_the_parameters(done, data, samples, options, parameters):
     ("options", "parameters"),
     [
         ("", {}),
-        ("--folds blocks --gap 2", {"cv": BlockKFold(5, gap=2)}),
+        ("--folds blocks --gap 2", {"cv": BlockKFold(5, gap=2, n_repeats=2)}),
         ("--min-correlation 0.93 --noise 0.5", {"min_correlations": (0.93,), "noise": 0.5}),
     ],
 )

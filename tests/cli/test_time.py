@@ -445,6 +445,18 @@ def test_columns_of_dates_that_are_not_there(done, fails, world):
         assert line == "table.csv has no column 'nosuch', which --dates names"
 
 
+def test_columns_of_years_and_months_are_pointed_out(done, world):
+    month = pl.col("month").str.slice(5).cast(pl.Int64)
+    year = pl.col("month").str.slice(0, 4).cast(pl.Int64)
+    world.table.with_columns(Year=year, month=month).write_csv("apart.csv")
+    notes = notes_of(done("reduce", "apart.csv", "--target", "nino", *QUICK))
+    note = "the columns Year month count as features; --dates Year month if they date the rows"
+    assert note in notes
+    dated = ["--dates", "Year", "month", "--target", "nino", *QUICK, "--force"]
+    assert "the rows have dates ('Year, month')" in done("reduce", "apart.csv", *dated).err
+    assert len(load("groups.json").labels_) == 12
+
+
 def test_a_rare_class_is_no_cause_for_warnings(done, world):
     kinds = np.where(world.y[:N] > 0, "warm", "cold")
     kinds[3] = "rare"

@@ -52,7 +52,8 @@ class Dates:
         """Return the dates of some samples in words."""
         from ._field import texts
 
-        return texts(self.values[rows])
+        # Of dates of other calendars the time too is written.
+        return [text.removesuffix(" 00:00:00") for text in texts(self.values[rows])]
 
     @property
     def span(self) -> str:

@@ -309,8 +309,4 @@ def texts(values: npt.NDArray[Any]) -> list[str]:
     """Format the values of a coordinate; dates as short as possible."""
     if values.dtype.kind == "M":
         return [str(value) for value in np.datetime_as_string(values, unit="auto")]
-    words = [str(value) for value in values]
-    midnight = " 00:00:00"  # of dates of other calendars
-    if words and all(word.endswith(midnight) for word in words):
-        return [word.removesuffix(midnight) for word in words]
-    return words
+    return [str(value) for value in values]

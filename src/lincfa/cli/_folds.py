@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from .._data._dates import Dates
 
 
+_PARTS_OF_DATES = ("year", "month", "day")
+
+
 @dataclass(frozen=True)
 class Folds:
     """How rows are held out: in blocks of dates, with a gap beside them, or at random."""
@@ -45,6 +48,12 @@ def folds_of(options: argparse.Namespace, data: DataFile, terminal: Terminal) ->
     if options.folds == "shuffled" or (options.folds is None and not in_time):
         if options.folds is None and is_time(data.sample_dim, {}):
             terminal.note("rows are held out at random; --folds blocks holds out the last ones")
+        parts = [name for part in _PARTS_OF_DATES for name in data.names if name.lower() == part]
+        if options.folds is None and len(parts) > 1:
+            listed = " ".join(parts)
+            terminal.note(
+                f"the columns {listed} count as features; --dates {listed} if they date the rows"
+            )
         return Folds(False, 0, data.dates)
     if options.folds is None:
         why = "are in time" if data.dates is None else f"have dates ({data.dates.name!r})"

@@ -655,7 +655,7 @@ def plot_prediction(model: Any, X: Any, y: Any, *, target: Any = None, ax: Any =
     >>> model = LinCFACV().fit(X[:"2014"], y[:"2014"])
     >>> scatter, series = plot_prediction(model, X, y)
     >>> scatter.get_title()
-    'R² = 0.82 (training 0.82)'
+    'R² = 0.80 (training 0.87)'
     """
     reducer = fitted_reducer(model)
     if reducer._targets.classes is not None or not hasattr(model, "predict"):

@@ -216,7 +216,7 @@ def plot_effect_map(
     >>> model = LinCFACV(tolerances=[9.0], min_correlations=[0.5]).fit(field, y)
     >>> ax = plot_effect_map(model, colorbar={"location": "bottom"})
     >>> np.unique(ax.collections[0].get_array().round(2)).tolist()  # two areas, of one row each
-    [-0.82, 1.02]
+    [-0.84, 1.04]
     """
     reducer, coef, name = check_coefficients(model, coef, target)
     field = _require_field(field_of(reducer), "plot_effect_map")
