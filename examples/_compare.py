@@ -125,6 +125,8 @@ def peers(train: Part, units: str) -> dict[str, Any]:
 
 def ours(train: Part, units: Literal["standardized", "original"]) -> dict[str, Any]:
     """Return the variants of LinCFA, fitted to the field; they merge only adjacent cells."""
+    weights = "area" if train.area else None
+    shared: Any = {"connectivity": "grid", "units": units, "feature_weights": weights}
 
     def plain(strategy: Any, connectivity: Any = "grid") -> Pipeline:
         reducer = LinCFA(strategy=strategy, **shared | {"connectivity": connectivity})
@@ -133,11 +135,8 @@ def ours(train: Part, units: Literal["standardized", "original"]) -> dict[str, A
     def search(**options: Any) -> LinCFACV:
         return LinCFACV(**shared, **options, n_jobs=JOBS)
 
-    weights = "area" if train.area else None
-    shared: Any = {"connectivity": "grid", "units": units, "feature_weights": weights}
     # Blocks are what it uses by itself where samples have dates; a gap is to be asked for.
     with_gap = {"LinCFACV, blocks with a gap": search(cv=train.folds)} if train.gap else {}
-
     return {
         "LinCFA, sequential": plain("sequential"),
         "LinCFA, agglomerative": plain("agglomerative"),

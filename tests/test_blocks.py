@@ -143,7 +143,7 @@ def test_resamples_and_permutations_obey():
         np.testing.assert_array_equal(permuted.agreement, 1.0)
 
 
-def test_variables_are_named_among_what_ends_a_path():
+def test_variables_and_lags_are_named_among_what_ends_a_path():
     xr = pytest.importorskip("xarray")
     X, y, _ = make()
     fields = {name: (("time", "place"), X + shift) for shift, name in enumerate("ab")}
@@ -151,6 +151,10 @@ def test_variables_are_named_among_what_ends_a_path():
     assert_raises("with min_correlation and 2 variables this one ends at 2", model.to_linkage)
     model = LinCFA(strategy="agglomerative").fit(xr.Dataset(fields), y)
     assert_raises("is not between 2, the fewest with 2 variables, and 36", model.cut, n_groups=1)
+    lagged = xr.DataArray(X.reshape(-1, 3, 6), dims=("time", "lag", "place"))
+    model = LinCFA(strategy="agglomerative").fit(lagged, y)
+    assert_raises("with lags this one ends at 3", model.to_linkage)
+    assert_raises("is not between 3, the fewest with lags, and 18", model.cut, n_groups=2)
 
 
 def test_parts_in_the_summary_and_ends_of_paths():

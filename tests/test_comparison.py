@@ -151,6 +151,15 @@ def test_ordered_folds_are_contiguous(planned):
     assert (np.diff(planned[-1].test) > 1).any()
 
 
+def test_shuffled_samples_need_no_dates():
+    X, y = make_correlated(n_samples=60, n_features=8, random_state=0)
+    dates = pd.date_range("2001", periods=60, freq="MS").where(np.arange(60) != 3)
+    dated = pd.DataFrame(X, dates)
+    assert_raises("lacks the date of 1 sample", compare, dated, y, methods=["LinCFA"])
+    found = compare(dated, y, methods=["LinCFA"], ordered=False)
+    np.testing.assert_array_equal(found.r2, compare(X, y, methods=["LinCFA"]).r2)
+
+
 def test_ordered_methods_choose_by_contiguous_folds():
     blocks = list(BlockKFold(5).split(range(53)))
     part = TrainingPart(53, 10, blocks)

@@ -27,20 +27,23 @@ def figures(table):
     }
 
 
+def run(example, monkeypatch, tmp_path, capsys):
+    """Run an example with few resamples, in no other process; return its figures and plots."""
+    monkeypatch.setattr(_pictures, "RESAMPLES", 4)
+    for module in (_compare, _pictures):
+        monkeypatch.setattr(module, "JOBS", None)
+    monkeypatch.setattr("sys.argv", [f"{example.__name__}.py", "--into", str(tmp_path)])
+    example.main()
+    return figures(capsys.readouterr().out), sorted(path.name for path in tmp_path.iterdir())
+
+
 def test_pacific_from_end_to_end(monkeypatch, tmp_path, capsys):
-    # Fewer cells, the last split alone, and no other process: a few seconds instead of minutes.
+    # Fewer cells and the last split alone: a few seconds instead of minutes.
     steps = {"latitude": 2, "longitude": 2, "north": 4, "east": 4}
     coarse = pacific.read_fields().isel({name: slice(None, None, n) for name, n in steps.items()})
     monkeypatch.setattr(pacific, "read_fields", lambda: coarse)
     monkeypatch.setattr(pacific, "FIRST_TEST", 2007)
-    monkeypatch.setattr(_pictures, "RESAMPLES", 4)
-    for module in (_compare, _pictures):
-        monkeypatch.setattr(module, "JOBS", None)
-    monkeypatch.setattr("sys.argv", ["pacific.py", "--into", str(tmp_path)])
-
-    pacific.main()
-
-    found = figures(capsys.readouterr().out)
+    found, pictures = run(pacific, monkeypatch, tmp_path, capsys)
     score, count = found["LinCFACV"]
     assert score > 0.5 > found["training mean"][0]
     few_areas, count_of_few = found["LinCFACV, one standard error"]
@@ -50,7 +53,6 @@ def test_pacific_from_end_to_end(monkeypatch, tmp_path, capsys):
     for name in ("PCA (EOF) regression", "PLS", "FeatureAgglomeration", "elastic net"):
         assert found[name][0] > found["training mean"][0]
         assert found[name][1][0] < found["ridge"][1][0]
-    pictures = sorted(path.name for path in tmp_path.iterdir())
     assert pictures == sorted(f"pacific-{kind}.png" for kind in PICTURES)
     assert all(5_000 < path.stat().st_size < 150_000 for path in tmp_path.iterdir())
 
@@ -114,19 +116,11 @@ def test_el_nino_from_end_to_end(coarse_sea, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(el_nino, "FIRST_TEST", 2018)
     monkeypatch.setattr(el_nino, "LAGS", (0, 2))
     monkeypatch.setattr(el_nino, "find_spec", lambda name: None)
-    monkeypatch.setattr(_pictures, "RESAMPLES", 4)
-    for module in (_compare, _pictures):
-        monkeypatch.setattr(module, "JOBS", None)
-    monkeypatch.setattr("sys.argv", ["el_nino.py", "--into", str(tmp_path)])
-
-    el_nino.main()
-
-    found = figures(capsys.readouterr().out)
+    found, pictures = run(el_nino, monkeypatch, tmp_path, capsys)
     # Persistence is the least that a forecast has to beat, and climatology scores 0 or less.
     assert found["training mean"][0] <= 0 < found["persistence"][0]
     for name in ("LinCFACV", "LinCFACV, blocks with a gap", "ridge"):
         assert found[name][0] > found["persistence"][0]
-    pictures = sorted(path.name for path in tmp_path.iterdir())
     assert pictures == sorted(f"el-nino-{kind}.png" for kind in PICTURES)
 
 

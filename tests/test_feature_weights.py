@@ -214,5 +214,5 @@ def test_a_series_in_another_order_is_refused():
     series = pd.Series(weights, index=table(X).columns)
     expected = LinCFA(feature_weights=weights).fit(table(X), y)
     assert_identical(LinCFA(feature_weights=series).fit(table(X), y), expected)
-    with pytest.raises(ValueError, match="Series whose index are not the columns of X"):
+    with pytest.raises(ValueError, match="Series whose index is not the columns of X"):
         LinCFA(feature_weights=series[::-1]).fit(table(X), y)

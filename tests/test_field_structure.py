@@ -100,6 +100,7 @@ CIRCLES = {
     "from the middle": (np.array([180.0, 240, 300, 0, 60, 120]), {}),
     "by its units": (np.arange(0.0, 360, 60), {"name": "x", "units": "degrees_east"}),
     "by its standard": (np.arange(0.0, 360, 60), {"name": "x", "standard_name": "longitude"}),
+    "in radians": (np.arange(6) * np.pi / 3, {"units": "radians"}),
 }
 LINES = {
     "one is lacking": (np.arange(0.0, 350, 10), {}),
@@ -245,6 +246,8 @@ def test_blocks_as_a_map(tmp_path):
         np.testing.assert_array_equal(loaded.fit(X, y).labels_, expected)
     with pytest.raises(ValueError, match="one label per feature, 21, got an array of shape"):
         LinCFA(blocks=np.zeros(23)).fit(X, y)
+    with pytest.raises(TypeError, match=r"cannot directly convert an xarray\.Dataset"):
+        LinCFA(blocks=on_map.to_dataset(name="region")).fit(X, y)
     assert {tuple(np.unique(present[group])) for group in model.groups_} == {(0,), (1,), (2,)}
 
 

@@ -46,9 +46,9 @@ from lincfa.plotting import (
     draw_path,
     draw_thresholds,
     new_figure,
-    plot_coefficient_map,
     plot_coefficients,
     plot_correlation,
+    plot_effect_map,
     plot_map,
     plot_path,
     plot_prediction,
@@ -96,7 +96,7 @@ def test_given_axes_are_used(tree, plot):
         partial(plot_coefficients, LinCFA(), [1.0]),
         partial(plot_spectrum, LinCFA()),
         partial(plot_map, LinCFA()),
-        partial(plot_coefficient_map, LinCFA()),
+        partial(plot_effect_map, LinCFA()),
         partial(plot_search, LinCFACV()),
     ],
 )
@@ -612,9 +612,8 @@ def test_a_single_combination():
         search = LinCFACV(**one, penalties=[penalty], cv=2).fit(X, y)
         _, right = plot_search(search)
         assert lines_and_ring(right)[1] == (penalty, search.best_score_)
-        right.figure.savefig(
-            io.BytesIO()
-        )  # where warnings are errors: axes that are a point would warn
+        # Warnings are errors: axes that are a point would warn.
+        right.figure.savefig(io.BytesIO())
 
 
 def test_a_search_without_penalties_or_without_scores(tmp_path, tree):

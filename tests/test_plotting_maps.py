@@ -1,6 +1,7 @@
 """Maps and spectra: what is drawn where, of which cells, in which colours."""
 
 import sys
+from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -42,7 +43,6 @@ from lincfa.plotting import (
     effects_on,
     figure_size,
     new_figure,
-    plot_coefficient_map,
     plot_effect_map,
     plot_map,
     plot_spectrum,
@@ -59,6 +59,7 @@ from lincfa.plotting._cells import (
 from lincfa.plotting._maps import degrees
 from lincfa.report._inputs import name_of_target
 from lincfa.report._maps import Places, Spectrum, make_map
+from lincfa.report._scores import name_of_prediction
 from reference import QUICK, assert_raises
 
 LABELS = np.array([[0, 0, 1, 1], [0, 2, 1, np.nan], [3, 3, -1, np.nan]])
@@ -71,7 +72,7 @@ def field_of(values, dims=("lat", "lon"), lat=LAT, lon=LON):
 
 def draw_own_weights(map, ax, **kwargs):
     """Draw weights on a scale of their own."""
-    draw_effects(map, ax, effects=effects_on(map), changed="prediction", by_cell=True, **kwargs)
+    draw_effects(map, ax, effects=effects_on(map), changed="prediction", per="cell", **kwargs)
 
 
 def tick_labels(axis):
@@ -639,10 +640,10 @@ def test_maps_of_groups_and_of_stability(scene):
 
 
 @pytest.mark.parametrize("units", ["standardized", "original"])
-def test_map_of_coefficients(scene, units):
+def test_effects_per_cell(scene, units):
     model = scene.fit(units=units)
     coef = np.array([3.0, -2.0])
-    ax = plot_coefficient_map(model, coef, cmap="PuOr")
+    ax = plot_effect_map(model, coef, per="cell", cmap="PuOr")
     mesh = ax.collections[0]
     shown = mesh.get_array()[::-1]  # from the north, as the field is
     expected = model.to_map(model.expand_coefficients(coef)[0] * model.scale_).values
@@ -691,11 +692,11 @@ def test_the_largest_effect_has_the_strongest_colour():
     model = LinCFACV(tolerances=[100.0], min_correlations=[0.9], cv=3).fit(field, y)
     assert [group.size for group in model.groups_] == [11, 1]
     effects, weights = (
-        meshes(plot(model))[0].get_array() for plot in (plot_effect_map, plot_coefficient_map)
+        meshes(plot_effect_map(model, per=per))[0].get_array() for per in ("area", "cell")
     )
     assert effects[2, 0] == pytest.approx(2, abs=0.2)
     assert effects[0, 3] == pytest.approx(1, abs=0.2)
-    assert weights[2, 0] < weights[0, 3]  # as before
+    assert weights[2, 0] < weights[0, 3]
 
 
 def test_target_in_the_label_of_the_bar(scene):
@@ -706,6 +707,10 @@ def test_target_in_the_label_of_the_bar(scene):
     label = ax.figure.axes[1].get_ylabel().replace("\n", " ")
     assert label == "change in the prediction of snow per standard deviation of the area's mean"
     assert_raises("choose one with target=", plot_effect_map, model)
+    coef = np.ones(model.n_groups_)  # of one of them, which only the user knows
+    for target, named in (("snow", "prediction of snow"), (None, "prediction")):
+        bar = plot_effect_map(model, coef, target=target).figure.axes[1]
+        assert bar.get_ylabel().replace("\n", " ").startswith(f"change in the {named} per")
     assert_raises("coef is required", plot_effect_map, scene.fit())
     small = new_figure(2, 1.2).subplots()
     plot_effect_map(scene.fit(), [3.0, -2.0], ax=small, colorbar={"label": "rain\n(mm)"})
@@ -726,6 +731,12 @@ def test_target_in_the_label_of_the_bar(scene):
 def test_names_of_targets_with_units(known, expected):
     number = known.get("size", 1) - 1
     assert name_of_target(SimpleNamespace(_targets=Targets(**known)), number) == expected
+
+
+def test_long_names_of_targets_keep_their_units():
+    known = Targets(title="rain " * 20, attrs={"units": "mm"})
+    name = name_of_target(SimpleNamespace(_targets=known), 0)
+    assert name_of_prediction(name, log_odds=False).endswith("… (mm)")
 
 
 # Panels
@@ -749,7 +760,7 @@ def test_panels_align_and_share_a_scale(layered):
     for plot, arguments in (
         (plot_map, [layered]),
         (plot_effect_map, [layered, coef]),
-        (plot_coefficient_map, [layered, coef]),
+        (partial(plot_effect_map, per="cell"), [layered, coef]),
         (plot_stability_map, [found]),
     ):
         axes = plot(*arguments)
@@ -779,7 +790,7 @@ def test_axes_of_a_subfigure(layered):
     for plot, arguments in (
         (plot_map, []),
         (plot_effect_map, [coef]),
-        (plot_coefficient_map, [coef]),
+        (partial(plot_effect_map, per="cell"), [coef]),
     ):
         left, _ = matplotlib.figure.Figure(layout="constrained").subfigures(1, 2)
         axes = left.subplots(3)
@@ -814,11 +825,10 @@ def test_ticks_of_narrow_maps_are_apart(scene, largest):
         assert ax.texts[0].get_fontsize() == pytest.approx(expected, abs=0.01)
 
 
-@pytest.mark.parametrize("plot", [plot_effect_map, plot_coefficient_map])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_coefficients_are_finite(layered, plot, value):
+def test_coefficients_are_finite(layered, value):
     coef = np.append(np.ones(layered.n_groups_ - 1), value)
-    assert_raises("coef must be finite", plot, layered, coef)
+    assert_raises("coef must be finite", plot_effect_map, layered, coef)
 
 
 def test_panels_on_axes_of_ones_own(layered):
@@ -950,7 +960,8 @@ def test_a_place_along_a_third_dimension(scene):
     weights = model.to_map(model.expand_coefficients(coef)[0] * model.scale_)
     for level in (500, 850):
         place = {"level": level}
-        mesh = plot_coefficient_map(model, coef, variable="t2m", select=place).collections[0]
+        ax = plot_effect_map(model, coef, per="cell", variable="t2m", select=place)
+        mesh = ax.collections[0]
         shown = mesh.get_array()[::-1]
         np.testing.assert_allclose(shown[2, :3], weights.sel(level=level)[2, :3])
         assert mesh.get_clim()[1] == pytest.approx(float(abs(weights).max()))  # of both levels
@@ -1004,7 +1015,7 @@ def test_what_has_no_map(scene):
     found = SimpleNamespace(field=None, features=None)
     for plot, *arguments in (
         (plot_map, table),
-        (plot_coefficient_map, table, np.zeros(table.n_groups_)),
+        (plot_effect_map, table, np.zeros(table.n_groups_)),
         (plot_stability_map, found),
     ):
         assert_raises(f"{plot.__name__} needs .* fitted to a table", plot, *arguments)
@@ -1012,8 +1023,9 @@ def test_what_has_no_map(scene):
     for other in (model, model.label_map(), None):
         with pytest.raises(TypeError, match=r"result of lincfa\.stability\(field, y, model=model"):
             plot_stability_map(other)
-    assert_raises(r"shape \(2,\), got \(3,\)", plot_coefficient_map, model, np.zeros(3))
-    assert_raises("coef is required", plot_coefficient_map, model)
+    assert_raises(r"shape \(2,\), got \(3,\)", plot_effect_map, model, np.zeros(3))
+    wrong = r"per must be one of \['area', 'cell'\], got 'group'"
+    assert_raises(wrong, plot_effect_map, model, [3.0, -2.0], per="group")
     assert_raises("no variable 'z'; the field is 't2m'", plot_map, model, variable="z")
     alone = xr.Dataset({"t2m": scene.array, "index": scene.array[:, 1, 1]})
     model = scene.fit(alone.drop_vars(["lat", "lon"]))

@@ -284,8 +284,8 @@ def test_maps_of_several_targets(rng):
     assert [name for name in pictures if name[-1].isdigit()] == ["map-0", "effects-0", "effects-1"]
     assert "how much the prediction of y1 rises" in page.text
     with pytest.raises(ValueError, match=r"choose one with target=.*'y0', 'y1'"):
-        plotting.plot_coefficient_map(model)
-    plotting.plot_coefficient_map(model, target="y1")
+        plotting.plot_effect_map(model)
+    plotting.plot_effect_map(model, target="y1")
     plotting.plot_map(model)
 
 

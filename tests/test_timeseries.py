@@ -1,5 +1,7 @@
 """Samples in time: blocks of dates as folds, features at lags and targets at a lead."""
 
+import sys
+
 import numpy as np
 import pytest
 import sklearn
@@ -349,6 +351,19 @@ def test_names_of_lags():
     assert lagged(grid(), [0, 1])["lag"].attrs == {"long_name": "lag in steps"}
 
 
+def test_lags_may_be_any_iterable():
+    frame = pd.DataFrame(VALUES, MONTHS, pd.Index(NAMES, name="cell"))
+    found = lagged(frame, (lag for lag in LAGS))
+    pd.testing.assert_frame_equal(found, lagged(frame, LAGS))
+    assert found.columns.name == "cell"
+
+
+def test_tables_need_no_xarray(monkeypatch):
+    monkeypatch.delitem(sys.modules, "xarray")
+    found = at_lead(pd.DataFrame(VALUES, MONTHS, NAMES), NAMED, 1, [0, 1])
+    assert found.y.name == "rain lead 1"
+
+
 def test_a_number_is_a_name():
     months = pd.date_range("2001-01", periods=3, freq="MS")
     found = lagged(pd.Series([1, 2, 3], months, name=0), [0, 1])
@@ -409,7 +424,7 @@ YEARLY = pd.date_range("2000-11", periods=9, freq="12MS")
         ),
         (
             lambda: lagged(pd.DataFrame(VALUES[:, :2], columns=["a", "a"]), [0, 1]),
-            "X has several columns 'a': rename them first",
+            r"Column names must be unique, but X repeats 'a' \(2 times\)",
         ),
         (lambda: lagged(TARGET, 1), r"two dimensions, .* got 1: .* X.reshape\(-1, 1\)"),
         (lambda: lagged(grid(), 1, dim="day"), r"no dimension 'day', .* time \(22\), lat \(2\)"),

@@ -129,11 +129,11 @@ class LinCFA(GroupModel):
         F counts with this number in place of n, so that persistent series merge more. At least 4,
         at most n. ``"auto"`` takes :func:`lincfa.theory.effective_samples` of the lag-one
         autocorrelations of the features (their median) and of the target (of several, their mean),
-        in the order of the dates where the samples have dates, one sample each, else in the order
-        of the rows. It needs data in memory. With sample weights it stands for their sum, as n
-        does. With missing values, autocorrelations are those of values present one after another,
-        and of the samples that two features share the same part counts, but 4 at least. None for
-        independent samples.
+        in the order of the dates where the samples have dates, one sample per date, else in the
+        order of the rows. It needs data in memory. With sample weights it is relative to their sum,
+        as n is. With missing values, autocorrelations are those of consecutive values that are both
+        present, and of the samples that two features share the same fraction counts, at least 4.
+        None for independent samples.
     connectivity : sparse matrix of shape (n_features, n_features), "grid" or "chain", default=None
         Which features are neighbours: the nonzero entries of a symmetric matrix. Every group is
         then connected: it grows only through neighbours of its members, whatever the strategy.
@@ -542,6 +542,8 @@ class LinCFA(GroupModel):
         field = self._columns.field
         if field is not None and len(field.variables) > 1:
             limits.append(f"{len(field.variables)} variables")
+        if field is not None and field.has_lags:
+            limits.append("lags")
         if self.missing == "pairwise":
             limits.append("pairs that share too few samples")
         return " and ".join(limits)

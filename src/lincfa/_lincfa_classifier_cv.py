@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, check_scoring
 from ._data._checks import computed
 from ._data._targets import Kind, read_labels
 from ._data._training import match_samples
+from ._grouping._constraint import Constraint
 from ._model._logistic import PenalizedLogistic
 from ._model._parameters import check_share
 from ._search._estimator import GroupSearch
@@ -166,7 +167,7 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
         y : array of shape (n_samples,)
             Labels of at least two classes: text, numbers, categories or booleans.
         groups : array of shape (n_samples,), default=None
-            Labels of samples that belong together, for a ``cv`` such as ``GroupKFold``.
+            As for :meth:`LinCFACV.fit`.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for, as for :meth:`LinCFA.fit`; also used by the
             regression and in the scores.
@@ -201,7 +202,7 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
             scoring = Scoring(check_scoring(PenalizedLogistic(), self.scoring))
         return LogisticScorer(penalties, scoring)
 
-    def _final(self) -> Any:
+    def _final(self, constraint: Constraint) -> Any:
         assert self.penalty_ is not None
         return PenalizedLogistic(self.penalty_)
 

@@ -10,6 +10,7 @@ from sklearn.metrics import check_scoring, r2_score
 from ._data._checks import computed
 from ._data._targets import read_targets
 from ._data._training import match_samples
+from ._grouping._constraint import Constraint
 from ._model._parameters import check_share
 from ._model._regression import RidgeRegression, scale_of_areas
 from ._search._estimator import GroupSearch
@@ -53,19 +54,19 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     penalties : sequence of float, default=None
         Penalties of the ridge regression to try, as shares of the total variance of the reduced
         features: 0 for least squares, and 1 shrinks even their main direction at least by half.
-        None for 0 and 21 numbers from 1e-9 to 10. Areas are penalised as if each of their cells, in
-        the unit of its variable, had its share of the weight: merging equal cells then changes
-        nothing, and a large area is not taken for a single cell. Each penalty is then tried with
-        rescaled weights too: all are multiplied by the factor that fits the training samples best,
+        None for 0 and 21 numbers from 1e-9 to 10. An area is penalised as if each of its cells, in
+        its own units, had its share of the weight: merging equal cells then changes nothing, and a
+        large area is shrunk less than a single cell. For areas each penalty above 0 is also tried
+        with rescaled weights: all are multiplied by the factor that fits the training samples best,
         so that much shrinkage evens them out without drawing predictions to the mean.
     cv : int, splitter or iterable, default=None
         Folds, as in scikit-learn. None for five shuffled folds (always the same; at least 6
         samples), repeated for small data until there are 200 held-out predictions, at most ten
         times, because scores of few samples are noisy. Where the samples have dates (in a pandas
         index, or the coordinates of a field; not in a dask dataframe), None is for five blocks of
-        consecutive dates, not repeated; shuffled folds are then
-        ``KFold(5, shuffle=True, random_state=0)``. For a gap between them, and for rows in time
-        order without dates, there is :class:`lincfa.timeseries.BlockKFold`.
+        consecutive dates, twice with other blocks if there are fewer than 200 dates; shuffled folds
+        are then ``KFold(5, shuffle=True, random_state=0)``. For a gap around blocks, and for rows
+        in time order without dates, there is :class:`lincfa.timeseries.BlockKFold`.
     scoring : str or callable, default=None
         Score to compare, larger is better. It is averaged over the folds such that each held-out
         sample counts the same. None for R² of all held-out samples, where no error counts for more
@@ -110,7 +111,7 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     strategy_, tolerance_, min_correlation_, penalty_
         What was chosen; the penalty is None where there is an ``estimator``.
     rescaled_ : bool
-        Whether the weights are rescaled after they were shrunk; only of areas.
+        Whether the weights are rescaled after they were shrunk; only where groups are areas.
     coef_ : ndarray of shape (n_features_in_,) or (n_targets, n_features_in_)
         Weights of the original features, in their own units: the same for all standardised features
         of a group. Only where the regression is linear, as ``intercept_``.
@@ -243,20 +244,18 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
 
     def _scorer(self, penalties: list[float], scale: FloatArray, areas: bool) -> Scorer:
         model = RidgeRegression() if self.estimator is None else self.estimator
-        named = None if self.scoring is None else check_scoring(model, self.scoring)
-        scoring: Scoring
-        if named is None:
-            scoring = TruncatedR2(target_scale=scale)
-        else:
+        scoring: Scoring = TruncatedR2(target_scale=scale)
+        if self.scoring is not None:
+            named = check_scoring(model, self.scoring)
             scoring = R2(named) if self.scoring == "r2" else Scoring(named)
         if self.estimator is None:
             return RidgeScorer(penalties, scoring, areas)
         return EstimatorScorer(self.estimator, scoring)
 
-    def _final(self) -> Any:
+    def _final(self, constraint: Constraint) -> Any:
         if self.penalty_ is None:
             return self.estimator
-        scale, constraint = None, self.reducer_._constraint()
+        scale = None
         if constraint.makes_areas:
             _, own = self._standardization
             scale = scale_of_areas(self.labels_, self.feature_weights_, own, constraint.blocks)

@@ -63,7 +63,7 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV | LinCFAClassifierC
 
 
 def _predicting(
-    reducer: LinCFA, coef: Any, intercept: Any, penalty: float | None, rescaled: bool = False
+    reducer: LinCFA, coef: Any, intercept: Any, penalty: float | None, rescaled: bool
 ) -> Any:
     """Return a model that has chosen these groups and weights."""
     from ._lincfa_classifier_cv import LinCFAClassifierCV

@@ -543,7 +543,7 @@ def _squared_excess(
     return np.maximum(result, 0.0) if isinstance(result, np.ndarray) else max(float(result), 0.0)
 
 
-def full_noise_ratio(statistics: Statistics, share: float = 1.0) -> FloatArray:
+def full_noise_ratio(statistics: Statistics, share: float) -> FloatArray:
     """Residual variance of the regression on all features, over the variance of each target."""
     # Directions in which the features do not vary count as no features: they neither explain nor
     # cost a degree of freedom.

@@ -4,10 +4,9 @@ Dates are those of a pandas index or of the coordinates of an xarray field. Samp
 count as consecutive, in the order of their rows.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator
@@ -15,6 +14,7 @@ from sklearn.model_selection import BaseCrossValidator
 from ._data import _steps as steps
 from ._data._checks import (
     check_in_memory,
+    check_unique,
     is_dataset,
     is_field,
     is_frame,
@@ -23,6 +23,7 @@ from ._data._checks import (
 )
 from ._data._dates import Dates, dates_of_groups, read_dates
 from ._data._field import listed_dims
+from ._data._names import shifted_name
 from ._data._steps import Rows
 
 __all__ = ["Aligned", "BlockKFold", "at_lead", "lagged"]
@@ -176,7 +177,8 @@ def lagged(X: Any, lags: int | Sequence[int], dim: Hashable = "time") -> Any:
     kept = np.flatnonzero((rows >= 0).all(axis=1))
     if not kept.size:
         raise ValueError(f"No sample of X has all lags, {wanted}{_span('X', dates)}.")
-    return _labelled(_taken(X, rows[kept], lags, dim), X, X, dates, kept, dim)
+    features = _at_lags(X, rows[kept], wanted if np.iterable(lags) else None, dim)
+    return _labelled(features, X, X, dates, kept, dim)
 
 
 class Aligned(NamedTuple):
@@ -264,10 +266,11 @@ def at_lead(
         steps.describe_missing(without_lags, steps.lags_in_words(wanted), own),
         steps.describe_missing(target < 0, f"a target at lead {lead}", own),
     ]
-    later = _taken(y, target[kept, None], 0, dim)
-    later = _renamed(later, f" lead {lead}") if lead else later
+    features = _at_lags(X, rows[kept], wanted if np.iterable(lags) else None, dim)
+    later = _taken(y, target[kept], dim)
+    later = _renamed(later, "lead", lead) if lead else later
     return Aligned(
-        _labelled(_taken(X, rows[kept], lags, dim), X, source, own, kept, dim),
+        _labelled(features, X, source, own, kept, dim),
         _labelled(later, y, source, own, kept, dim),
         "\n".join(f"{each}." for each in dropped if each),
         lead + max(wanted),
@@ -288,18 +291,16 @@ def _opened(what: str, given: Any, dim: Hashable) -> tuple[Any, Dates | None]:
     else:
         check_in_memory(given)
         given = given if hasattr(given, "shape") else np.asarray(given)
+        if what == "X" and is_pandas(given, "Series"):
+            given = given.to_frame("x" if given.name is None else given.name)
+        if what == "X" and len(given.shape) != 2:
+            raise ValueError(
+                f"X must have two dimensions, samples and features, got {len(given.shape)}: for a "
+                "single feature use X.reshape(-1, 1)."
+            )
     if not _length(given, dim):
         raise ValueError(f"{what} has no samples.")
-    if is_field(given):
-        return given, read_dates(given, None, dim)
-    if what == "X" and is_pandas(given, "Series"):
-        given = given.to_frame("x" if given.name is None else given.name)
-    if what == "X" and len(given.shape) != 2:
-        raise ValueError(
-            f"X must have two dimensions, samples and features, got {len(given.shape)}: for a "
-            "single feature use X.reshape(-1, 1)."
-        )
-    return given, read_dates(given, None)
+    return given, read_dates(given, None, dim)
 
 
 def _length(given: Any, dim: Hashable | None = None) -> int:
@@ -309,54 +310,48 @@ def _length(given: Any, dim: Hashable | None = None) -> int:
     return given.shape[0] if hasattr(given, "shape") else len(given)
 
 
-def _taken(given: Any, rows: Rows, lags: int | Sequence[int], dim: Hashable) -> Any:
-    """Take rows of a container, one column of them per lag; a single lag leaves no trace."""
+def _taken(given: Any, rows: Rows, dim: Hashable) -> Any:
+    """Take rows of a container; those of a field lose their coordinates."""
     if is_field(given):
-        if np.iterable(lags):
-            return steps.field_at_lags(given, dim, lags, rows)
-        return given.drop_vars(steps.coordinates_along(given, dim)).isel({dim: rows[:, 0]})
-    pandas = is_pandas(given, "DataFrame", "Series")
-    take = given.iloc if pandas else given
-    if not np.iterable(lags):
-        return take[rows[:, 0]]
-    if not is_frame(given):
-        return np.concatenate([given[at_lag] for at_lag in rows.T], axis=1)
-    for name, count in Counter(map(str, given.columns)).items():
-        if count > 1:
-            raise ValueError(f"X has several columns {name!r}: rename them first.")
-    parts = []
-    for lag, at_lag in zip(lags, rows.T, strict=True):
-        part = take[at_lag]
-        # Their labels differ, and pandas would put the same ones side by side.
-        part = part.reset_index(drop=True) if pandas else part
-        parts.append(_renamed(part, f" lag {lag}"))
-    if pandas:
+        return given.drop_vars(steps.coordinates_along(given, dim)).isel({dim: rows})
+    return given.iloc[rows] if is_pandas(given, "DataFrame", "Series") else given[rows]
+
+
+def _at_lags(X: Any, rows: Rows, lags: Sequence[int] | None, dim: Hashable) -> Any:
+    """Take rows of X, one column of them per lag; without ``lags`` the only one, under its name."""
+    if lags is None:
+        return _taken(X, rows[:, 0], dim)
+    if is_field(X):
+        return steps.field_at_lags(X, dim, lags, rows)
+    parts = [_taken(X, at_lag, dim) for at_lag in rows.T]
+    if not is_frame(X):
+        return np.concatenate(parts, axis=1)
+    check_unique([str(name) for name in X.columns])
+    parts = [_renamed(part, "lag", lag) for part, lag in zip(parts, lags, strict=True)]
+    if is_pandas(X, "DataFrame"):
         import pandas as pd
 
-        return pd.concat(parts, axis=1)
+        # Rows belong together by their position, but pandas would align them by their labels.
+        return pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
     import polars as pl
 
     return pl.concat(parts, how="horizontal")
 
 
-def _renamed(given: Any, suffix: str) -> Any:
-    """Add a suffix to the names of columns or variables, or of what has a single name."""
+def _renamed(given: Any, shift: Literal["lag", "lead"], count: int) -> Any:
+    """Name columns or variables, or what has a single name, as being so many steps away."""
+
+    def new(name: Any) -> str:
+        return shifted_name(name, shift, count)
+
     if is_pandas(given, "DataFrame"):
-        several = is_pandas(given.columns, "MultiIndex")
-        names = [
-            (*name[:-1], f"{name[-1]}{suffix}") if several else f"{name}{suffix}"
-            for name in given.columns
-        ]
-        columns = (
-            type(given.columns).from_tuples(names, names=given.columns.names) if several else names
-        )
-        return given.set_axis(columns, axis=1)
+        return given.rename(columns=new, level=-1)
     if is_frame(given):
-        return given.rename(lambda name: f"{name}{suffix}")
+        return given.rename(new)
     if is_dataset(given):
-        return given.rename({name: f"{name}{suffix}" for name in given.data_vars})
+        return given.rename({name: new(name) for name in given.data_vars})
     name = getattr(given, "name", None)
-    return given if name in (None, "") else given.rename(f"{name}{suffix}")
+    return given if name in (None, "") else given.rename(new(name))
 
 
 def _labelled(

@@ -254,7 +254,7 @@ def test_targets_that_are_none(fails, folder, weather, way, files):
 
     needed = "the target must run along the samples alone. Possible targets: 'index', 'rain'"
     assert line("msl") == f"{path}: the dimensions of 'msl' are: y, time, x; {needed}"
-    other = "; --target-file takes it from another"
+    other = "; --target-file takes it from another file"
     assert line("nino") == f"{path} has no variable 'nino'; {needed}{other}"
     assert line("rain", "--samples", "y") == (
         f"{path}: the dimensions of 'rain' are: time; the target must run along the samples (y) "

@@ -191,6 +191,31 @@ def test_dates_on_one_side_only_are_counted(done, world):
         assert told["n_samples"] == 42
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_dates_before_the_year_1678(world, suffix):
+    """Nanoseconds do not reach so far."""
+    days = np.arange("0850-01", "0858-01", dtype="M8[M]").astype("M8[D]")
+    table = world.table.with_columns(month=pl.Series(days))
+    getattr(table, f"write_{suffix}")(f"old.{suffix}")
+    assert open_data(f"old.{suffix}").dates.span == "0850-01-01 to 0857-12-01"
+
+
+def test_times_that_cannot_be_decoded(fails, world):
+    times = ("T", np.arange(N), {"units": "fortnights since 1990-01-01"})
+    world.field.assign_coords(T=times).to_netcdf("f.nc", engine="netcdf4")
+    line = fails("reduce", "f.nc", "--target-file", "index.csv", "--target", "nino")
+    assert line.startswith("f.nc: its times cannot be decoded")
+
+
+def test_files_that_are_read_are_never_replaced(fails, world, places):
+    options = ["--target-file", "index.csv", "--target", "nino", "--force"]
+    line = fails("reduce", "sst.cdf", *options, "--output", "index.csv")
+    assert line == "index.csv is an input; choose another file with --output"
+    options = ["--target", "nino", *NEAR, "--stations", "places.csv", "--force"]
+    line = fails("reduce", "table.csv", *options, "--groups", "places.csv")
+    assert line == "places.csv is an input; choose another file with --groups"
+
+
 def test_labels_of_another_file(done, world):
     warm = world.index.select(
         "month", kind=pl.when(pl.col("nino") > 0).then(pl.lit("warm")).otherwise(pl.lit("cold"))
@@ -225,8 +250,8 @@ def test_labels_of_another_file(done, world):
         (
             lambda index: index.with_columns(pl.col("month").str.replace("199", "186")),
             [],
-            "no date of sst.cdf (1990-01-15 to 1997-12-15) is in other.csv (1860-01-01 to "
-            "1868-06-01)",
+            "no date of sst.cdf (1990-01-15 to 1997-12-15) has a target in other.csv (1860-01-01 "
+            "to 1868-06-01)",
         ),
         (
             lambda index: pl.concat([index[:4], index[3:]]),
@@ -361,10 +386,10 @@ def test_a_missing_month_is_never_bridged(done, world):
 def test_rows_without_dates_count_as_consecutive(done, world):
     world.table.drop("month").write_csv("table.csv")
     notes = notes_of(done("reduce", "table.csv", "--target", "nino", "--lags", 1, *QUICK))
-    assert "--lags: without dates, the rows count as consecutive" in notes
+    assert "without dates, the rows count as consecutive" in notes
     assert "left out: 1 of 96 samples lacks lag 1: row 1" in notes
     assert (
-        "the rows are in time, and are held out in blocks, with a gap of 1 on either side; --folds "
+        "rows are held out in blocks of consecutive ones, with a gap of 1 on either side; --folds "
         "shuffled takes random ones" in notes
     )
 
@@ -373,8 +398,10 @@ def test_lags_that_cannot_be(fails, world):
     options = ["--target-file", "index.csv", "--target", "nino"]
     assert (
         fails("reduce", "sst.cdf", *options, "--lags", 0, 96)
-        == "sst.cdf: no sample has all lags, 0, 96"
+        == "sst.cdf: none of 96 samples has all lags, 0, 96; use smaller ones"
     )
+    line = fails("reduce", "table.csv", "--target", "nino", "--lead", 96)
+    assert line == "table.csv: none of 96 samples has a target 96 steps later; use a smaller --lead"
     line = fails("reduce", "sst.cdf", *options, "--lags", 1, "--keep", "sst[[]lat=0*")
     assert "--lags takes variables as a whole, and --keep names 'sst[lat=0.0, lon=170.0]'" in line
     line = fails("reduce", "sst.zarr", *options[2:], "--dask", "--lags", 1, code=2)
@@ -450,8 +477,10 @@ def test_columns_of_years_and_months_are_pointed_out(done, world):
     year = pl.col("month").str.slice(0, 4).cast(pl.Int64)
     world.table.with_columns(Year=year, month=month).write_csv("apart.csv")
     notes = notes_of(done("reduce", "apart.csv", "--target", "nino", *QUICK))
-    note = "the columns Year month count as features; --dates Year month if they date the rows"
-    assert note in notes
+    assert (
+        "the columns Year month count as features; if they are the dates of the rows, use --dates "
+        "Year month" in notes
+    )
     dated = ["--dates", "Year", "month", "--target", "nino", *QUICK, "--force"]
     assert "the rows have dates ('Year, month')" in done("reduce", "apart.csv", *dated).err
     assert len(load("groups.json").labels_) == 12
@@ -575,6 +604,7 @@ def test_rows_of_the_same_date_are_held_out_together(done, world, path):
         ("--radius-km 5", "--radius-km is for --connectivity stations"),
         ("--lags 0,1,2", "'0,1,2' is not a whole number from 0 to 2147483647; separate lags by sp"),
         ("--lags -1", "'-1' is not a whole number from 0 to 2147483647; the future is for --lead"),
+        ("--lags x", "'x' is not a whole number from 0 to 2147483647 ("),
         ("--lags 0 1 0", "--lags must be different numbers"),
         ("--stations s.csv", "--stations is for --connectivity stations"),
         ("--connectivity stations --radius-km 0", "is not a positive number of kilometres"),
@@ -648,20 +678,40 @@ def test_stations_in_radians(done, world, places):
     assert load("groups.json").labels_.tolist() == expected
 
 
+def test_places_on_a_curvilinear_grid(done, world):
+    """Coordinates of two dimensions count, not axes that have a name like theirs."""
+    lat, lon = np.meshgrid([45.0, 45.1, 47.0], [9.0, 9.1, 9.2, 9.3], indexing="ij")
+    dims = ("lat", "lon")
+    field = world.field.assign_coords(lat=range(3), lon=range(4), nav_lat=(dims, lat))
+    field = field.assign_coords(nav_lon=(dims, lon))
+    # In a file the order of coordinates is that of their names.
+    field = field[["nav_lat", "nav_lon", "lat", "lon", "sst"]]
+    field.to_netcdf("curved.nc", engine="netcdf4")
+    options = ["--target-file", "index.csv", "--target", "nino", *NEAR, "--no-report"]
+    done("reduce", "curved.nc", *options, "--tolerance", 1e6)
+    assert load("groups.json").labels_.tolist() == [0] * 8 + [1] * 4
+
+
 def test_places_that_are_not_known(fails, world, places):
     table = ["reduce", "table.csv", "--target", "nino", *NEAR]
     assert fails(*table).startswith("--connectivity stations needs --stations FILE")
     places.frame[:10].write_csv("few.csv")
     assert fails(*table, "--stations", "few.csv") == (
-        "few.csv has no place of columns '0010', '0011'; --drop COLUMN leaves out what is no "
-        "station"
+        "few.csv has no row for columns '0010', '0011'; --drop COLUMN leaves out what is no station"
     )
+    pl.concat([places.frame, places.frame[3:4]]).write_csv("twice.csv")
+    line = fails(*table, "--stations", "twice.csv")
+    assert line == "twice.csv has 2 rows for the station '003'; keep one"
+    north = pl.when(pl.col("id") == "003").then(95).otherwise("Latitude")
+    places.frame.with_columns(Latitude=north).write_csv("north.csv")
+    line = fails(*table, "--stations", "north.csv")
+    assert line.startswith("north.csv: '003' is at latitude 95 and longitude 9; stations need both")
     places.frame.drop("Latitude").write_csv("nowhere.csv")
     line = fails(*table, "--stations", "nowhere.csv")
     assert line == "nowhere.csv has no columns with a name such as 'lat'; it must have one"
     assert (
         fails(*table, "--stations", "stations.nc")
-        == "stations.nc is no table, which --stations needs"
+        == "--stations needs a table, and stations.nc is none"
     )
     line = fails("reduce", "stations.nc", "--target", "nino", "--connectivity", "grid")
     assert line.endswith("are places and no grid; use --connectivity stations with --radius-km")

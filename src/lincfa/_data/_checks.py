@@ -54,7 +54,8 @@ def is_field(X: Any) -> bool:
 
 
 def is_dataset(X: Any) -> bool:
-    return isinstance(X, sys.modules["xarray"].Dataset)
+    xarray = sys.modules.get("xarray")
+    return xarray is not None and isinstance(X, xarray.Dataset)
 
 
 def is_pandas(values: Any, *kinds: str) -> bool:

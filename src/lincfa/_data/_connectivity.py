@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..structure import chain_connectivity, grid_connectivity
-from ._checks import is_field
+from ._checks import is_dataset, is_field
 from ._columns import Columns
 from ._names import shown
 
@@ -84,7 +84,7 @@ def present_labels(field: "Field | None", blocks: Any) -> Any:
     """Return one label per column, given those of columns, of all cells, or of a map."""
     if field is None or blocks is None:
         return blocks
-    if is_field(blocks) and not field.is_dataset:
+    if is_field(blocks) and not is_dataset(blocks) and not field.is_dataset:
         from ._field import on_cells
 
         sizes = field.cell_sizes(field.variables[0])

@@ -79,12 +79,20 @@ def read_dates(X: Any, y: Any, sample_dim: Hashable | None = None) -> Dates | No
         if is_field(container):
             found = _of_field(container, sample_dim)
         elif is_pandas(container, "DataFrame", "Series"):
-            found = dates_of_index(container.index)
+            found = _of_index(container.index)
         else:
             found = None
         if found is not None:
             return found
     return None
+
+
+def dates_of_groups(groups: Any) -> Dates:
+    """Dates that are given as groups of samples."""
+    values = np.asarray(computed(groups))
+    if values.ndim != 1:
+        raise ValueError(f"groups must be the date of each sample, got shape {values.shape}.")
+    return Dates("groups", values)
 
 
 def _of_field(X: Any, sample_dim: Hashable | None) -> Dates | None:
@@ -107,24 +115,16 @@ def _of_field(X: Any, sample_dim: Hashable | None) -> Dates | None:
     return None
 
 
-def dates_of_groups(groups: Any) -> Dates:
-    """Dates that are given as groups of samples."""
-    values = np.asarray(computed(groups))
-    if values.ndim != 1:
-        raise ValueError(f"groups must be the date of each sample, got shape {values.shape}.")
-    return Dates("groups", values)
-
-
-def dates_of_index(index: Any) -> Dates | None:
+def _of_index(index: Any) -> Dates | None:
     """Dates of an index of pandas, of periods their start; of several levels, the only dates."""
     if is_pandas(index, "MultiIndex"):
-        levels = map(dates_of_index, map(index.get_level_values, range(index.nlevels)))
+        levels = map(_of_index, map(index.get_level_values, range(index.nlevels)))
         found = [dates for dates in levels if dates is not None]
         return found[0] if len(found) == 1 else None
     values = _as_dates(index.infer_objects())
     if values is not None:
         return Dates(index.name, values)
-    if is_time(index.name, {}) and getattr(index.dtype, "kind", "") in "iuf":
+    if is_time(index.name, {}) and index.dtype.kind in "iuf":
         return Dates(index.name, index.to_numpy())
     return None
 

@@ -33,7 +33,7 @@ def read_feature_weights(weights: Any, columns: Columns) -> npt.NDArray[np.float
         values = _on_grid(weights, columns.field)
     elif is_pandas(weights, "Series") and not _are_in_order(weights, columns):
         raise ValueError(
-            "feature_weights is a Series whose index are not the columns of X, in their order; use "
+            "feature_weights is a Series whose index is not the columns of X, in their order; use "
             "feature_weights.loc[X.columns], or feature_weights.to_numpy() if it is in order."
         )
     else:
@@ -75,9 +75,11 @@ def _areas(word: str, columns: Columns) -> npt.NDArray[np.float64]:
             f'feature_weights="{AREA}" needs an xarray field with latitudes. For a table pass one '
             "weight per column."
         )
+    from ._field import are_latitudes
+
     field = columns.field
     degrees = np.concatenate([_latitudes(field, variable) for variable in field.variables])
-    wrong = np.flatnonzero(~(np.abs(degrees) <= 90 * (1 + 1e-6)))
+    wrong = np.flatnonzero(~are_latitudes(degrees))
     if wrong.size:
         raise ValueError(
             f'feature_weights="{AREA}" needs latitudes from -90 to 90 degrees, but that of '

@@ -140,8 +140,8 @@ class Field:
     def is_circle(self, dimension: Hashable) -> bool:
         """Whether a dimension has evenly spaced longitudes all around the globe."""
         for coordinate in self.coordinates:
-            if coordinate.name == dimension and _is_longitude(coordinate):
-                return goes_around(coordinate.values.astype(float))
+            if coordinate.name == dimension and _is_axis(coordinate, "lon"):
+                return goes_around(degrees_of(coordinate))
         return False
 
     def is_list_of_places(self, dimension: Hashable) -> bool:
@@ -149,7 +149,7 @@ class Field:
         return any(
             coordinate.dims == (dimension,)
             and coordinate.name != dimension
-            and _is_longitude(coordinate)
+            and _is_axis(coordinate, "lon")
             for coordinate in self.coordinates
         )
 
@@ -177,10 +177,6 @@ def goes_around(longitudes: npt.NDArray[np.float64]) -> bool:
     return bool(longitudes.size > 2 and any(even))
 
 
-def _is_longitude(coordinate: Coordinate) -> bool:
-    return _is_axis(coordinate, "lon")
-
-
 def _is_axis(coordinate: Coordinate, axis: str) -> bool:
     numbers = coordinate.values.dtype.kind in "iuf"
     return numbers and axis_of(coordinate.name, coordinate.attrs) == axis
@@ -199,6 +195,11 @@ def degrees_of(coordinate: Any) -> npt.NDArray[np.float64]:
     values = coordinate.values.astype(np.float64)
     radians = str(coordinate.attrs.get("units", "")).lower().startswith("rad")
     return np.asarray(np.rad2deg(values) if radians else values)
+
+
+def are_latitudes(degrees: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Which numbers can be latitudes, up to rounding in single precision."""
+    return np.asarray(np.abs(degrees) <= 90 * (1 + 1e-6))
 
 
 def on_cells(

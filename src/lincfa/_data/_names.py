@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +57,11 @@ def with_sign(name: str, sign: int) -> str:
     return name if sign > 0 else f"{_MINUS}{name}"
 
 
+def shifted_name(name: Any, shift: Literal["lag", "lead"], steps: int) -> str:
+    """Name the values of a variable so many steps earlier or later: ``sst lag 1``."""
+    return f"{name} {shift} {steps}"
+
+
 def reduced_names(
     names: Names,
     groups: Sequence[npt.NDArray[np.intp]],
@@ -74,8 +79,8 @@ def reduced_names(
     result = np.empty(len(groups), dtype=object)
     singles_first = sorted(range(len(groups)), key=lambda number: len(groups[number]) > 1)
     for number in singles_first:
-        plain = places[number] if places else ""
-        plain = name = plain or group_name(names, groups[number], signs)
+        place = places[number] if places else ""
+        plain = name = place or group_name(names, groups[number], signs)
         if plain in taken:
             # Starting from the last number given keeps many equal names from costing a square.
             for k in count(taken[plain] + 1):

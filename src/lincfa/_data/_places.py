@@ -8,7 +8,9 @@ west to east, so that west is the larger number where it crosses the date line.
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import repeat
+from math import isnan
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,7 @@ from ._field import (
     Coordinate,
     Field,
     Variable,
+    are_latitudes,
     coordinate_of,
     degrees_of,
     goes_around,
@@ -29,6 +32,7 @@ from ._names import group_name
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
+_Ends: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 _WIDEST_GAP = 10.0
 """Degrees of longitude up to which scattered cells still go all around the globe."""
@@ -89,22 +93,18 @@ class Places:
 def find_places(field: Field, groups: Sequence[IndexArray]) -> Places | None:
     """Find where groups of cells are; None if no cells have latitudes and longitudes."""
     found = {name: np.full(len(groups), np.nan) for name in SUMMARISED}
-    centres = [""] * len(groups)
+    centres = np.full(len(groups), "", dtype=object)
     for grid in _grids(field):
         numbers, members, starts = grid.own(groups)
         if not numbers.size:
             continue
-        lat, lon, area = grid.lat[members], grid.lon[members], grid.area[members]
-        south, north = np.minimum.reduceat(lat, starts), np.maximum.reduceat(lat, starts)
-        west, east = longitude_extents(lon, starts, grid.widest_gap)
-        weights = np.where(np.isnan(area), 1.0, area)
-        centre = mean_places(lat, lon, weights, starts, around=east - west == 360)
-        area = grid.areas(members, starts)
-        parts = (*centre, south, north, west, east, area)
+        south, north, west, east = grid.extents(members, starts)
+        lat, lon = grid.centres(members, starts, around=east - west == 360)
+        parts = (lat, lon, south, north, west, east, grid.areas(members, starts))
         for name, values in zip(SUMMARISED, parts, strict=True):
             found[name][numbers] = values
-        for number, text in zip(numbers.tolist(), _points(*centre, grid.decimals), strict=True):
-            centres[number] = text
+        decimals = [max(1, count) for count in grid.decimals]
+        centres[numbers] = _written((lat, lat), (lon, lon), decimals)
     return Places(**found, centres=tuple(centres)) if any(centres) else None
 
 
@@ -122,7 +122,8 @@ def place_names(
             continue
         own_signs = signs[grid.first : grid.first + grid.lat.size]
         if grid.stations is None:
-            places = _extents(grid, members, starts)
+            south, north, west, east = grid.extents(members, starts)
+            places = _written((south, north), (west, east), grid.decimals)
             flipped = np.add.reduceat((own_signs[members] < 0).astype(np.intp), starts)
             sizes = np.diff(starts, append=members.size)
             for k in np.flatnonzero(flipped).tolist():
@@ -151,15 +152,13 @@ class _Axis:
 
     def names(self, members: IndexArray, starts: IndexArray) -> list[str]:
         """Name the values of groups: ``lag 2``, ``500–850 hPa``."""
-        ranks = self.ranks[members]
-        pairs = _pairs(np.minimum.reduceat(ranks, starts), np.maximum.reduceat(ranks, starts))
-        named = {}
-        for low, high in set(pairs):
-            ends = dict.fromkeys((self.labels[low], self.labels[high]))
-            words = [str(self.name), "–".join(ends), self.units]
-            first = int(self.units.lower() in _VERTICAL)
-            named[low, high] = " ".join(filter(None, words[first:]))
-        return [named[pair] for pair in pairs]
+        name = "" if self.units.lower() in _VERTICAL else str(self.name)
+        ends = (end.tolist() for end in _ends(self.ranks[members], starts))
+        found = []
+        for low, high in zip(*ends, strict=True):
+            values = "–".join(dict.fromkeys((self.labels[low], self.labels[high])))
+            found.append(" ".join(filter(None, [name, values, self.units])))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,15 +185,41 @@ class _Grid:
         sizes = np.array([len(group) for group in own], dtype=np.intp)
         return numbers, members, np.cumsum(sizes) - sizes
 
+    def extents(self, members: IndexArray, starts: IndexArray) -> tuple[FloatArray, ...]:
+        """Return the south, north, west and east of each group."""
+        columns = longitude_extents(self.lon[members], starts, self.widest_gap)
+        return *_ends(self.lat[members], starts), *columns
+
+    def centres(
+        self, members: IndexArray, starts: IndexArray, around: npt.NDArray[np.bool_]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the mean latitude and the mean direction in longitude, weighted by the areas.
+
+        The latitude is within that of the cells, as that of the mean on the sphere is not. There is
+        no longitude for groups that go all ``around`` the globe, or lie evenly on both sides of a
+        pole.
+        """
+        lat, lon, area = self.lat[members], self.lon[members], self.area[members]
+        weights = np.where(np.isnan(area), 1.0, area)
+        turn = np.exp(1j * np.deg2rad(lon)) * np.cos(np.deg2rad(lat))
+        total, degrees, direction = (
+            np.add.reduceat(weights * part, starts) for part in (np.ones_like(lat), lat, turn)
+        )
+        known = ~around & (np.abs(direction) > 1e-9 * total)
+        centre = np.where(known, np.rad2deg(np.angle(direction)), np.nan)
+        single = np.diff(starts, append=lat.size) == 1  # as they are, without rounding
+        return (
+            np.where(single, lat[starts], degrees / total),
+            _wrapped(np.where(single, lon[starts], centre)),
+        )
+
     def areas(self, members: IndexArray, starts: IndexArray) -> FloatArray:
         """Return the area of each group, in which a place counts once at all levels and lags."""
         numbers = np.repeat(np.arange(starts.size), np.diff(starts, append=members.size))
-        area = self.area[members]
-        if self.others:
-            count = int(self.positions.max(initial=0)) + 1
-            _, once = np.unique(numbers * count + self.positions[members], return_index=True)
-            numbers, area = numbers[once], area[once]
-        return np.asarray(np.bincount(numbers, area, starts.size), dtype=np.float64)
+        count = int(self.positions.max(initial=0)) + 1
+        _, once = np.unique(numbers * count + self.positions[members], return_index=True)
+        areas = self.area[members[once]]
+        return np.asarray(np.bincount(numbers[once], areas, starts.size), dtype=np.float64)
 
 
 def _grids(field: Field) -> Iterator[_Grid]:
@@ -204,11 +229,9 @@ def _grids(field: Field) -> Iterator[_Grid]:
         if lat is None or lon is None:
             continue
         rows, across = degrees_of(lat), degrees_of(lon)
-        lats, lons = (
-            on_cells(lat.dims, rows, field, variable),
-            on_cells(lon.dims, across, field, variable),
-        )
-        if not ((np.abs(lats) <= 90 * (1 + 1e-6)).all() and np.isfinite(lons).all()):
+        lats = on_cells(lat.dims, rows, field, variable)
+        lons = on_cells(lon.dims, across, field, variable)
+        if not (are_latitudes(lats).all() and np.isfinite(lons).all()):
             continue  # whatever they are, they are not degrees
         area, decimals = np.full(lats.size, np.nan), (_DECIMALS_OF_SCATTERED,) * 2
         if max(rows.ndim, across.ndim) < 2 and lat.dims != lon.dims:
@@ -269,7 +292,12 @@ def _station_names(
     return None
 
 
-# Arithmetic on the sphere
+# Arithmetic on the sphere. Groups begin at ``starts``.
+
+
+def _ends(values: npt.NDArray[Any], starts: IndexArray) -> _Ends:
+    """Return the smallest and the largest value of each group."""
+    return np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
 
 
 def longitude_extents(
@@ -277,8 +305,8 @@ def longitude_extents(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the western and eastern ends of the shortest arcs that hold all longitudes of a group.
 
-    Groups begin at ``starts``. They go all around, from −180 to 180, where no two neighbours in
-    longitude are further apart than ``widest_gap``.
+    Groups go all around, from −180 to 180, where no two neighbours in longitude are further apart
+    than ``widest_gap``.
     """
     numbers = np.repeat(np.arange(starts.size), np.diff(starts, append=lon.size))
     order = np.lexsort((lon % 360, numbers))
@@ -302,31 +330,6 @@ def _wrapped(lon: FloatArray) -> FloatArray:
     """Return longitudes above −180 and up to 180; those that are so already as they are."""
     inside = (lon > -180) & (lon <= 180)
     return np.asarray(np.where(inside, lon, 180 - (180 - lon) % 360))
-
-
-def mean_places(
-    lat: FloatArray,
-    lon: FloatArray,
-    weights: FloatArray,
-    starts: IndexArray,
-    around: npt.NDArray[np.bool_],
-) -> tuple[FloatArray, FloatArray]:
-    """Return the weighted mean latitude and the mean direction in longitude, group by group.
-
-    The latitude is within that of the cells, as that of the mean on the sphere is not. There is no
-    longitude for groups that go all ``around`` the globe, or lie evenly on both sides of a pole.
-    """
-    turn = np.exp(1j * np.deg2rad(lon)) * np.cos(np.deg2rad(lat))
-    total, degrees, direction = (
-        np.add.reduceat(weights * part, starts) for part in (np.ones_like(lat), lat, turn)
-    )
-    known = ~around & (np.abs(direction) > 1e-9 * total)
-    centre = np.where(known, np.rad2deg(np.angle(direction)), np.nan)
-    single = np.diff(starts, append=lat.size) == 1  # as they are, without rounding
-    return (
-        np.where(single, lat[starts], degrees / total),
-        _wrapped(np.where(single, lon[starts], centre)),
-    )
 
 
 def cell_areas(lat: FloatArray, lon: FloatArray) -> FloatArray:
@@ -374,36 +377,22 @@ def _decimals(values: FloatArray) -> int:
     return _MOST_DECIMALS
 
 
-def _pairs(low: npt.NDArray[Any], high: npt.NDArray[Any]) -> list[tuple[Any, Any]]:
-    return list(zip(low.tolist(), high.tolist(), strict=True))
-
-
-def _extents(grid: _Grid, members: IndexArray, starts: IndexArray) -> list[str]:
-    """Write the extents of groups: ``5°S–5°N 170–120°W``."""
-    lat, lon = grid.lat[members], grid.lon[members]
-    rows = np.minimum.reduceat(lat, starts), np.maximum.reduceat(lat, starts)
-    columns = longitude_extents(lon, starts, grid.widest_gap)
+def _written(rows: _Ends, columns: _Ends, decimals: Sequence[int]) -> list[str]:
+    """Write the extents of groups, ``5°S–5°N 170–120°W``, without longitudes that are NaN."""
     written = []
-    for ends, sides, count in zip((rows, columns), ("SN", "WE"), grid.decimals, strict=True):
-        low, high = (np.round(end, count) for end in ends)
-        pairs = _pairs(low, high)
-        named = {pair: degrees_between(*pair, sides) for pair in set(pairs)}
-        written.append([named[pair] for pair in pairs])
-    return [f"{down} {across}" for down, across in zip(*written, strict=True)]
-
-
-def _points(lat: FloatArray, lon: FloatArray, decimals: tuple[int, int]) -> list[str]:
-    """Write centres: ``2.5°S 145°W``, or a latitude alone."""
-    written = []
-    for values, sides, count in zip((lat, lon), ("SN", "WE"), decimals, strict=True):
-        degrees = np.round(values, max(1, count)).tolist()
-        named = {each: degrees_between(each, each, sides) for each in set(degrees) if each == each}
-        written.append([f" {named.get(each, '')}".rstrip() for each in degrees])
-    return [f"{down}{across}".lstrip() for down, across in zip(*written, strict=True)]
+    for ends, sides, count in zip((rows, columns), ("SN", "WE"), decimals, strict=True):
+        low, high = (np.round(end, count).tolist() for end in ends)
+        written.append(map(degrees_between, low, high, repeat(sides)))
+    return [" ".join(words).rstrip() for words in zip(*written, strict=True)]
 
 
 def degrees_between(low: float, high: float, sides: str) -> str:
-    """Write degrees from one to another: ``5°S–5°N``, ``20–30°N``, or ``45°N`` for a single one."""
+    """Write degrees from one to another: ``5°S–5°N``, ``20–30°N``, or ``45°N`` for a single one.
+
+    Nothing for NaN.
+    """
+    if isnan(low):
+        return ""
     if high - low == 360:
         return "all longitudes"
     first, last = (

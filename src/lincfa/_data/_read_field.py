@@ -105,7 +105,7 @@ def _length(y: Any) -> int | None:
 def _check_not_own_variable(y: Any, X: Any) -> None:
     """Raise for a target that is a variable of the Dataset, and so a feature as well."""
     # Dask arrays are not computed: they are the same if their graphs have the same name.
-    if is_dataset(X) and (is_pandas(y, "DataFrame") or (is_field(y) and is_dataset(y))):
+    if is_dataset(X) and (is_pandas(y, "DataFrame") or is_dataset(y)):
         for name, column in y.items():
             if name in X.data_vars:
                 _check_not_own_variable(column, X)
@@ -303,8 +303,8 @@ def check_same_cells(field: Field, X: Any) -> None:
                 )
     for variable in field.variables:
         what = f"The variable {variable.name!r}" if field.is_dataset else "The field"
-        sizes = dict(zip(field.cell_dims(variable), variable.shape, strict=True))
-        _check_variable(variable, found[variable.name] if field.is_dataset else X, sizes, what)
+        array = found[variable.name] if field.is_dataset else X
+        _check_variable(variable, array, field.cell_sizes(variable), what)
     for coordinate in field.coordinates:
         if coordinate.dims and coordinate.name in X.coords:
             _check_coordinate(coordinate, X.coords[coordinate.name])

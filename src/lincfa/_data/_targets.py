@@ -115,7 +115,7 @@ def read_targets(
 
     ``known`` are those of earlier chunks, ``classes`` all labels that there may be.
     """
-    names = names_of_targets(y) if is_frame(y) or (is_field(y) and is_dataset(y)) else None
+    names = names_of_targets(y) if is_frame(y) or is_dataset(y) else None
     if names is not None and len(names) == 1:
         y = y[names[0]]
         values, _ = _opened(y)
@@ -143,15 +143,19 @@ def read_targets(
 
 def with_title(targets: Targets, y: Any) -> Targets:
     """Add what a single target is called, and its unit, as far as its container says so."""
-    table = is_frame(y) and getattr(y, "ndim", 2) == 2  # a Series of dask has columns too
-    if table or (is_field(y) and is_dataset(y)):
-        names = list(y.columns if table else y.data_vars)
-        y = y[names[0]] if len(names) == 1 else None
-    name, attrs = None, dict[Any, Any]()
-    if targets.size == 1 and (is_field(y) or hasattr(y, "to_frame")):  # or a Series
-        name, attrs = y.name, getattr(y, "attrs", {})
+    if targets.size > 1:
+        return targets
+    if is_dataset(y):
+        (y,) = y.data_vars.values()
+    elif is_frame(y) and getattr(y, "ndim", 2) == 2:  # a Series of dask has columns too
+        y = y[y.columns[0]]
+    if not (is_field(y) or hasattr(y, "to_frame")):  # nor a Series
+        return targets
+    attrs = getattr(y, "attrs", {})
     kept = {key: str(attrs[key]) for key in ("units", "long_name") if key in attrs}
-    return replace(targets, title=(name or None) if isinstance(name, str) else None, attrs=kept)
+    return replace(
+        targets, title=y.name if y.name and isinstance(y.name, str) else None, attrs=kept
+    )
 
 
 def _opened(y: Any) -> tuple[Any, Names | None]:

@@ -91,13 +91,13 @@ class Training(FeatureTable):
         if weights is not None:
             rows = rows[weights[rows] > 0]
             weights = weights[rows]
-        return Training(
+        samples, dates = self.samples, self.dates
+        return replace(
+            self,
             values=self.values[rows],
-            columns=self.columns,
-            dates=None if self.dates is None else self.dates.take(rows),
-            missing=self.missing,
+            samples=None if samples is None else replace(samples, values=samples.values[rows]),
+            dates=None if dates is None else dates.take(rows),
             y=self.y[rows],
-            targets=self.targets,
             weights=weights,
         )
 
@@ -115,19 +115,8 @@ class Training(FeatureTable):
         """Leave out the rows without weight."""
         if self.weights is None or self.weights.all():
             return self
-        samples = self.samples
-        counted = self.weights > 0
-        if samples is not None:
-            samples = replace(samples, values=samples.values[counted])
-        weights = self.weights[counted]
-        return replace(
-            self,
-            values=self.values[counted],
-            samples=samples,
-            dates=None if self.dates is None else self.dates.take(counted),
-            y=self.y[counted],
-            weights=None if (weights == 1).all() else weights,
-        )
+        counted = self.take(np.flatnonzero(self.weights))
+        return replace(counted, weights=None) if np.all(counted.weights == 1) else counted
 
 
 def read_training(

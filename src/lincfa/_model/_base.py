@@ -407,7 +407,7 @@ class GroupModel(AnyContainer, GroupMeans):
         )
 
     def _choice_in_words(self) -> tuple[str, ...]:
-        """What a search chose, and whether it leaves many groups."""
+        """What a search chose, a line each; nothing without a search."""
         return ()
 
     def _standardized_weights(self) -> FloatArray | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.metadata import PackageNotFoundError, metadata
-from math import floor, log10
+from math import floor, isnan, log10
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -94,7 +94,7 @@ def digits(value: float, count: int = 3) -> str:
 
 def square_kilometres(area: float) -> str:
     """Format an area with three digits, from a million on in millions; nothing for NaN."""
-    if area != area:
+    if isnan(area):
         return ""
     area = float(f"{area:.3g}")
     return f"{digits(area / 1e6)} M" if area >= 1e6 else f"{area:.10g}"

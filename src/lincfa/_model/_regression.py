@@ -80,10 +80,12 @@ class Decomposition:
         rank = int((s > s.max(initial=0.0) * X.shape[1] * precision).sum())
         return cls(center, target_center, s[:rank], Vt[:rank].T, U[:, :rank].T @ y)
 
-    def coefficients(self, penalties: Sequence[float], rescaled: bool = False) -> FloatArray:
+    def coefficients(
+        self, penalties: Sequence[float], rescaled: bool | Sequence[bool] = False
+    ) -> FloatArray:
         """Coefficients for each penalty, of shape (n_features, n_penalties), or (…, n_targets).
 
-        If they are ``rescaled``, those of a target are multiplied by what fits it best.
+        Where they are ``rescaled``, those of a target are multiplied by what fits it best.
         """
         largest = self.singular.max(initial=0.0) or 1.0
         ratios = self.singular[:, None] / largest
@@ -91,7 +93,9 @@ class Decomposition:
         shrunk = ratios / (squares + np.asarray(penalties) * squares.sum())
         loadings = self.loadings[:, None] / largest
         found = np.tensordot(self.directions, (shrunk.T * loadings.T).T, 1)
-        return found * self._fitting(ratios * shrunk) if rescaled else found
+        if not np.any(rescaled):
+            return found
+        return found * np.where(rescaled, self._fitting(ratios * shrunk).T, 1.0).T
 
     def _fitting(self, kept: FloatArray) -> FloatArray:
         """Return by what shrunken predictions are multiplied to fit the targets best.
@@ -200,8 +204,8 @@ def scale_of_areas(
 ) -> FloatArray:
     """Return by what the means of areas are multiplied, to penalise them as their cells would be.
 
-    A mean stands for all its cells, by their weights in it. Where the cells were divided by their
-    ``scale``, those that vary more stand for more again, relative to their block: a variable.
+    A mean counts for all its cells, by their weights in it. Where the cells were divided by their
+    ``scale``, each counts by its variance, relative to the mean variance of its block (a variable).
     """
     grouped = labels >= 0
     labels, weights = labels[grouped], weights[grouped]

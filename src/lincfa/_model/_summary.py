@@ -1,5 +1,6 @@
 """A readable table of the groups of a fitted model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,7 +10,7 @@ import numpy.typing as npt
 from .._data._frames import frame_of
 from .._data._names import shown
 from ..theory._arrays import FloatArray
-from ._display import Table, decimals, digits, square_kilometres
+from ._display import Table, count, decimals, digits, square_kilometres
 
 if TYPE_CHECKING:  # a model of a table loads nothing of fields
     from .._data._places import Places
@@ -40,20 +41,20 @@ HARDLY_RELATED, OPPOSITE = "hardly related", "opposite"
 
 def scale_of_means(
     labels: npt.NDArray[np.intp],
-    factors: FloatArray,
+    scales: FloatArray,
     weights: FloatArray,
     mean_correlation: FloatArray,
     target_correlation: FloatArray,
     correlation_of_means: FloatArray,
 ) -> FloatArray:
-    """Standard deviation of each group's weighted mean, of members with standard deviations.
+    """Standard deviation of the weighted mean of each group.
 
-    These are the ``factors``, negative where a member is flipped. Correlations are those within
-    each group, and those of the features and of the means with each target.
+    ``scales`` are the standard deviations of the features, negative where a feature is flipped.
+    Correlations are the mean within each group, and those of features and means with each target.
     """
     grouped = labels >= 0
     labels, weights = labels[grouped], weights[grouped]
-    factors = weights * factors[grouped]
+    factors = weights * scales[grouped]
     total = np.bincount(labels, weights)
     # A mean varies by its covariance with a target over its correlation with it. Of several targets
     # the one that it is most correlated with loses the fewest digits.
@@ -277,28 +278,24 @@ class Summary:
     def headline(self) -> str:
         """The reduction in one line."""
         constant = f", {self.n_constant} constant left out" if self.n_constant else ""
-        features = "feature" if self.n_features == 1 else "features"
-        groups = "group" if self.n_groups == 1 else "groups"
         apart = f", in {self.n_components} parts that stay apart" if self.n_components > 1 else ""
-        return f"{self.n_features} {features} → {self.n_groups} {groups}{apart}{constant}"
+        reduced = f"{count(self.n_features, 'feature')} → {count(self.n_groups, 'group')}"
+        return f"{reduced}{apart}{constant}"
 
     def table(self, limit: int = 20, *, options: bool = False) -> Table:
         """Return the largest groups as a table, with notes; ``options`` as in flag_words."""
         order = np.argsort(-self.sizes, kind="stable")[:limit]
         bound, opposes = np.where(self.min_is_exact, "", "≤ "), self.opposes
-        places, of_places = self.places, ["centre", "km²"]
-        if places is None:
-            of_places = []
-        elif np.isnan(places.area_km2).all():  # as of stations
-            of_places = ["centre"]
+        of_places: dict[str, Sequence[str]] = {}
+        if self.places is not None:
+            areas = [square_kilometres(area) for area in self.places.area_km2.tolist()]
+            of_places = {"centre": self.places.centres} | ({"km²": areas} if any(areas) else {})
         rows = []
         for number in order.tolist():
             index, target = self._largest(self.target_correlation, number)
-            row = [shown(self.names[number])]
-            if places is not None:
-                area = square_kilometres(places.area_km2[number])
-                row += [places.centres[number], area][: len(of_places)]
-            row += [
+            row = [
+                shown(self.names[number]),
+                *(column[number] for column in of_places.values()),
                 str(self.sizes[number]),
                 _decimals(self.mean_correlation[number], RELATED),
                 bound[number] + _decimals(self.min_correlation[number], -RELATED),
@@ -314,8 +311,7 @@ class Summary:
         more = self.n_groups - limit
         notes = []
         if more > 0:
-            groups = "group" if more == 1 else "groups"
-            notes.append(f"… and {more} more {groups}, none of them larger")
+            notes.append(f"… and {count(more, 'more group')}, none of them larger")
         notes += filter(None, [self.area_words(options)])
         notes += [f"{'' if k else '? '}{words}" for k, words in enumerate(self.flag_words(options))]
         if self.n_cancelling:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._data._checks import check_total_weight, computed, is_dask, is_field
 from .._data._connectivity import read_structure
 from .._data._feature_weights import read_feature_weights
-from .._data._targets import Kind
+from .._data._targets import Kind, Targets
 from .._data._training import FeatureTable, Training, read_training
 from .._grouping import PATHS
 from .._grouping._constraint import Constraint
@@ -37,7 +37,6 @@ from ..theory._arrays import FloatArray
 from ._choice import choose, tabulate
 from ._folds import (
     Candidates,
-    RidgeScorer,
     Scorer,
     fit_weighted,
     folds_in_words,
@@ -110,11 +109,14 @@ class GroupSearch(GroupModel):
 
     @abstractmethod
     def _scorer(self, penalties: list[float], scale: FloatArray, areas: bool) -> Scorer:
-        """Return what scores the models on the reduced features of a fold; ``areas`` if on maps."""
+        """Return what scores the models on the reduced features of a fold.
+
+        ``scale`` is that of the targets; ``areas`` is true where groups are areas of a map.
+        """
 
     @abstractmethod
-    def _final(self) -> Any:
-        """Return the model to fit to the reduced features, which shrinks as was chosen."""
+    def _final(self, constraint: Constraint) -> Any:
+        """Return the model to fit to the reduced features, with the shrinkage that was chosen."""
 
     def _ways(self, strategies: list[str], correlations: list[Any]) -> list[tuple[str, Any]]:
         """Strategies and smallest correlations to try together."""
@@ -154,7 +156,6 @@ class GroupSearch(GroupModel):
             self.signed,
             read_feature_weights(self.feature_weights, self._columns),
             self.units,
-            isinstance(scorer, RidgeScorer) and scorer.areas,
         )
         limit = None
         if self.max_share is not None:
@@ -190,7 +191,7 @@ class GroupSearch(GroupModel):
             reducer = reducer.cut(n_groups=max(limit, reducer._path().fewest_groups))
         self._adopt(reducer)
         reduced = computed(self._reduce_for_regression(self._read_new(X)))
-        self.estimator_ = fit_weighted(self._final(), reduced, outcomes)
+        self.estimator_ = fit_weighted(self._final(constraint), reduced, outcomes)
         return self
 
     def _adopt(self, reducer: LinCFA) -> None:
@@ -297,11 +298,10 @@ class GroupSearch(GroupModel):
             return values
         from .._data._write_field import PREDICTION, along
 
-        # Probabilities and the like are not in the unit of the target.
-        named, targets = method == "predict", self._targets
-        name, attrs = (targets.title or PREDICTION if named else PREDICTION), targets.attrs
-        columns = self._names_of_columns()
-        return along(self.field_, X, values, name, columns, attrs if named else {})
+        # Probabilities and the like have neither the name nor the unit of the target.
+        targets = self._targets if method == "predict" else Targets()
+        name = targets.title or PREDICTION
+        return along(self.field_, X, values, name, self._names_of_columns(), targets.attrs)
 
     def _names_of_columns(self) -> tuple[str, list[Any]]:
         """What the columns of a prediction are, and their names."""

@@ -211,7 +211,6 @@ class Candidates:
     signed: bool
     weights: FloatArray  # of the features in means
     units: str
-    as_cells: bool  # whether a mean is penalised as the cells that it is of
     # Up to which a path is followed at least; and which combinations are left out.
     most_groups: int | None = None
     left_out: frozenset[int] = frozenset()
@@ -304,6 +303,13 @@ class LogLoss(Scoring):
         return float(np.average(np.maximum(logs, _LEAST_LOG), weights=test.weights))
 
 
+class Shrinkage(NamedTuple):
+    """How the weights of a regression are shrunk."""
+
+    penalty: float | None  # None of a model without one
+    rescaled: bool = False
+
+
 class Scorer(Protocol):
     """Scores models on the reduced features of a fold."""
 
@@ -312,8 +318,8 @@ class Scorer(Protocol):
         """What is averaged."""
 
     @property
-    def shrinkages(self) -> "Sequence[Shrinkage]":
-        """How weights are shrunk, one after the other."""
+    def shrinkages(self) -> Sequence[Shrinkage]:
+        """Ways to shrink the weights that are compared."""
 
     @property
     def model(self) -> Any:
@@ -325,20 +331,13 @@ class Scorer(Protocol):
         """Fit to some samples and score others: one score per shrinkage."""
 
 
-class Shrinkage(NamedTuple):
-    """How the weights of a regression are shrunk."""
-
-    penalty: float | None  # None of a model without one
-    rescaled: bool = False
-
-
 @dataclass(frozen=True)
 class RidgeScorer:
     """Scores of ridge regressions on the reduced features, one per shrinkage."""
 
     penalties: Sequence[float]
     scoring: Scoring
-    areas: bool  # where each penalty is tried with rescaled weights too
+    areas: bool  # which are penalised as their cells, and tried with rescaled weights too
     model: Any = field(default_factory=RidgeRegression)
 
     @property
@@ -350,10 +349,7 @@ class RidgeScorer:
         self, train: Scored, test: Scored, X: npt.NDArray[Any], X_test: npt.NDArray[Any]
     ) -> FloatArray:
         fitted = Decomposition.of(X, train.y, train.weights)
-        coef = fitted.coefficients(self.penalties)
-        if self.areas:
-            again = [penalty for penalty in self.penalties if penalty]
-            coef = np.concatenate([coef, fitted.coefficients(again, rescaled=True)], axis=1)
+        coef = fitted.coefficients(*zip(*self.shrinkages, strict=True))
         intercepts = fitted.target_center - np.tensordot(fitted.center, coef, 1)
         if isinstance(self.scoring, TruncatedR2):
             predicted = np.tensordot(X_test.astype(np.float64, copy=False), coef, 1) + intercepts
@@ -426,12 +422,14 @@ Parts: TypeAlias = Iterator[tuple[IndexArray, IndexArray]]
 def splits(
     cv: Any, X: Any, outcomes: Outcomes, groups: Any, dates: Dates | None
 ) -> tuple[Any, Parts]:
-    """Return what divides samples into folds, and the parts: blocks of dates, if they have dates.
+    """Return what divides the samples into folds, and the parts of each fold.
 
-    Blocks are those of the groups, if there are any.
+    Blocks are of consecutive ``groups`` if these are given, or else of consecutive dates.
     """
     n, targets, groups = len(outcomes.y), outcomes.targets, computed(groups)
-    classes, samples = targets.classes is not None, _counted(outcomes)
+    check_consistent_length(outcomes.y, groups)
+    classes, weights = targets.classes is not None, outcomes.weights
+    samples = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
     if groups is None and dates is not None and (cv is None or isinstance(cv, BlockKFold)):
         groups = dates.ranks
     if cv is not None:
@@ -439,7 +437,6 @@ def splits(
     elif n < MIN_SAMPLES + 2:
         raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
     elif dates is not None:
-        check_consistent_length(outcomes.y, groups)
         splitter = ordered_folds(np.unique(np.asarray(groups)[samples]).size)
     elif classes:
         splitter = stratified_folds(targets.codes(outcomes.y[samples]))
@@ -454,7 +451,6 @@ def _parts(splitter: Any, X: Any, outcomes: Outcomes, groups: Any, samples: Inde
     """Divide samples, and check that each part to learn from is enough."""
     targets = outcomes.targets
     if samples.size < len(outcomes.y):
-        check_consistent_length(outcomes.y, groups)
         X = samples  # of which blocks and classes need no more than the number
         groups = None if groups is None else np.asarray(groups)[samples]
     with warnings.catch_warnings():
@@ -473,12 +469,6 @@ def _parts(splitter: Any, X: Any, outcomes: Outcomes, groups: Any, samples: Inde
         yield train, test
 
 
-def _counted(outcomes: Outcomes) -> IndexArray:
-    """Return the samples that have weight."""
-    weights = outcomes.weights
-    return np.arange(len(outcomes.y)) if weights is None else np.flatnonzero(weights > 0)
-
-
 def check_classes_to_learn(
     codes: IndexArray, classes: npt.NDArray[Any], train: IndexArray, test: IndexArray
 ) -> None:
@@ -493,7 +483,7 @@ def check_classes_to_learn(
 
 
 def ordered_folds(n_dates: int, gap: int = 0) -> BlockKFold:
-    """Five blocks of consecutive dates, of few dates twice."""
+    """Five blocks of consecutive dates; few dates are divided twice."""
     repeats = min(2, _repeats(n_dates))
     return BlockKFold(max(2, min(_SPLITS, n_dates)), gap=gap, n_repeats=repeats)
 
@@ -538,7 +528,7 @@ def score_folds(
     candidates: Candidates,
     score: Scorer,
     samples: Samples,
-    parts: Iterable[tuple[IndexArray, IndexArray]],
+    parts: Parts,
     n_jobs: int | None,
     verbose: int,
 ) -> list[FoldScores]:
@@ -581,6 +571,7 @@ def _score_combinations(
         raise ValueError("every column of X is constant; use fewer folds.")
     standard = candidates.units == "standardized"
     mean, scale = (statistics.mean, statistics.scale) if standard else (None, None)
+    as_cells = isinstance(score, RidgeScorer) and score.areas
     places: dict[bytes, int] = {}
     which, counts, centers, scales = [], [], [], []
 
@@ -598,9 +589,8 @@ def _score_combinations(
             if new:
                 center = np.zeros_like(statistics.mean) if standard else statistics.mean
                 centers.append(centers_of_means(center, *grouping))
-                given = grouping.labels, np.abs(grouping.factors), scale
-                blocks = candidates.constraint.blocks
-                scales.append(scale_of_areas(*given, blocks) if candidates.as_cells else None)
+                own = grouping.labels, candidates.weights, scale, candidates.constraint.blocks
+                scales.append(scale_of_areas(*own) if as_cells else None)
                 yield grouping
 
     scores = np.array(
@@ -622,7 +612,7 @@ def _score_combinations(
 def _prepared(
     reduced: npt.NDArray[Any], center: FloatArray, scale: FloatArray | None
 ) -> npt.NDArray[Any]:
-    """Replace missing means, as the chosen model will, and scale all; the type says how precise."""
+    """Replace missing means, as the chosen model will, and scale all, in the same precision."""
     missing = np.isnan(reduced)
     if missing.any():
         reduced = np.where(missing, center.astype(reduced.dtype), reduced)

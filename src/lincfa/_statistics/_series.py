@@ -67,7 +67,7 @@ def autocorrelation_pair(training: Training, varying: npt.NDArray[np.bool_]) -> 
 def count_effective(
     asked: float | str | None,
     statistics: Statistics,
-    training: "Training | ChunkedTraining | None" = None,
+    training: "Training | ChunkedTraining | None",
 ) -> float:
     """Return the number of samples that F counts with, as a parameter asks for it."""
     n = float(statistics.n_samples)

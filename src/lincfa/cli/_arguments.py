@@ -74,7 +74,7 @@ def add_data(
         parser.add_argument(
             "--target-file",
             metavar="FILE",
-            help="take the target from this file, in any of these formats, by the dates of both "
+            help="take the target from this file, in any of these formats, matched by date "
             "(default: from the data)",
         )
         parser.add_argument(
@@ -246,15 +246,15 @@ def add_time(parser: argparse.ArgumentParser, what: str) -> None:
         type=lag,
         default=[],
         metavar="K",
-        help="take features from so many steps before, such as 0 1 2; features of different lags "
-        "never merge (default: 0, the date itself)",
+        help="take features from this many steps before, such as 0 1 2; features of different "
+        "lags never merge (default: 0, the date itself)",
     )
     group.add_argument(
         "--lead",
         type=natural,
         default=0,
         metavar="N",
-        help="predict the target so many steps later (default: 0)",
+        help="predict the target this many steps later (default: 0)",
     )
 
 
@@ -300,14 +300,14 @@ def add_neighbours(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--stations",
         metavar="FILE",
-        help="table with the name, latitude and longitude of the columns, for --connectivity "
+        help="table with the name, latitude and longitude of each column, for --connectivity "
         "stations (default: coordinates of the field)",
     )
     parser.add_argument(
         "--radius-km",
         type=distance,
         metavar="R",
-        help="stations at most so far apart are neighbours",
+        help="stations at most this far apart are neighbours",
     )
 
 
@@ -355,8 +355,9 @@ def lag(text: str) -> int:
     try:
         return natural(text)
     except argparse.ArgumentTypeError as error:
-        hint = "separate lags by spaces" if "," in text else "the future is for --lead"
-        raise argparse.ArgumentTypeError(f"{error}; {hint}") from None
+        hint = "; separate lags by spaces" if "," in text else ""
+        hint = "; the future is for --lead" if text.startswith("-") else hint
+        raise argparse.ArgumentTypeError(f"{error}{hint}") from None
 
 
 def positive(text: str) -> int:

@@ -72,7 +72,7 @@ def add(commands: Any) -> None:
         type=arguments.positive,
         default=3,
         metavar="N",
-        help="number of times to split into folds (default: 3; once with --folds blocks)",
+        help="number of times to split into folds (default: 3; in blocks always once)",
     )
     parser.add_argument(
         "--seed", type=arguments.natural, default=0, help="seed of the folds (default: 0)"

@@ -67,8 +67,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"column {name!r} is to be explained and cannot be dropped")
     targets = select.read_targets(data, names, options.classes, terminal)
     needs_all = is_full or options.missing == "drop"
-    chosen = set(features)
-    gridded = [each for each in data.variables if not chosen.isdisjoint(each.columns)]
+    gridded = data.gridded(features)
     owners = {next((v.name for v in gridded if name in v.columns), name) for name in pair}
     if gridded and len(owners) > 1:
         terminal.note("the two belong to different variables, which lincfa reduce never merges")

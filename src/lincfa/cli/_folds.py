@@ -52,12 +52,14 @@ def folds_of(options: argparse.Namespace, data: DataFile, terminal: Terminal) ->
         if options.folds is None and len(parts) > 1:
             listed = " ".join(parts)
             terminal.note(
-                f"the columns {listed} count as features; --dates {listed} if they date the rows"
+                f"the columns {listed} count as features; if they are the dates of the rows, use "
+                f"--dates {listed}"
             )
         return Folds(False, 0, data.dates)
     if options.folds is None:
-        why = "are in time" if data.dates is None else f"have dates ({data.dates.name!r})"
+        how = "rows are held out in blocks of consecutive ones"
+        if data.dates is not None:
+            how = f"the rows have dates ({data.dates.name!r}), and are held out in blocks"
         beside = f", with a gap of {gap} on either side" if gap else ""
-        how = f"the rows {why}, and are held out in blocks{beside}"
-        terminal.note(f"{how}; --folds shuffled takes random ones")
+        terminal.note(f"{how}{beside}; --folds shuffled takes random ones")
     return Folds(True, gap, data.dates)

@@ -132,7 +132,8 @@ def run(options: argparse.Namespace) -> int:
     others = {"--groups": options.groups}
     if not options.no_report:
         others["--report"] = options.report
-    paths = output_paths(options, others)
+    inputs = [path for path in (options.target_file, options.stations) if path is not None]
+    paths = output_paths(options, others, inputs)
     where = arguments.scheduler_of(options)
     # The workers stop before what they may have written in part is removed.
     with replacing(list(paths.values())) as parts, computing(where, terminal) as step:
@@ -490,7 +491,7 @@ class _Outcome:
         field = self.reducer._columns.field
         variables = () if field is None else field.variables
         adjacent = "" if self.reducer.connectivity is None else "neighbouring "
-        kinds = ["variable"] * (len(variables) > 1) + ["lag"] * (len({*self.options.lags}) > 1)
+        kinds = ["variable"] * (len(variables) > 1) + ["lag"] * (len(self.options.lags) > 1)
         same = f" of the same {' and '.join(kinds)}" if kinds else ""
         if not adjacent and not same:
             return ""

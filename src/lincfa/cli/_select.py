@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -418,10 +418,10 @@ def rows_of_pair(data: DataFile, pair: Sequence[str], rows: Indices, terminal: T
 
 @dataclass(frozen=True)
 class RowSplit:
-    """Rows to learn from and rows held out, these in order of time, and how they were held out."""
+    """Rows to learn from and rows held out, and how they were held out."""
 
     train: Indices
-    test: Indices
+    test: Indices  # of blocks in order of time
     description: str
 
 
@@ -451,37 +451,31 @@ def split_rows(
         each = " of each class" if by_class else ""
         raise ValueError(f"{data.source}: --test {share:g} of {rows.size} rows{each} is no row")
     if folds.in_blocks:
+        how = "the last ones"
         train, test = folds.last(rows, count)
-        return _checked_split(data, RowSplit(train, test, "the last ones"), rows, share)
-    order = np.random.default_rng(options.seed).permutation(rows)
-    how = f"at random, seed {options.seed}"
-    if by_class:
-        codes = np.unique(targets.of(order), return_inverse=True)[1]
-        parts = [order[codes == k] for k in range(len(shares))]
-        pairs = list(zip(parts, shares, strict=True))
-        order = np.concatenate(
-            [p[: p.size - n] for p, n in pairs] + [p[p.size - n :] for p, n in pairs]
-        )
-        how = f"at random within each class, seed {options.seed}"
-    train, test = (np.sort(part) for part in np.split(order, [rows.size - count]))
-    return _checked_split(data, RowSplit(train, test, how), rows, share)
-
-
-def _checked_split(data: DataFile, split: RowSplit, rows: Indices, share: float) -> RowSplit:
-    """Return a split with a complete description; raise if too few rows are left to learn from."""
-    n_train, n_test = split.train.size, split.test.size
-    beside = rows.size - n_train - n_test
-    if n_train < _FEWEST:
+    else:
+        how = f"at random{' within each class' if by_class else ''}, seed {options.seed}"
+        order = np.random.default_rng(options.seed).permutation(rows)
+        if by_class:
+            codes = np.unique(targets.of(order), return_inverse=True)[1]
+            parts = [order[codes == k] for k in range(len(shares))]
+            pairs = list(zip(parts, shares, strict=True))
+            order = np.concatenate(
+                [p[: p.size - n] for p, n in pairs] + [p[p.size - n :] for p, n in pairs]
+            )
+        train, test = (np.sort(part) for part in np.split(order, [rows.size - count]))
+    beside = rows.size - train.size - test.size
+    if train.size < _FEWEST:
         raise ValueError(
-            f"{data.source}: {n_train} rows to learn from are too few; at least {_FEWEST} are "
+            f"{data.source}: {train.size} rows to learn from are too few; at least {_FEWEST} are "
             "needed"
-            + (f", besides the {n_test} held out (--test {share:g})" if n_test else "")
+            + (f", besides the {test.size} held out (--test {share:g})" if test.size else "")
             + (f" and the {beside} next to them (--gap)" if beside else "")
         )
-    description = f"{n_test} of {rows.size} rows, {split.description}" if n_test else "none"
+    description = f"{test.size} of {rows.size} rows, {how}" if test.size else "none"
     if beside:
         description += f", and {beside} next to them left out"
-    return replace(split, description=description)
+    return RowSplit(train, test, description)
 
 
 def require_variation(

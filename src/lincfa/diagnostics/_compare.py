@@ -100,6 +100,16 @@ class TrainingPart:
     weights: FloatArray | None = None  # of the features in means, for LinCFA and the search
 
     @property
+    def merging(self) -> dict[str, Any]:
+        """Parameters that LinCFA and the search share."""
+        return {
+            "connectivity": self.connectivity,
+            "blocks": self.feature_blocks,
+            "signed": self.signed,
+            "feature_weights": self.weights,
+        }
+
+    @property
     def folds(self) -> Any:
         """Folds by which a method chooses, blocks where samples are in time order."""
         if self.blocks is not None:
@@ -109,14 +119,7 @@ class TrainingPart:
 
 def _grouped(strategy: Any) -> Callable[[TrainingPart], Any]:
     return lambda part: make_pipeline(
-        LinCFA(
-            strategy=strategy,
-            connectivity=part.connectivity,
-            blocks=part.feature_blocks,
-            signed=part.signed,
-            feature_weights=part.weights,
-        ),
-        RidgeRegression(precision=part.precision),
+        LinCFA(strategy=strategy, **part.merging), RidgeRegression(precision=part.precision)
     )
 
 
@@ -130,14 +133,8 @@ METHODS: dict[str, Callable[[TrainingPart], Any]] = {
     "LinCFA centroid": _grouped("centroid"),
     "LinCFA agglomerative": _grouped("agglomerative"),
     "LinCFA joint": _grouped("joint"),
-    SEARCH: lambda part: LinCFACV(
-        strategies=part.strategies,
-        cv=part.blocks,  # by default the same folds as the others
-        connectivity=part.connectivity,
-        blocks=part.feature_blocks,
-        signed=part.signed,
-        feature_weights=part.weights,
-    ),
+    # By default it has the same folds as the others.
+    SEARCH: lambda part: LinCFACV(strategies=part.strategies, cv=part.blocks, **part.merging),
     ALL: _scaled(lambda part: RidgeRegression(precision=part.precision)),
     "ridge": _scaled(lambda part: ridge(part.folds)),
     "PCA": _scaled(lambda part: pca_regression(part.folds)),
@@ -149,23 +146,12 @@ METHODS: dict[str, Callable[[TrainingPart], Any]] = {
 
 CLASSIFIERS: dict[str, Callable[[TrainingPart], Any]] = {
     "LinCFA": lambda part: make_pipeline(
-        LinCFA(
-            connectivity=part.connectivity,
-            blocks=part.feature_blocks,
-            signed=part.signed,
-            feature_weights=part.weights,
-            target="classes",
-        ),
+        LinCFA(target="classes", **part.merging),
         StandardScaler(),
         logistic_regression(part.folds),
     ),
     "LinCFAClassifierCV": lambda part: LinCFAClassifierCV(
-        strategies=part.strategies,
-        cv=part.blocks,
-        connectivity=part.connectivity,
-        blocks=part.feature_blocks,
-        signed=part.signed,
-        feature_weights=part.weights,
+        strategies=part.strategies, cv=part.blocks, **part.merging
     ),
     LOGISTIC: _scaled(lambda part: logistic_regression(part.folds)),
     "PCA + LDA": _scaled(lambda part: pca_discriminant(part.n, part.D, part.folds)),
@@ -260,11 +246,11 @@ def compare(
     - ``"SLOPE"``: 20 penalties to choose from; only where ``sortedl1`` is installed.
 
     All choose by the same folds of the training part, five shuffled ones, repeated while there are
-    fewer than 200 held-out predictions, or five blocks if ``ordered``; and by squared
-    errors, of which LinCFACV truncates the largest, and of nearly equal choices takes the one with
-    the fewest groups. See :mod:`lincfa.baselines`. Of several targets each has its own penalty,
-    number of components or of clusters; the groups of LinCFA and the components of PLS are those of
-    all.
+    fewer than 200 held-out predictions, or five blocks if ``ordered``, twice with other blocks if
+    there are fewer than 200 dates; and by squared errors, of which LinCFACV truncates the largest,
+    and of nearly equal choices takes the one with the fewest groups. See :mod:`lincfa.baselines`.
+    Of several targets each has its own penalty, number of components or of clusters; the groups of
+    LinCFA and the components of PLS are those of all.
 
     Methods for classes are:
 
@@ -380,14 +366,15 @@ def compare(
     values, targets = training.values, training.targets
     classes = targets.classes is not None
     outcome = targets.codes(training.y) if classes else targets.as_given(training.y)
-    dates = training.dates
     if ordered is None:
-        ordered = dates is not None or isinstance(cv, BlockKFold)
+        ordered = training.dates is not None or isinstance(cv, BlockKFold)
     cv = _splitter(cv, n_repeats, ordered, targets, random_state)
-    if groups is not None and isinstance(cv, BlockKFold):
+    in_blocks = isinstance(cv, BlockKFold)
+    dates = training.dates if ordered or in_blocks else None
+    if in_blocks and groups is not None:
         dates = dates_of_groups(groups)
     places = np.arange(len(outcome)) if dates is None else dates.ranks
-    groups = places if isinstance(cv, BlockKFold) else groups
+    groups = places if in_blocks else groups
     folds = _folds(values, outcome, targets, cv, groups)
     n, D = max(len(train) for train, _ in folds), values.shape[1]
     names, notes = chosen_methods(methods, n, D, classes)
@@ -400,19 +387,19 @@ def compare(
         inner = "; the methods chose by such blocks of the rest" if ordered else ""
         notes.append(f"Folds: {words}{inner}.")
     notes += _about_neighbours(names, connectivity, training)
-    gap = cv.gap if isinstance(cv, BlockKFold) else 0
+    gap, precision = cv.gap if in_blocks else 0, precision_of(values)
     parts = [
         TrainingPart(
             len(train),
             D,
-            _blocks(places[train], gap) if ordered else None,
-            strategies,
-            structure["connectivity"],
-            structure["blocks"],
-            precision_of(values),
-            signed,
-            np.unique(outcome[train], return_inverse=True)[1] if classes else None,
-            weights,
+            blocks=_blocks(places[train], gap) if ordered else None,
+            strategies=strategies,
+            connectivity=structure["connectivity"],
+            feature_blocks=structure["blocks"],
+            precision=precision,
+            signed=signed,
+            codes=np.unique(outcome[train], return_inverse=True)[1] if classes else None,
+            weights=weights,
         )
         for train, _ in folds
     ]

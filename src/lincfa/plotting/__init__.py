@@ -28,7 +28,6 @@ from ._maps import draw_stability as draw_stability
 from ._maps import effects_on as effects_on
 from ._maps import figure_size as figure_size
 from ._maps import (
-    plot_coefficient_map,
     plot_effect_map,
     plot_map,
     plot_spectrum,
@@ -38,7 +37,6 @@ from ._svg import svg as svg
 
 # The others draw findings, for a report.
 __all__ = [
-    "plot_coefficient_map",
     "plot_coefficients",
     "plot_confusion",
     "plot_correlation",

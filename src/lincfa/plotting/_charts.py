@@ -1,7 +1,6 @@
 """Figures of coefficients, correlations, thresholds and scores."""
 
 from dataclasses import dataclass
-from datetime import date
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
@@ -126,20 +125,25 @@ def check_coefficients(model: Any, coef: Any, target: Any = None) -> tuple[Any, 
             raise ValueError("coef must be finite.")
     if given.shape == (1, reducer.n_groups_):  # the target was a matrix of one column
         given = given[0]
-    names = reducer.target_names_
-    if given.shape == (len(names), reducer.n_groups_) and len(names) > 1:
-        number = _number(names, target, reducer)
+    several = reducer._targets.size > 1
+    if several and given.shape == (reducer._targets.size, reducer.n_groups_):
+        number = _number(reducer, target)
         return reducer, given[number], name_of_target(reducer, number)
     if given.shape != (reducer.n_groups_,):
         raise ValueError(
             f"coef must have one coefficient per reduced feature, shape ({reducer.n_groups_},), "
             f"got {given.shape}."
         )
-    return reducer, given, name_of_target(reducer, 0)
+    if several and target is None:  # whose coefficients these are is not known
+        return reducer, given, ""
+    return reducer, given, name_of_target(reducer, _number(reducer, target))
 
 
-def _number(names: list[str], target: Any, reducer: Any) -> int:
-    """Return the number of a target that is given by name or number."""
+def _number(reducer: Any, target: Any) -> int:
+    """Return the number of a target that is given by name or number; of a single one 0."""
+    names: list[str] = reducer.target_names_
+    if len(names) == 1:
+        return 0
     noun = "targets" if reducer._targets.classes is None else "classes"
     listed = ", ".join(map(repr, names[:10])) + (", …" if len(names) > 10 else "")
     if target is None:
@@ -527,10 +531,11 @@ def plot_search(search: Any, *, ax: Any = None) -> Any:
     """Draw the scores of a fitted search against number of groups and penalty.
 
     On the left each way of merging with its best penalty, one line per strategy and smallest
-    correlation; on the right the penalties of the chosen one. Bars are one standard error, a ring
-    marks the choice, and hollow points have too many groups to be chosen without a penalty. Scores
-    so bad that they would flatten the others are arrows at the edge. With an ``estimator`` there
-    are no penalties, and one panel. What was left out of the search is not drawn.
+    correlation; on the right the penalties of the chosen one, with weights rescaled only if those
+    chosen are. Bars are one standard error, a ring marks the choice, and hollow points have too
+    many groups to be chosen without a penalty. Scores so bad that they would flatten the others are
+    arrows at the edge. With an ``estimator`` there are no penalties, and one panel. What was left
+    out of the search is not drawn.
 
     Parameters
     ----------
@@ -560,12 +565,10 @@ def plot_search(search: Any, *, ax: Any = None) -> Any:
         ax = figure.subplots(1, len(columns), sharey=True)
     panels = given_axes(ax, len(columns))
     score, eligible = results["mean_test_score"], results["eligible"]
-    same = np.array([], dtype=np.intp)
-    if len(columns) > 1:
-        all_ways = ways_of_merging(results)
-        rescaled = results.get("rescaled", np.zeros(score.size, np.bool_))
-        alike = [way == all_ways[best] for way in all_ways]
-        same = np.flatnonzero(np.array(alike) & (rescaled == rescaled[best]))
+    merging = ways_of_merging(results)
+    alike = np.array([way == merging[best] for way in merging])
+    rescaled = results.get("rescaled", np.zeros(score.size, np.bool_))
+    same = np.flatnonzero(alike & (rescaled == rescaled[best]))
     drawn = np.union1d(ways, same)
     errors = standard_errors(results)
     limits = score_limits(score[drawn], errors[drawn], score[best])
@@ -666,7 +669,7 @@ def plot_prediction(model: Any, X: Any, y: Any, *, target: Any = None, ax: Any =
     samples = open_test(model, X, y, ("X", "y"))
     if samples is None:
         raise ValueError("plot_prediction needs samples X and what was observed, y.")
-    number = _number(reducer.target_names_, target, reducer) if reducer._targets.size > 1 else 0
+    number = _number(reducer, target)
     name = name_of_target(reducer, number)
     predicted = np.reshape(model.estimator_.predict(samples.reduced(reducer)), (len(samples.y), -1))
     dates = samples.dates
@@ -750,8 +753,7 @@ def _draw_series(values: Predicted, dates: Dates, ax: "Axes") -> None:
         between = np.concatenate([x[:1], (x[1:] + x[:-1]) / 2, x[-1:]])
         changes = np.flatnonzero(np.diff(values.trained, prepend=False, append=False))
         for start, stop in changes.reshape(-1, 2):
-            shade: dict[str, Any] = {"color": GREY, "alpha": 0.2, "linewidth": 0}
-            span = ax.axvspan(between[start], between[stop], **shade)
+            span = ax.axvspan(between[start], between[stop], color=GREY, alpha=0.2, linewidth=0)
         entries += [(span, "training")] if changes.size else []
     legend_above(ax, entries)
     ax.margins(x=0.01)
@@ -773,7 +775,7 @@ def _on_axis(values: npt.NDArray[Any], ax: "Axes") -> FloatArray:
     from matplotlib import dates
     from matplotlib.ticker import MaxNLocator
 
-    if values.dtype.kind == "M" or (values.dtype.kind == "O" and isinstance(values[0], date)):
+    if values.dtype.kind == "M":
         kinds: Any = dates
         locator = kinds.AutoDateLocator(minticks=2, maxticks=_DATES)  # 3 finds none for 36 months
         ax.xaxis.set_major_locator(locator)

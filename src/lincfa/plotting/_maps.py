@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from .._data._checks import is_integer, real_numbers
 from .._data._field import Field
 from .._data._places import degrees_between
+from .._model._parameters import check_choice
 from ..report._inputs import field_of, fitted_reducer
 from ..report._maps import (
     CONSTANT,
@@ -59,8 +60,8 @@ if TYPE_CHECKING:
 
 _OUTSIDE = "#a8a8a8"  # cells left out: darker than single cells, while white is an effect of zero
 _OUTLINED = 150  # rows or columns, up to which groups have outlines
-_PALE = 12  # largest coefficient over the median, beyond which half of the cells look white
-_DEEP = 100  # largest coefficient over the end of the linear range: small ones stay pale
+_PALE = 12  # largest effect over the median, beyond which half of the cells look white
+_DEEP = 100  # largest effect over the end of the linear range: small ones stay pale
 _STEEPEST = 0.2  # cosine of a latitude, below which a map is not stretched further
 _LONGEST, _SHORTEST, _AROUND = 8.0, 3.0, 1.2  # inches: sides of a map, and margins
 _FLATTEST = 1.0  # inches: height of a map, at least
@@ -69,7 +70,6 @@ _FLAT = 1.0  # height over width, up to which a colour bar is below and panels a
 _STACKED = 3  # most panels one below the other
 _TITLE = 1.7  # height of a title and its margin over that of its letters
 _BAR = 0.7  # inches: height of a colour bar and its label
-_SIDES = ("right", "bottom")
 _BESIDE = 8  # letters from one tick of a colour bar to the next
 _LETTERS = 16, 48  # fewest and most in a line of a label: those that fit into a column
 # Degrees between ticks.
@@ -158,6 +158,7 @@ def plot_effect_map(
     model: Any,
     coef: Any = None,
     *,
+    per: Literal["area", "cell"] = "area",
     target: Any = None,
     variable: Any = None,
     select: Mapping[Any, Any] | None = None,
@@ -174,6 +175,12 @@ def plot_effect_map(
     mean with their sign flipped. With missing values the mean is that of a sample without any. All
     panels share one scale.
 
+    With ``per="cell"`` the colour of a cell is the change per standard deviation of the cell alone:
+    :meth:`~lincfa.LinCFA.expand_coefficients` times that standard deviation. Members share the
+    coefficient of their group, so that cells of large groups are pale, however large the effect of
+    the group. If a few values would make all others pale, the scale is logarithmic away from zero,
+    and its label says so.
+
     Parameters
     ----------
     model : LinCFA, LinCFACV or LinCFAClassifierCV
@@ -181,6 +188,8 @@ def plot_effect_map(
     coef : array of shape (n_groups_,) or (n_targets, n_groups_), default=None
         Coefficients of a linear model on the reduced features; None for those of the ``estimator_``
         of a search.
+    per : {"area", "cell"}, default="area"
+        Whether the effect is that of the mean of a group, or of a single cell.
     target : str or int, default=None
         Which of several targets or classes, by name or number; required if there are several.
     variable : str, default=None
@@ -218,74 +227,21 @@ def plot_effect_map(
     >>> np.unique(ax.collections[0].get_array().round(2)).tolist()  # two areas, of one row each
     [-0.84, 1.04]
     """
+    check_choice("per", per, ("area", "cell"))
     reducer, coef, name = check_coefficients(model, coef, target)
     field = _require_field(field_of(reducer), "plot_effect_map")
-    effects = effect_of_groups(reducer, coef, None)
-    values = effect_of_cells(reducer, effects)
+    if per == "area":
+        values = effect_of_cells(reducer, effect_of_groups(reducer, coef, None))
+    else:
+        values = effect_of_features(reducer, coef)
     chosen = {"signs": reducer.signs_, "variable": variable, "select": select}
     maps = choose_maps(field, reducer.labels_, values, **chosen)
-    changed = name_of_prediction(name, reducer._targets.classes is not None)
-    given: dict[str, Any] = {"effects": effects, "changed": changed, "colorbar": colorbar}
-    return _drawn(draw_effects, maps, ax, **given, legend=legend, **kwargs)
-
-
-def plot_coefficient_map(
-    model: Any,
-    coef: Any = None,
-    *,
-    target: Any = None,
-    variable: Any = None,
-    select: Mapping[Any, Any] | None = None,
-    colorbar: Any = True,
-    legend: Any = True,
-    ax: Any = None,
-    **kwargs: Any,
-) -> Any:
-    """Draw a map of the coefficients of the reduced features, expanded to the cells.
-
-    The colour of a cell is the change in the prediction per standard deviation of the cell: red
-    where it rises, blue where it falls, white at zero. That is
-    :meth:`~lincfa.LinCFA.expand_coefficients` times the standard deviation of the cell, so that
-    cells are comparable. Members share the coefficient of their group, so cells of large groups
-    have small values, however large the effect of the group, which :func:`plot_effect_map` draws;
-    if a few values would make all others pale, the scale is logarithmic away from zero, and its
-    label says so. All panels share one scale.
-
-    Parameters
-    ----------
-    model : LinCFA, LinCFACV or LinCFAClassifierCV
-        Fitted to an xarray field.
-    coef : array of shape (n_groups_,) or (n_targets, n_groups_), default=None
-        Coefficients of a linear model on the reduced features; None for those of the ``estimator_``
-        of a search.
-    target : str or int, default=None
-        Which of several targets or classes, by name or number; required if there are several.
-    variable : str, default=None
-        One variable of a Dataset; None for all.
-    select : mapping, default=None
-        One position along dimensions beyond two, as in :func:`plot_map`.
-    colorbar : bool or mapping, default=True
-        As in :func:`plot_effect_map`.
-    legend : bool or mapping, default=True
-        Whether there is a legend, or arguments for ``Axes.legend``.
-    ax : matplotlib.axes.Axes, or several, default=None
-        Where to draw, as in :func:`plot_map`.
-    **kwargs
-        As in :func:`plot_effect_map`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Or an array of them, if there are several panels.
-    """
-    reducer, coef, name = check_coefficients(model, coef, target)
-    field = _require_field(field_of(reducer), "plot_coefficient_map")
-    values = effect_of_features(reducer, coef)
-    maps = choose_maps(field, reducer.labels_, values, variable=variable, select=select)
-    effects = values[reducer.labels_ >= 0]
-    changed = name_of_prediction(name, reducer._targets.classes is not None)
-    given: dict[str, Any] = {"effects": effects, "changed": changed, "colorbar": colorbar}
-    return _drawn(draw_effects, maps, ax, by_cell=True, **given, legend=legend, **kwargs)
+    shown: dict[str, Any] = {
+        "effects": values[reducer.labels_ >= 0],
+        "changed": name_of_prediction(name, reducer._targets.classes is not None),
+        "per": per,
+    }
+    return _drawn(draw_effects, maps, ax, **shown, colorbar=colorbar, legend=legend, **kwargs)
 
 
 def plot_stability_map(
@@ -472,30 +428,32 @@ def draw_effects(
     *,
     effects: FloatArray,
     changed: str,
-    by_cell: bool = False,
+    per: Literal["area", "cell"] = "area",
     colorbar: Any = True,
     legend: Any = True,
     **kwargs: Any,
 ) -> None:
-    """Draw the effect of each group, or of each cell, white at zero.
+    """Draw the effect of each area, or of each cell, white at zero.
 
     ``effects`` of all maps set the scale. Only those of cells may need a logarithmic one, and only
-    those of groups have outlines.
+    areas have outlines.
     """
     panels = _paired(maps, axes)
     kwargs = _projected(panels, kwargs)
-    style = {"cmap": "RdBu_r"} | _diverging(effects, kwargs, by_cell)
+    style = {"cmap": "RdBu_r"} | _diverging(effects, kwargs, logarithmic=per == "cell")
     for map, ax in panels:
         values = np.ma.masked_where(map.groups < 0, np.asarray(map.values))
         image = _paint(ax, map, values, style | kwargs)
-        if not by_cell:
+        if per == "area":
             _outline(ax, map, kwargs, color=GREY, width=0.5)
-    noun = "group's mean" if panels[0][0].places.kind == "points" else "area's mean"
-    label, ticks = effect(changed, "cell" if by_cell else noun), None
+    noun = "cell"
+    if per == "area":
+        noun = "group's mean" if panels[0][0].places.kind == "points" else "area's mean"
+    label, ticks = effect(changed, noun), None
     if "norm" in style:
         label, ticks = label + SYMLOG, _decades(style["norm"])
     _bar(panels, image, label, colorbar, ticks)
-    _finish(panels, kwargs, legend, flipped=not by_cell)
+    _finish(panels, kwargs, legend, flipped=per == "area")
 
 
 def effects_on(map: Map) -> FloatArray:
@@ -626,9 +584,10 @@ def _finish(
 ) -> None:
     """Mark cells without a group, explain in a legend what colours do not, and label the axes."""
     noun = "point" if all(map.places.kind == "points" for map, _ in panels) else "cell"
-    marked = [single, flipped, True, True]
     entries: list[tuple[Any, str]] = []
-    for words in (words for words, wanted in zip(_LOOKS, marked, strict=True) if wanted):
+    for words, wanted in zip(_LOOKS, (single, flipped, True, True), strict=True):
+        if not wanted:
+            continue
         places: dict[Any, npt.NDArray[np.bool_]] = {}
         handle = None
         for map, ax in panels:
@@ -740,51 +699,46 @@ def _bar(
     given = arguments(colorbar, "colorbar")
     if given is None:
         return
-    below = _bar_below([_ratio(map) for map, _ in panels]) or hasattr(panels[0][1], "projection")
-    own: dict[str, Any] = {}
     if not {"cax", "location", "orientation"} & set(given):
-        own = {"location": _SIDES[below]}
-    location, orientation = (own | given).get("location"), given.get("orientation")
-    below = orientation == "horizontal" or location in ("bottom", "top")
+        flat = _bar_below([_ratio(map) for map, _ in panels]) or hasattr(panels[0][1], "projection")
+        given["location"] = "bottom" if flat else "right"
+    below = given.get("orientation") == "horizontal" or given.get("location") in ("bottom", "top")
     length, share = _extent(panels, below)
     if "cax" not in given:
-        own |= {
-            "ax": [ax for _, ax in panels],
-            "shrink": 0.9 * share,
-            "aspect": 30 if below else 20,
-        }
+        axes = [ax for _, ax in panels]
+        own: dict[str, Any] = {"ax": axes, "shrink": 0.9 * share, "aspect": 30 if below else 20}
+        given = own | given
     own_label = given.pop("label", None)
-    bar = panels[0][1].figure.colorbar(image, **own | given)
+    bar = panels[0][1].figure.colorbar(image, **given)
     letters = 72 * 0.9 * length / (LETTER * float(bar.ax.yaxis.label.get_fontsize()))
-    if ticks is None and below and "ticks" not in given:
-        most = min(max(int(letters / _BESIDE), 2), _TICKS)
-        bar.locator = MaxNLocator(most, steps=[1, 2, 4, 5, 10])  # 4: few ticks, and not just 0
-        bar.update_ticks()
     if own_label is None:
         own_label = fill(label.replace("\n", " "), int(np.clip(letters, *_LETTERS)))
     bar.set_label(own_label, parse_math=False, usetex=False)
-    if ticks is not None and "ticks" not in given:
+    if "ticks" not in given and ticks is not None:
         bar.set_ticks(ticks, labels=[short_number(tick) for tick in ticks])
         bar.minorticks_off()
+    elif "ticks" not in given and below:
+        most = min(max(int(letters / _BESIDE), 2), _TICKS)
+        bar.locator = MaxNLocator(most, steps=[1, 2, 4, 5, 10])  # 4: few ticks, and not just 0
+        bar.update_ticks()
     bar.outline.set_visible(False)
 
 
 def _extent(panels: _Panels, across: bool) -> tuple[float, float]:
     """Return how long maps are along a colour bar, in inches, and as a share of their axes."""
-    boxes = [ax.get_position() for _, ax in panels]
-    figure = panels[0][1].figure
-    width, height = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
-    low = min(box.x0 if across else box.y0 for box in boxes)
-    room = max(box.x1 if across else box.y1 for box in boxes) - low
-    room *= width if across else height
-    if len(panels) > 1 or hasattr(panels[0][1], "projection"):
-        return room, 1.0
+    axes = [ax for _, ax in panels]
+    if len(panels) > 1 or hasattr(axes[0], "projection"):
+        whole, boxes = axes[0].figure.bbox, [ax.get_position() for ax in axes]
+        if across:
+            room = whole.width * (max(box.x1 for box in boxes) - min(box.x0 for box in boxes))
+        else:
+            room = whole.height * (max(box.y1 for box in boxes) - min(box.y0 for box in boxes))
+        return float(room / axes[0].figure.dpi), 1.0
     # A single map keeps its shape.
+    width, height = inches(axes[0])
     ratio = _ratio(panels[0][0])
-    other = (boxes[0].height * height - _BAR) / ratio
-    if not across:
-        other = boxes[0].width * width * ratio
-    share = float(np.clip(other / room, 0.3, 1.0))
+    room, reach = (width, (height - _BAR) / ratio) if across else (height, width * ratio)
+    share = float(np.clip(reach / room, 0.3, 1.0))
     return share * room, share
 
 

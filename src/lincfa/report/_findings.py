@@ -24,11 +24,7 @@ from ._maps import Map, Spectrum, report_maps, report_spectrum
 _CONSTANT_SHOWN = 1000
 _TARGETS_LISTED, _LONGEST_TARGET = 20, 40
 _WITHOUT_INFLUENCE = ("n_jobs", "verbose")
-_PER_FEATURE = (
-    "connectivity",
-    "blocks",
-    "feature_weights",
-)  # parameters with an entry for each feature
+_PER_FEATURE = ("connectivity", "blocks", "feature_weights")  # may have an entry for each feature
 _PACKAGES = ("lincfa", "numpy", "scipy", "scikit-learn")
 
 

@@ -56,8 +56,3 @@ def length_of_blocks(asked: int | str | None, errors: FloatArray, ordered: bool)
         return max(float(autocorrelations(errors).mean()), 0.0) ** 2
 
     return choose_block_length(asked, len(errors), of_squares, ordered)
-
-
-def describe_blocks(length: int) -> str:
-    """Say how samples are drawn, if it is in blocks."""
-    return f", in blocks of {length} consecutive samples" if length > 1 else ""

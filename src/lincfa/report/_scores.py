@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,7 +32,6 @@ from ._intervals import (
     LEVEL,
     RESAMPLES,
     Interval,
-    describe_blocks,
     interval,
     length_of_blocks,
     resampled_sums,
@@ -135,8 +135,10 @@ class Coefficients:
         if self.values.ndim == 1:
             return (self,)
         rows = zip(self.targets, self.values, strict=True)
-        panels = [replace(self, values=values, targets=(name,)) for name, values in rows]
-        return tuple(panels[:PANELS])
+        return tuple(
+            replace(self, values=values, targets=(shown(name, _LONGEST_TARGET),))
+            for name, values in islice(rows, PANELS)
+        )
 
     @property
     def changed(self) -> str:
@@ -147,7 +149,7 @@ class Coefficients:
 def name_of_prediction(target: str, log_odds: bool) -> str:
     """Name what a coefficient changes, of one of several targets if it is named."""
     what = ("score" if target else "log odds") if log_odds else "prediction"
-    return f"{what} of {shown(target, _LONGEST_TARGET)}" if target else what
+    return f"{what} of {target}" if target else what
 
 
 def expand_coefficients(reducer: Any, coef: FloatArray, target: str = "") -> Coefficients:
@@ -333,13 +335,7 @@ def score(
         ]
     weighted = train is not None and train.weights is not None
     length = length_of_blocks(block_length, _errors(test.y, test.targets, predictions[-1]), ordered)
-    how = _describe_scoring(
-        model,
-        None if train is None else n_train,
-        n_test,
-        describe_blocks(length),
-        weighted,
-    )
+    how = _describe_scoring(model, None if train is None else n_train, n_test, length, weighted)
     if on_all is None:
         fitted_to = test if train is None else train
         how += _describe_solution(n_train, sizes[0], fitted_to.precision)
@@ -376,7 +372,8 @@ def _estimators(
     tuned_ridge = RidgeCV(RIDGES, alpha_per_target=targets.size > 1)
     if folds is not None:
         tuned_ridge = ridge(folds)
-    return None if _is_penalized(n_train, width) else tuned_ridge, model._final()
+    on_reduced = model._final(fitted_reducer(model)._constraint())
+    return None if _is_penalized(n_train, width) else tuned_ridge, on_reduced
 
 
 def _predicted(fitted: Any, X: npt.NDArray[Any], targets: Targets) -> FloatArray:
@@ -395,7 +392,7 @@ def score_on_reduced(
     predictions = [_predicted(regression, X, targets)]
     n_train = int(reducer.n_samples_)
     length = length_of_blocks(None, _errors(y, targets, predictions[-1]), ordered)
-    how = _describe_scoring(model, n_train, len(y), describe_blocks(length))
+    how = _describe_scoring(model, n_train, len(y), length)
     return _held_out(y, targets, predictions, [int(reducer.n_groups_)], n_train, how, length)
 
 
@@ -490,7 +487,7 @@ def _score_predictions(
 
 
 def _describe_scoring(
-    model: Any, n_train: int | None, n_test: int, drawn: str, weighted: bool = False
+    model: Any, n_train: int | None, n_test: int, length: int, weighted: bool = False
 ) -> str:
     estimator = getattr(model, "estimator", None)
     classes = fitted_reducer(model)._targets.classes is not None
@@ -509,6 +506,7 @@ def _describe_scoring(
         how += ", with penalties chosen by cross-validation"
     if n_test < FEWEST_FOR_INTERVALS:
         return f"{regression} {how}. {n_test} samples are too few for intervals."
+    drawn = f", in blocks of {length} consecutive samples" if length > 1 else ""
     return (
         f"{regression} {how}. Brackets: {LEVEL} % bootstrap interval ({RESAMPLES} resamples of "
         f"the test set{drawn})."

@@ -79,7 +79,9 @@ def _named_dates(columns: Sequence[pl.Series], source: str) -> npt.NDArray[Any]:
     listed = " and ".join(repr(column.name) for column in columns)
     if any(column.null_count() for column in columns):
         row = int(np.argmax(np.any([c.is_null().to_numpy() for c in columns], axis=0)))
-        raise ValueError(f"{source}: the date in {listed} is missing in row {row + 1}")
+        raise ValueError(
+            f"{source}: the date in {listed} is missing in row {row + 1}; every row needs one"
+        )
     first, *more = (_digits(column, source) for column in columns)
     if more:
         parts = [column.cast(pl.String).str.strip_chars() for column in (first, *more)]
@@ -124,12 +126,12 @@ def _dates_of(column: pl.Series) -> npt.NDArray[np.datetime64] | None:
     if column.null_count() or not len(column):
         return None
     if isinstance(column.dtype, pl.Date | pl.Datetime):
-        local: npt.NDArray[np.datetime64] = _moments(column)
         if getattr(column.dtype, "time_zone", None) is None:
-            return local
+            return column.to_numpy()
         from ..._data._dates import without_zone
 
-        return without_zone(local, _moments(column.dt.convert_time_zone("UTC")))
+        local, utc = column, column.dt.convert_time_zone("UTC")
+        return without_zone(*(each.dt.replace_time_zone(None).to_numpy() for each in (local, utc)))
     if column.dtype != pl.String or fullmatch(_DATE, column[0]) is None:
         return None
     parts = column.str.extract_groups(_DATE).struct.unnest()
@@ -141,18 +143,9 @@ def _dates_of(column: pl.Series) -> npt.NDArray[np.datetime64] | None:
     )
     moments = text.to_series() + "T" + time.fill_null("00:00")
     try:
-        return moments.to_numpy().astype("M8[ns]")
+        return moments.to_numpy().astype("M8[us]")
     except ValueError:  # a thirteenth month
         return None
-
-
-def _moments(column: pl.Series) -> npt.NDArray[np.datetime64]:
-    """Return dates as they are written, without their time zone."""
-    import polars as pl
-
-    if getattr(column.dtype, "time_zone", None):
-        column = column.dt.replace_time_zone(None)
-    return column.cast(pl.Datetime("ns")).to_numpy()
 
 
 def _are_in_order(values: npt.NDArray[np.datetime64]) -> bool:

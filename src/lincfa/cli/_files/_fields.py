@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _NUMBERS, _TEXT = "iuf", "OUST"  # kinds of types
 _LISTED = 10
+TIME_UNITS = "days since 1970-01-01"  # an example
 _LONGEST = 4  # by how much a chunk may exceed the usual size so that none stored is read twice
 # Encoding that stays valid in another file and for other samples.
 _LASTING = {"dtype", "_FillValue", "missing_value", "scale_factor", "add_offset"}
@@ -122,28 +123,32 @@ class FieldFile(FileColumns):
         return array.where(~found) if self.in_chunks or found.any() else array
 
     @cached_property
-    def variables(self) -> list[GriddedVariable]:  # type: ignore[override]
-        from ..._data._field import LAG, describe_field
+    def field(self) -> Field | None:
+        """The numeric variables along the samples, without values; None if none has cells."""
+        from ..._data._field import describe_field
 
-        gridded = [
-            str(name)
+        names = [
+            name
             for name, variable in self.data.data_vars.items()
-            if _is_numeric(variable) and self.sample_dim in variable.dims and variable.ndim > 1
+            if _is_numeric(variable) and self.sample_dim in variable.dims
         ]
-        if not gridded:
-            return []
-        plain = [n for n in self.table.names if n in self.data and _is_numeric(self.data[n])]
-        plain = [name for name in plain if name not in self.coordinates]
+        if all(self.data[name].ndim == 1 for name in names):
+            return None
         try:
-            field = describe_field(self.data[plain + gridded], self.sample_dim)
+            return describe_field(self.data[names], self.sample_dim)
         except ValueError as error:
             raise ValueError(f"{self.source}: {error}") from error
-        result = []
+
+    @cached_property
+    def variables(self) -> list[GriddedVariable]:  # type: ignore[override]
+        field, result = self.field, []
+        if field is None:
+            return []
         for variable, part in field.parts:
             if variable.shape:
                 dims = tuple(map(str, field.cell_dims(variable)))
                 name, columns = str(variable.name), field.names[part]
-                own = [dim for dim in dims if dim != LAG]
+                own = field.dims_without_lag(variable)
                 are_places = len(own) == 1 and field.is_list_of_places(own[0])
                 result.append(GriddedVariable(name, dims, variable.shape, columns, are_places))
         return result
@@ -197,7 +202,7 @@ class FieldFile(FileColumns):
         plain = self._plain([*pairs])
         result = super().other_values({name: pairs[name] for name in plain}) if plain else {}
         dim, nothing = self.sample_dim, np.full(2, np.nan)
-        chosen, figures = [each for each, _ in self._chosen(pairs)], []
+        chosen, figures = self.gridded(pairs), []
         for each in chosen:
             array = self.values[each.name]
             ends = np.array([pairs.get(name, nothing) for name in each.columns]).T
@@ -216,7 +221,7 @@ class FieldFile(FileColumns):
     def _have_values(self, names: Sequence[str], rows: Indices) -> npt.NDArray[np.bool_]:
         plain = self._plain(names)
         found = dict(zip(plain, self.table._have_values(plain, rows), strict=True)) if plain else {}
-        chosen = [each for each, _ in self._chosen(names)]
+        chosen = self.gridded(names)
         present = [self._rows(self.values[each.name], rows).notnull() for each in chosen]
         flags = self._compute([each.any(self.sample_dim) for each in present])
         for each, here in zip(chosen, flags, strict=True):
@@ -249,10 +254,8 @@ class FieldFile(FileColumns):
     def _chosen(self, names: Collection[str]) -> Iterator[tuple[GriddedVariable, xr.DataArray]]:
         """Yield the gridded variables that have chosen cells, and which cells these are."""
         names = set(names)
-        for each in self.variables:
-            mask = each.mask(names)
-            if mask.any():
-                yield each, mask
+        for each in self.gridded(names):
+            yield each, each.mask(names)
 
     def features(self, names: Sequence[str], rows: Indices) -> Any:
         """Return a Dataset in which all other cells are missing; a table if there are no cells."""
@@ -307,7 +310,7 @@ class FieldFile(FileColumns):
 
     def only(self, names: Collection[str]) -> Self:
         """Release the memory of gridded variables without a cell among some columns."""
-        kept = {each.name for each, _ in self._chosen(names)}
+        kept = {each.name for each in self.gridded(names)}
         gone = [each.name for each in self.variables if each.name not in kept]
         return replace(self, data=self.data.drop_vars(gone))
 
@@ -334,13 +337,10 @@ class FieldFile(FileColumns):
             self, data=self.data.assign(taken.data_vars), has_lags=np.all(rows >= 0, axis=1)
         )
 
-    def as_fitted(self, model: Any) -> Self:
-        """Return the data with the variables of a fitted model as they were there, checked."""
+    def as_fitted(self, field: Field) -> Self:
+        """Return the data with the variables of a fitted field as they were there, checked."""
         from ..._data._read_field import check_same_cells
 
-        field = model._columns.field
-        if field is None:
-            return self
         known = [variable.name for variable in field.variables]
         chosen = self.data[known].rename({self.sample_dim: field.sample_dim})
         try:
@@ -427,13 +427,17 @@ def open_field(
     # Consolidated metadata only help over a network, and xarray warns where there are none.
     options: Any = {"consolidated": False} if engine == "zarr" else {}
     options |= {"engine": engine, "cache": False, "decode_timedelta": False}
+    times_are_decoded = True
     try:
         try:
             data = xr.open_dataset(path, **options)
         except ValueError:  # such as of times that xarray cannot decode
-            data = _with_months(xr.open_dataset(path, decode_times=False, **options))
+            data = xr.open_dataset(path, decode_times=False, **options)
+            times_are_decoded = False
     except Exception:
         raise damaged(path, format) from None
+    if not times_are_decoded:
+        data = _with_months(data, path)
     if engine == "zarr":  # a folder has no order of its own
         data = data[sorted(data.data_vars, key=str)]
     with data:
@@ -463,7 +467,7 @@ def open_field(
             raise damaged(path, format) from None
 
 
-def _with_months(data: xr.Dataset) -> xr.Dataset:
+def _with_months(data: xr.Dataset, path: str) -> xr.Dataset:
     """Decode whole months since a date, which xarray does for one calendar only."""
     import xarray as xr
 
@@ -474,7 +478,12 @@ def _with_months(data: xr.Dataset) -> xr.Dataset:
             months = np.floor(variable.values).astype(np.int64) + start
             attrs = {k: v for k, v in variable.attrs.items() if k not in ("units", "calendar")}
             data[name] = (variable.dims, months.astype("M8[M]").astype("M8[ns]"), attrs)
-    return xr.decode_cf(data, decode_timedelta=False)
+    try:
+        return xr.decode_cf(data, decode_timedelta=False)
+    except ValueError:
+        raise ValueError(
+            f"{path}: its times cannot be decoded; they need units such as {TIME_UNITS!r}"
+        ) from None
 
 
 def _checked_dimension(data: xr.Dataset, path: str, samples: str | None) -> str | None:
@@ -530,7 +539,8 @@ def _dimension_of_target(data: xr.Dataset, path: str, samples: str | None, targe
     along = "" if samples is None else f" ({samples})"
     raise ValueError(
         f"{problem}; the target must run along the samples{along} alone. Possible targets: "
-        f"{listed or 'none'}" + ("" if target in data else "; --target-file takes it from another")
+        f"{listed or 'none'}"
+        + ("" if target in data else "; --target-file takes it from another file")
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._data._compute import compute
+from ..._data._names import shifted_name
 from ._csv import CsvFile
 from ._dates import find_dates, why_no_dates
 from ._formats import Format, parquet_files, reading
@@ -148,6 +149,11 @@ class FileColumns:
         """Release the memory of all columns but some."""
         return self
 
+    def gridded(self, names: Collection[str]) -> list[Any]:
+        """Return the variables of a field that have cells among some columns."""
+        chosen = set(names)
+        return [each for each in self.variables if not chosen.isdisjoint(each.columns)]
+
     @cached_property
     def dates(self) -> Dates | None:
         """Dates of the rows, where they have any."""
@@ -159,7 +165,7 @@ class FileColumns:
 
     @property
     def _date_types(self) -> dict[str, Any]:
-        """Types of the columns in which to look for dates."""
+        """Types of the columns in which to look for dates, where none is named."""
         return self.schema
 
     def _column(self, name: str) -> pl.Series:
@@ -317,7 +323,7 @@ class TableFile(FileColumns):
         """Replace columns by their values at lags, ``name lag 1``, in so many columns of rows."""
         old = self.frame.select(names)
         parts = [
-            take_rows(column, at_lag).alias(f"{column.name} lag {lag}")
+            take_rows(column, at_lag).alias(shifted_name(column.name, "lag", lag))
             for lag, at_lag in zip(lags, rows.T, strict=True)
             for column in old.iter_columns()
         ]
@@ -575,8 +581,7 @@ class ParquetChunks(FileColumns):
     @property
     def _date_types(self) -> dict[str, Any]:
         # Text is not read only to find that it holds no dates.
-        named = self.date_columns
-        return {n: dtype for n, dtype in self.schema.items() if n in named or dtype.is_temporal()}
+        return {name: dtype for name, dtype in self.schema.items() if dtype.is_temporal()}
 
     def _types(self, names: Sequence[str]) -> dict[str, Any]:
         return {name: self.schema[name] for name in names}
