@@ -70,7 +70,7 @@ $(VENV)/.installed-examples: $(VENV)/.created-$(VERSION) pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,report,xarray,dask]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,report,xarray,dask,onnx]" --group dev
 	@touch $@ $(VENV)/.installed-demo $(VENV)/.installed-bench $(VENV)/.installed-examples
 
 clean:

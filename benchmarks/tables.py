@@ -103,8 +103,8 @@ def main() -> None:
             held = 8 * size.n * (size.D + 1)
             megabytes = os.path.getsize(path) / 1e6
             lincfa = (sys.executable, "-m", "lincfa.cli", "reduce", str(path), "--target", "y")
-            output = ("--force", "--output", f"{folder}/reduced.parquet", "--groups")
-            report = (f"{folder}/groups.json", "--report", f"{folder}/report.html")
+            output = ("--force", "--output", f"{folder}/reduced.parquet", "--model")
+            report = (f"{folder}/model.json", "--report", f"{folder}/report.html")
             works = {
                 "read only": (sys.executable, "-c", _READ, str(path)),
                 "reduce, no report": (*lincfa, *output, report[0], "--no-report", "--quiet"),

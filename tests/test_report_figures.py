@@ -83,8 +83,8 @@ def test_a_search(pictures, halves):
 
 
 def test_a_loaded_model(pictures, halves, tmp_path):
-    LinCFA().fit(halves["X"], halves["y"]).save(tmp_path / "groups.json")
-    model = lincfa.load(tmp_path / "groups.json")
+    LinCFA().fit(halves["X"], halves["y"]).save(tmp_path / "model.json")
+    model = lincfa.load(tmp_path / "model.json")
     assert pictures(model, **halves) == ALWAYS
     assert pictures(model) == ["thresholds"]
 

@@ -182,8 +182,8 @@ def test_a_model_that_is_not_linear_is_refused(tmp_path, estimator):
     with pytest.raises(ValueError, match=r"no linear weights.*model\.reducer_\.save"):
         model.save(tmp_path / "model.json")
     assert not list(tmp_path.iterdir())
-    model.reducer_.save(tmp_path / "groups.json")
-    assert bits(lincfa.load(tmp_path / "groups.json").transform(X)) == bits(model.transform(X))
+    model.reducer_.save(tmp_path / "model.json")
+    assert bits(lincfa.load(tmp_path / "model.json").transform(X)) == bits(model.transform(X))
 
 
 def test_before_the_fit_there_is_nothing_to_save(tmp_path):

@@ -506,8 +506,8 @@ def test_areas_never_mix_lags(order, tmp_path):
     for given in (grid_connectivity((3, 4)), grid_connectivity((3, 4), mask=mask)):
         same = LinCFA(connectivity=given, tolerance=10.0).fit(X, y)
         np.testing.assert_array_equal(same.labels_, model.labels_)
-        same.save(tmp_path / "groups.json")
-        loaded = load(tmp_path / "groups.json")
+        same.save(tmp_path / "model.json")
+        loaded = load(tmp_path / "model.json")
         xr.testing.assert_identical(loaded.label_map(), labels)
     halves = np.broadcast_to(np.arange(4) // 2, (3, 4))
     for blocks in (halves, xr.DataArray(halves, dims=("lat", "lon")).T, halves.ravel()):

@@ -43,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV | LinCFAClassifierC
     >>> X, y = make_correlated(n_samples=100, n_features=20, random_state=0)
     >>> model = lincfa.LinCFACV().fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "groups.json"
+    ...     path = pathlib.Path(folder) / "model.json"
     ...     model.save(path)
     ...     bool((lincfa.load(path).predict(X) == model.predict(X)).all())
     True

@@ -50,7 +50,7 @@ def holes(frame):
 
 
 def in_memory(done, *options, data="whole.parquet", output="memory.parquet"):
-    names = ("--output", output, "--groups", "memory.json", "--report", "memory.json.json")
+    names = ("--output", output, "--model", "memory.json", "--report", "memory.json.json")
     result = done("reduce", data, *OPTIONS, *options, *names, "--json")
     return json.loads(result.out)
 
@@ -88,7 +88,7 @@ SETTINGS = [
 def test_a_folder_gives_what_a_file_gives(done, parts, files, options):
     expected = in_memory(done, *options)
     told = json.loads(done("reduce", parts, *OPTIONS, *options, "--json").out)
-    assert same_groups("groups.json", "memory.json")
+    assert same_groups("model.json", "memory.json")
     written = pl.read_parquet("data-reduced/*.parquet")
     assert same_table(written, pl.read_parquet("memory.parquet"))
     assert files("data-reduced") == [f"part.0000{number}.parquet" for number in range(3)]
@@ -114,7 +114,7 @@ def test_missing_values(done, fails, folder, frame):
     result = json.loads(done("reduce", data, *OPTIONS, *options, "--json").out)
     assert result["notes"] == expected["notes"]
     assert result["data"]["rows left out"] == 2
-    assert same_groups("groups.json", "memory.json")
+    assert same_groups("model.json", "memory.json")
     written = pl.read_parquet("data-reduced/*.parquet")
     assert same_table(written, pl.read_parquet("memory.parquet"))
     assert written["id"].to_list() == [row for row in range(60) if row not in (3, 49)]
@@ -123,17 +123,17 @@ def test_missing_values(done, fails, folder, frame):
 def test_new_samples(done, fails, parts):
     done("reduce", parts, *OPTIONS, "--no-report", "--quiet")
     for data, more in ((parts, ()), ("whole.parquet", ("--dask",))):
-        done("apply", "groups.json", data, "--output", "again", "--force", *more)
+        done("apply", "model.json", data, "--output", "again", "--force", *more)
         again = pl.read_parquet("again/*.parquet")
         assert again.equals(pl.read_parquet("data-reduced/*.parquet"))
-    done("apply", "groups.json", "whole.parquet", "--drop", "kind")
+    done("apply", "model.json", "whole.parquet", "--drop", "kind")
     dropped = pl.read_parquet("whole-reduced.parquet")
     assert same_table(again.drop("kind"), dropped)
-    message = fails("apply", "groups.json", "data-reduced", "--output", "none")
+    message = fails("apply", "model.json", "data-reduced", "--output", "none")
     assert message.startswith("data-reduced does not have columns 'a1', 'a2', 'a3' and 3 more")
     divide(holes(pl.read_parquet("whole.parquet")), "holes")
-    assert "in 2 of 60 rows" in fails("apply", "groups.json", "holes")
-    done("apply", "groups.json", "holes", "--missing", "drop")
+    assert "in 2 of 60 rows" in fails("apply", "model.json", "holes")
+    done("apply", "model.json", "holes", "--missing", "drop")
     assert pl.read_parquet("holes-reduced/*.parquet").height == 58
 
 
@@ -176,21 +176,21 @@ def test_a_store_gives_what_it_gives_in_memory(done, field):
     expected = in_memory(done, *options, data="field.zarr", output="memory.zarr")
     told = json.loads(done("reduce", "field.zarr", *OPTIONS, *options, "--dask", "--json").out)
     assert told["notes"] == expected["notes"]
-    assert same_groups("groups.json", "memory.json")
+    assert same_groups("model.json", "memory.json")
     xr.testing.assert_allclose(opened("field-reduced.zarr"), opened("memory.zarr"))
-    done("apply", "groups.json", "field.zarr", "--dask", "--output", "again.zarr", "--quiet")
+    done("apply", "model.json", "field.zarr", "--dask", "--output", "again.zarr", "--quiet")
     xr.testing.assert_equal(opened("again.zarr"), opened("field-reduced.zarr"))
 
 
 def test_a_store_as_parquet_and_back(done, field):
     done("reduce", "field.zarr", *OPTIONS, "--dask", "--no-report", "--quiet")
-    result = done("apply", "groups.json", "field.zarr", "--dask", "--output", "flat")
+    result = done("apply", "model.json", "field.zarr", "--dask", "--output", "flat")
     assert "note: flat cannot hold column 'mask'; the format of field.zarr" in result.err
     written = pl.read_parquet("flat/*.parquet")
     stored = opened("field-reduced.zarr")
     assert np.array_equal(written[:, -stored.sizes["group"] :], stored["reduced"].values)
     assert written["note"].to_list() == ["u", "w"] * 30
-    done("reduce", "flat", *OPTIONS, "--no-report", "--output", "back.zarr", "--groups", "g.json")
+    done("reduce", "flat", *OPTIONS, "--no-report", "--output", "back.zarr", "--model", "g.json")
     back = opened("back.zarr")
     assert back["note"].values.tolist() == ["u", "w"] * 30
     assert (back["time"].values == field["time"].values).all()
@@ -214,20 +214,20 @@ def test_a_report_without_the_features(done, parts):
 
 def test_what_exists_is_replaced_when_asked(done, fails, parts, files):
     done("reduce", parts, *OPTIONS, "--no-report", "--quiet")
-    message = fails("apply", "groups.json", parts)
+    message = fails("apply", "model.json", parts)
     assert message == "data-reduced exists; use --force to replace it, or another --output"
-    done("apply", "groups.json", parts, "--force", "--quiet")
+    done("apply", "model.json", parts, "--force", "--quiet")
     Path("data-reduced/mine.txt").write_text("mine")
-    message = fails("apply", "groups.json", parts, "--force")
+    message = fails("apply", "model.json", parts, "--force")
     assert message == "data-reduced holds other files too; choose a new folder with --output"
     assert Path("data-reduced/mine.txt").read_text() == "mine"
-    message = fails("apply", "groups.json", parts, "--output", "data/more")
+    message = fails("apply", "model.json", parts, "--output", "data/more")
     assert message == "data/more is in the input folder; choose another with --output"
-    message = fails("apply", "groups.json", parts, "--output", parts)
+    message = fails("apply", "model.json", parts, "--output", parts)
     assert message == "data is an input; choose another file with --output"
-    message = fails("apply", "groups.json", parts, "--output", "r.csv.gz")
+    message = fails("apply", "model.json", parts, "--output", "r.csv.gz")
     assert message.startswith("r.csv.gz: data read in chunks are written as a folder of Parquet")
-    assert files() == ["data", "data-reduced", "groups.json", "whole.parquet"]
+    assert files() == ["data", "data-reduced", "model.json", "whole.parquet"]
 
 
 def test_refusals(fails, parts, data, frame):

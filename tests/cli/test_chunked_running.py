@@ -54,12 +54,12 @@ def wait_for_report(number, before):
 def test_processes_give_what_threads_give(done, parts, monkeypatch):
     done("reduce", parts, *OPTIONS, "--quiet")
     expected = pl.read_parquet("data-reduced/*.parquet")
-    options = ("--dask", "processes", "--output", "other", "--groups", "other.json", "--quiet")
+    options = ("--dask", "processes", "--output", "other", "--model", "other.json", "--quiet")
     monkeypatch.setattr("dask.system.CPU_COUNT", 1)  # they take seconds to start
     result = done("reduce", parts, *OPTIONS, *options)
     assert (result.out, result.err) == ("", "")
     assert pl.read_parquet("other/*.parquet").equals(expected)
-    assert Path("other.json").read_bytes() == Path("groups.json").read_bytes()
+    assert Path("other.json").read_bytes() == Path("model.json").read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +72,9 @@ def cluster():
 
 def test_a_scheduler_elsewhere(done, parts, cluster):
     done("reduce", parts, *OPTIONS, "--quiet")
-    options = ("--output", "other", "--groups", "other.json", "--quiet")
+    options = ("--output", "other", "--model", "other.json", "--quiet")
     done("reduce", parts, *OPTIONS, "--dask", cluster, *options)
-    assert Path("other.json").read_bytes() == Path("groups.json").read_bytes()
+    assert Path("other.json").read_bytes() == Path("model.json").read_bytes()
     expected = pl.read_parquet("data-reduced/*.parquet")
     assert pl.read_parquet("other/*.parquet").equals(expected)
 

@@ -31,7 +31,7 @@ def written(path, columns):
     return path
 
 
-def features_of(path="groups.json"):
+def features_of(path="model.json"):
     return list(lincfa.load(path)._columns.labels)
 
 
@@ -42,7 +42,7 @@ def test_other_columns_pass_text_for_text_in_their_order(done, data, columns):
     assert list(passed)[:4] == names
     assert {name: passed[name] for name in names} == {name: columns[name] for name in names}
     assert not {*passed} & {"a1", "a2", "a3", "b1", "b2", "b3"}
-    assert len(passed) == 4 + lincfa.load("groups.json").n_groups_
+    assert len(passed) == 4 + lincfa.load("model.json").n_groups_
     assert table_of("data-reduced.csv")["id"][:2] == ["00000", "00001"]
     assert "id" not in features_of()
 
@@ -68,7 +68,7 @@ def test_whatever_is_no_feature_passes_text_for_text(done, folder, columns, valu
     result = done("reduce", data, "--target", "y", "--keep", "id", "--no-report")
     assert "'odd'" in result.err
     assert table_of("data-reduced.csv")["odd"] == values
-    done("apply", "groups.json", data, "--output", "again.csv")
+    done("apply", "model.json", data, "--output", "again.csv")
     assert Path("again.csv").read_bytes() == Path("data-reduced.csv").read_bytes()
 
 
@@ -84,7 +84,7 @@ def test_constant_columns_pass_from_compressed_files_and_standard_input(
     done("reduce", "data.csv.gz", "--target", "y", "--no-report", "--output", "r.csv")
     assert table_of("r.csv")["flat"] == ["7.50"] * 60
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-    done("reduce", "-", "--target", "y", "--no-report", "--output", "s.csv", "--groups", "g.json")
+    done("reduce", "-", "--target", "y", "--no-report", "--output", "s.csv", "--model", "g.json")
     assert Path("s.csv").read_bytes() == Path("r.csv").read_bytes()
 
 
@@ -141,12 +141,12 @@ def test_names_of_all_kinds(done, folder, columns):
     assert sorted(features_of()) == sorted(odd)
     passed = table_of("d-reduced.csv")
     assert passed["-id"] == columns["id"]
-    members = lincfa.load("groups.json").groups_by_name()
+    members = lincfa.load("model.json").groups_by_name()
     assert list(passed)[4:] == list(members)
     assert "[red]" in result.out
     words = done("explain", "--target", "y", data, "--", "-a", "a\nb").out
     assert "'-a' and 'a\\nb'" in words
-    done("apply", "groups.json", data, "--output", "again.csv", "--drop=-id")
+    done("apply", "model.json", data, "--output", "again.csv", "--drop=-id")
     assert "-id" not in table_of("again.csv")
 
 
@@ -159,7 +159,7 @@ def test_a_target_that_begins_with_a_dash(done, folder, columns):
 def test_a_column_called_like_a_reduced_feature_stays(done, folder, columns):
     plain = written("plain.csv", columns)
     done("reduce", plain, "--target", "y", "--keep", "id", "--no-report")
-    (name, *_) = lincfa.load("groups.json").groups_by_name()
+    (name, *_) = lincfa.load("model.json").groups_by_name()
     words = [f"w{row}" for row in range(60)]
     data = written("data.csv", columns | {name: words, f"{name} #2": words})
     options = ["--target", "y", "--keep", "id", "--no-report", "--force"]
@@ -168,7 +168,7 @@ def test_a_column_called_like_a_reduced_feature_stays(done, folder, columns):
     assert passed[name] == passed[f"{name} #2"] == words
     assert passed[f"{name} #3"] == expected[name]
     assert f"note: the reduced feature {name!r} is written as '{name} #3'" in result.err
-    done("apply", "groups.json", data, "--output", "again.csv")
+    done("apply", "model.json", data, "--output", "again.csv")
     assert Path("again.csv").read_bytes() == Path("data-reduced.csv").read_bytes()
 
 
@@ -226,7 +226,7 @@ def test_labels_of_rows_are_no_feature(done, folder, columns, name):
     assert f"note: row labels, kept unchanged: column {name!r}" in result.err
     assert table_of("data-reduced.csv")[name] == labels
     assert name not in features_of()
-    done("apply", "groups.json", data, "--output", "again.csv")
+    done("apply", "model.json", data, "--output", "again.csv")
     assert table_of("again.csv") == table_of("data-reduced.csv")
 
 

@@ -55,7 +55,7 @@ def test_explain_on_the_rows_that_reduce_learns_from(done, data, frame, samples,
 def test_explain_agrees_with_the_report(done, data):
     """The decision in the report's evidence is the one that is explained, with its figures."""
     done("reduce", data, "--target", "y", "--keep", "id", "--no-report", "--tolerance", 1)
-    evidence = lincfa.load("groups.json").evidence_frame("polars").row(0, named=True)
+    evidence = lincfa.load("model.json").evidence_frame("polars").row(0, named=True)
     pair = evidence["partner"], evidence["feature"]
     told = json.loads(done("explain", data, "--target", "y", *pair, "--json").out)
     assert told["merges"]

@@ -88,7 +88,7 @@ def test_the_groups_are_those_of_the_data_set_in_python(done, folder, weather, w
     path = store(weather, f"field.{kept_as(way)}")
     chosen = [] if connectivity is None else ["--connectivity", connectivity]
     done("reduce", path, *OPTIONS, *WAYS[way], *chosen, "--tolerance", 3)
-    model = load("groups.json")
+    model = load("model.json")
     learned = weather.isel(time=LEARNED)
     fitted = LinCFA(tolerance=3.0, connectivity=connectivity, sample_dim="time")
     fitted.fit(learned[FEATURES], learned["rain"])
@@ -109,7 +109,7 @@ def test_the_groups_are_those_of_the_data_set_in_python(done, folder, weather, w
 
 def test_variables_stay_apart(done, path, weather):
     done("reduce", path, *OPTIONS, "--tolerance", 1e6)
-    assert load("groups.json").n_groups_ == 3
+    assert load("model.json").n_groups_ == 3
     table = LinCFA(tolerance=1e6).fit(*as_table(weather))
     assert table.n_groups_ == 1  # so nothing else keeps them apart
 
@@ -125,12 +125,12 @@ def test_groups_by_cross_validation_know_the_field(done, path, weather):
     learned = weather.isel(time=LEARNED)
     with pytest.warns(UserWarning, match="constant"):
         fitted = LinCFACV(connectivity="grid", cv=KFold(5)).fit(learned[FEATURES], learned["rain"])
-    xr.testing.assert_identical(load("groups.json").label_map(), fitted.label_map())
+    xr.testing.assert_identical(load("model.json").label_map(), fitted.label_map())
 
 
 def test_cells_that_are_no_features_are_left_out_of_the_field(done, path):
     done("reduce", path, *OPTIONS, "--drop", "index", "--drop", "msl[[]y=0*", "--keep", "t2m*")
-    model = load("groups.json")
+    model = load("model.json")
     assert [variable.name for variable in model.field_.variables] == ["msl"]
     labels = model.label_map()["msl"]
     assert np.isnan(labels[0]).all()
@@ -166,12 +166,12 @@ def test_apply_takes_the_same_grid_and_no_other(done, fails, path, folder, weath
     done("reduce", path, *OPTIONS)
     new = weather.isel(time=slice(84, None))
     store(new.rename(time="draw").assign(other=("draw", np.ones(36))), "new.nc")
-    done("apply", "groups.json", "new.nc", "--samples", "draw")
+    done("apply", "model.json", "new.nc", "--samples", "draw")
     applied, written = opened("new-reduced.nc"), opened("field-reduced.nc")
     assert np.allclose(applied["reduced"], written["reduced"][84:], rtol=1e-12)
     assert applied["reduced"].attrs == written["reduced"].attrs
     store(new.transpose("x", "y", ...), "turned.nc")  # the order of dimensions does not matter
-    done("apply", "groups.json", "turned.nc")
+    done("apply", "model.json", "turned.nc")
     assert np.allclose(opened("turned-reduced.nc")["reduced"], applied["reduced"], rtol=1e-12)
     for change, said in {
         "moved": (
@@ -182,11 +182,11 @@ def test_apply_takes_the_same_grid_and_no_other(done, fails, path, folder, weath
         "lacking": (new.drop_vars("msl"), "has no variable 'msl', which the model was fitted to"),
     }.values():
         store(change, "other.nc")
-        line = fails("apply", "groups.json", "other.nc", "--force")
+        line = fails("apply", "model.json", "other.nc", "--force")
         assert line.startswith("other.nc")
         assert said in line
         store(change, "other.zarr")
-        assert said in fails("apply", "groups.json", "other.zarr", "--dask", "--force")
+        assert said in fails("apply", "model.json", "other.zarr", "--dask", "--force")
         rmtree("other.zarr")
 
 
@@ -238,7 +238,7 @@ def test_a_chain_of_columns(done, save, columns, samples):
     options = ["--target", "y", "--test", 0, "--no-report", "--tolerance", 100]
     said = done("reduce", data, *options, "--connectivity", "chain").out
     assert "only neighbouring columns merge\n" in said
-    model = load("groups.json")
+    model = load("model.json")
     fitted = LinCFA(tolerance=100.0, connectivity="chain").fit(samples.X[:, order], samples.y)
     free = LinCFA(tolerance=100.0).fit(samples.X[:, order], samples.y)
     assert model.labels_.tolist() == fitted.labels_.tolist() != free.labels_.tolist()
@@ -274,7 +274,7 @@ def test_few_of_many_possible_targets_are_listed(fails, folder, weather):
 def test_the_name_of_a_variable_means_all_of_its_cells(done, fails, folder, weather, way):
     path = store(weather, f"field.{kept_as(way)}")
     done("reduce", path, *OPTIONS, *WAYS[way], "--drop", "msl", "--keep", "t2m")
-    assert not hasattr(load("groups.json"), "field_")  # nothing but the index
+    assert not hasattr(load("model.json"), "field_")  # nothing but the index
     written = opened(f"field-reduced.{kept_as(way)}")
     xr.testing.assert_identical(written["t2m"].variable, weather["t2m"].variable)
     assert "msl" not in written
@@ -343,7 +343,7 @@ def test_variables_without_cells_are_a_table(done, folder, weather):
     series = weather[["index", "rain"]].assign(again=weather["index"] * 2)
     store(series, "series.nc")
     done("reduce", "series.nc", *OPTIONS)
-    model = load("groups.json")
+    model = load("model.json")
     assert model.n_groups_ == 1
     assert not hasattr(model, "field_")
 
@@ -354,7 +354,7 @@ def test_names_like_those_of_cells_and_groups(done, fails, folder, weather):
     done("reduce", "odd.nc", "--target", "msl[y=0, x=1]", "--no-report")
     written = opened("odd-reduced.nc")
     assert (written["msl[y=0, x=1]"].values == weather["rain"].values).all()
-    assert len(load("groups.json").labels_) == 12
+    assert len(load("model.json").labels_) == 12
     store(weather[["msl", "rain"]].rename(time="group"), "group.nc")
     line = fails("reduce", "group.nc", *OPTIONS, "--force")
     assert line.startswith("group.nc: The dimension of the samples is called 'group'")
@@ -378,6 +378,6 @@ def test_stores_in_zarr_format_3_are_read_and_written(done, folder, weather, opt
     weather.to_zarr("weather.zarr", zarr_format=3, consolidated=False)
     options = ["--tolerance", "1", "--connectivity", "grid", *options]
     done("reduce", "weather.zarr", "--target", "rain", "--output", "reduced.zarr", *options)
-    model = load("groups.json")
+    model = load("model.json")
     found = xr.open_zarr("reduced.zarr")
     assert found["t2m_group"].equals(model.label_map()["t2m"])

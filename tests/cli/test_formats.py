@@ -31,7 +31,7 @@ def test_compressed_csv(done, data, compression):
     done("reduce", data, *OPTIONS)
     name = f"other.csv.{compression}"
     Path(name).write_bytes(module.compress(Path(data).read_bytes()))
-    done("reduce", name, *OPTIONS, "--groups", "g.json")
+    done("reduce", name, *OPTIONS, "--model", "g.json")
     packed = Path(f"other-reduced.csv.{compression}").read_bytes()
     assert module.decompress(packed) == Path("data-reduced.csv").read_bytes()
 
@@ -144,12 +144,12 @@ def test_grids(done, fails, folder, field, samples, suffix):
     assert "t" not in written
     for name in ("time", "lat", "lon", "y", "note"):
         assert (written[name].values == field[name].values).all()
-    done("apply", "groups.json", path, "--output", f"again.{suffix}")
+    done("apply", "model.json", path, "--output", f"again.{suffix}")
     assert opened(f"again.{suffix}").equals(written)
     assert "exists; use --force" in fails(
-        "apply", "groups.json", path, "--output", f"again.{suffix}"
+        "apply", "model.json", path, "--output", f"again.{suffix}"
     )
-    done("apply", "groups.json", path, "--output", f"again.{suffix}", "--force")
+    done("apply", "model.json", path, "--output", f"again.{suffix}", "--force")
     assert opened(f"again.{suffix}").equals(written)
 
 

@@ -110,11 +110,11 @@ def test_rows_left_out_in_any_format(done, run, place, samples, way, code):
     ]
     learned = np.setdiff1d(np.arange(60), [3, 7, 8, 50])
     expected = LinCFA().fit(samples.X[learned], samples.y[learned])
-    model = load("groups.json")
+    model = load("model.json")
     assert model.labels_.tolist() == expected.labels_.tolist()
     means = expected.transform(samples.X[np.setdiff1d(np.arange(60), [3, 8, 50])])
     np.testing.assert_allclose(reduced(model, way), means, rtol=1e-12, atol=1e-12)
-    applied = done("apply", "groups.json", *data, *options, "--missing", "drop", "--force")
+    applied = done("apply", "model.json", *data, *options, "--missing", "drop", "--force")
     assert "note: 3 of 60 rows left out" in applied.err
     np.testing.assert_allclose(reduced(model, way), means, rtol=1e-12, atol=1e-12)
 
@@ -134,7 +134,7 @@ def test_rows_without_a_target_are_written_but_not_scored(done, place, samples):
     assert [told["data"][name] for name in names] == [60, 3, 0]
     written = pl.read_parquet("data-reduced.parquet")
     assert written["id"].to_list() == [f"s{row}" for row in range(60)]
-    model = load("groups.json")
+    model = load("model.json")
     means = model.transform(pl.DataFrame(samples.X, schema=samples.names))
     np.testing.assert_allclose(reduced(model, "parquet"), means, rtol=1e-12)
 
@@ -201,7 +201,7 @@ def test_values_that_look_like_codes_are_noted(done, place, samples, way):
     X[0, 0] = CODE  # a single one is an outlier
     data = place(way, X, samples.y)
     result = done("reduce", *data, *ALL)
-    applied = done("apply", "groups.json", *data, "--force")
+    applied = done("apply", "model.json", *data, "--force")
     names = samples.names
     if way in ("nc", "zarr", "chunks"):
         names = [f"t[lat={k // 3}, lon={k % 3}]" for k in range(6)]
@@ -215,7 +215,7 @@ def test_values_that_look_like_codes_are_noted(done, place, samples, way):
     assert [line for line in applied.err.splitlines() if "looks like" in line] == notes
     options = ["--missing-code", "-9999", "--missing-code", "1e20", "--missing", "drop"]
     assert "looks like" not in done("reduce", *data, *ALL, *options, "--force").err
-    assert "looks like" not in done("apply", "groups.json", *data, *options, "--force").err
+    assert "looks like" not in done("apply", "model.json", *data, *options, "--force").err
 
 
 def test_codes_of_the_two_features_are_noted(done, place, samples):
@@ -303,9 +303,9 @@ def test_new_samples_with_gaps(done, fails, place, samples, way, code):
     else:
         fitted.fit(pl.DataFrame(learned, schema=names, orient="row"), samples.y)
     assert fitted.labels_.tolist() == [0, 0, 0, 1, 1, 1]
-    fitted.save("groups.json")
+    fitted.save("model.json")
     options = [] if code is None else ["--missing-code", CODE]
-    told = json.loads(done("apply", "groups.json", *data, *options, "--json").out)
+    told = json.loads(done("apply", "model.json", *data, *options, "--json").out)
     assert (told["n_samples"], told["notes"]) == (60, [])
     standardized = (X - fitted.mean_) / fitted.scale_
     standardized[X == CODE] = np.nan
@@ -322,10 +322,10 @@ def test_new_samples_with_gaps(done, fails, place, samples, way, code):
     assert np.isnan(means).sum() == 3
     written = reduced(fitted, way)
     np.testing.assert_allclose(written, np.transpose(means), rtol=1e-12, atol=1e-12)
-    message = fails("apply", "groups.json", *data, *options, "--missing", "error", "--force")
+    message = fails("apply", "model.json", *data, *options, "--missing", "error", "--force")
     assert "in 4 of 60 rows (first in row 4); --missing drop leaves out" in message
     assert "--missing pairwise averages what is present" in message
-    done("apply", "groups.json", *data, *options, "--missing", "drop", "--force")
+    done("apply", "model.json", *data, *options, "--missing", "drop", "--force")
     rows = np.delete(np.arange(60), [3, 8, 50, 59])
     kept = np.transpose(means)[rows]
     np.testing.assert_allclose(reduced(fitted, way), kept, rtol=1e-12, atol=1e-12)
@@ -334,9 +334,9 @@ def test_new_samples_with_gaps(done, fails, place, samples, way, code):
 def test_a_feature_that_new_samples_lack(done, save, columns, samples):
     frame = pl.DataFrame(samples.X, schema=samples.names, orient="row")
     model = LinCFA(missing="pairwise", tolerance=9.0).fit(frame, samples.y)
-    model.save("groups.json")
+    model.save("model.json")
     for word in ("", "NA"):
-        done("apply", "groups.json", save(columns | {"a1": [word] * 60}), "--force")
+        done("apply", "model.json", save(columns | {"a1": [word] * 60}), "--force")
         gaps = frame.with_columns(a1=pl.lit(np.nan))
         written = reduced(model, "csv")
         np.testing.assert_allclose(written, model.transform(gaps), rtol=1e-12, atol=1e-12)
@@ -344,9 +344,9 @@ def test_a_feature_that_new_samples_lack(done, save, columns, samples):
 
 def test_a_model_that_takes_no_gaps(done, fails, data):
     done("reduce", data, *ALL)
-    message = fails("apply", "groups.json", data, "--missing", "pairwise", "--force")
+    message = fails("apply", "model.json", data, "--missing", "pairwise", "--force")
     assert message == (
-        "groups.json was not learned with --missing pairwise, and takes no missing values; use "
+        "model.json was not learned with --missing pairwise, and takes no missing values; use "
         "--missing drop"
     )
 
@@ -374,13 +374,13 @@ def test_pairwise_in_any_format(done, place, samples, way, code):
     learned = np.delete(np.arange(42), 7)
     model = LinCFA(missing="pairwise", tolerance=3.0).fit(X[learned], y[learned])
     assert 1 < model.n_groups_ < 6
-    saved = load("groups.json")
+    saved = load("model.json")
     assert saved.missing == "pairwise"
     assert saved.labels_.tolist() == model.labels_.tolist()
     means = model.transform(X)
     assert np.isnan(means[8]).all()
     np.testing.assert_allclose(reduced(saved, way), means, rtol=1e-12, atol=1e-12)
-    done("apply", "groups.json", *data, *options[: 0 if code is None else 2], "--force")
+    done("apply", "model.json", *data, *options[: 0 if code is None else 2], "--force")
     np.testing.assert_allclose(reduced(saved, way), means, rtol=1e-12, atol=1e-12)
 
 
@@ -397,7 +397,7 @@ def test_a_feature_without_a_value_to_learn_from(done, place, samples, way):
     assert f"note: {told}\n" in result.err
     others = np.delete(np.arange(6), 1)
     model = LinCFA(tolerance=3.0).fit(X[:42][:, others], samples.y[:42])
-    saved = load("groups.json")
+    saved = load("model.json")
     assert saved.labels_.tolist() == model.labels_.tolist()
     means = model.transform(X[:, others])
     np.testing.assert_allclose(reduced(saved, way), means, rtol=1e-12, atol=1e-12)
@@ -412,7 +412,7 @@ def test_pairwise_by_cross_validation(done, place, samples):
     frame = pl.DataFrame(X, schema=samples.names, orient="row")
     rows = np.delete(np.arange(60), 7)
     model = LinCFACV(missing="pairwise").fit(frame[rows], y[rows])
-    assert load("groups.json").labels_.tolist() == model.labels_.tolist()
+    assert load("model.json").labels_.tolist() == model.labels_.tolist()
     means = model.transform(frame)
     np.testing.assert_allclose(reduced(model, "parquet"), means, rtol=1e-12, atol=1e-12)
 
@@ -437,7 +437,7 @@ def test_noise_of_all_features_needs_complete_rows(fails, place, samples):
 def test_explain_agrees_with_a_pairwise_reduction(done, place, samples):
     data = place("parquet", *gappy(samples, np.nan))
     done("reduce", *data, "--target", "y", "--tolerance", 3, "--missing", "pairwise", "--no-report")
-    evidence = load("groups.json").evidence_frame("polars")
+    evidence = load("model.json").evidence_frame("polars")
     row = evidence.filter(pl.col("f") > 0).row(0, named=True)
     pair = row["partner"], row["feature"]
     told = json.loads(

@@ -48,11 +48,11 @@ def mounted(folder, *options):
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("name", ["data-reduced.csv", "groups.json", "report.html"])
+@pytest.mark.parametrize("name", ["data-reduced.csv", "model.json", "report.html"])
 def test_no_file_is_replaced_without_force(fails, done, data, files, name):
     Path(name).write_text("mine")
     message = fails("reduce", data, *OPTIONS)
-    option = {"data-reduced.csv": "--output", "groups.json": "--groups"}.get(name, "--report")
+    option = {"data-reduced.csv": "--output", "model.json": "--model"}.get(name, "--report")
     assert message == f"{name} exists; use --force to replace it, or another {option}"
     assert files() == sorted(["data.csv", name])
     assert Path(name).read_text() == "mine"
@@ -64,15 +64,15 @@ def test_apply_replaces_no_file_without_force(fails, done, data):
     done("reduce", data, *OPTIONS, "--no-report")
     written = Path("data-reduced.csv").read_bytes()
     Path("data-reduced.csv").write_text("mine")
-    assert "data-reduced.csv exists" in fails("apply", "groups.json", data)
-    done("apply", "groups.json", data, "--force")
+    assert "data-reduced.csv exists" in fails("apply", "model.json", data)
+    done("apply", "model.json", data, "--force")
     assert Path("data-reduced.csv").read_bytes() == written
 
 
 def test_what_is_read_is_never_written_to(fails, data, files):
     before = Path(data).read_bytes()
     Path("link.csv").symlink_to(data)
-    for option, path in (("--output", data), ("--output", "link.csv"), ("--groups", f"./{data}")):
+    for option, path in (("--output", data), ("--output", "link.csv"), ("--model", f"./{data}")):
         message = fails("reduce", data, *OPTIONS, option, path, "--force")
         assert message == f"{path} is an input; choose another file with {option}"
     assert Path(data).read_bytes() == before
@@ -80,14 +80,14 @@ def test_what_is_read_is_never_written_to(fails, data, files):
 
 
 def test_apply_does_not_write_to_the_model(fails, done, data):
-    done("reduce", data, *OPTIONS, "--no-report", "--groups", "g.csv")
+    done("reduce", data, *OPTIONS, "--no-report", "--model", "g.csv")
     message = fails("apply", "g.csv", data, "--output", "g.csv", "--force")
     assert message == "g.csv is an input; choose another file with --output"
 
 
 def test_one_file_for_two_purposes(fails, data, files):
-    message = fails("reduce", data, *OPTIONS, "--groups", "x.json", "--report", "./x.json")
-    assert message == "--report and --groups are the same file, ./x.json"
+    message = fails("reduce", data, *OPTIONS, "--model", "x.json", "--report", "./x.json")
+    assert message == "--report and --model are the same file, ./x.json"
     assert files() == ["data.csv"]
 
 
@@ -97,14 +97,14 @@ def test_folders_that_are_not_there(fails, data):
 
 
 def test_a_folder_in_place_of_a_file_stays(fails, data, files):
-    Path("groups.json").mkdir()
-    assert "groups.json" in fails("reduce", data, *OPTIONS, "--force")
-    assert files() == ["data.csv", "groups.json"]
+    Path("model.json").mkdir()
+    assert "model.json" in fails("reduce", data, *OPTIONS, "--force")
+    assert files() == ["data.csv", "model.json"]
 
 
 def test_names_given(done, data, files):
     Path("out").mkdir()
-    options = ["--output", "out/r.tsv", "--groups", "out/g.json", "--report", "out/p.html"]
+    options = ["--output", "out/r.tsv", "--model", "out/g.json", "--report", "out/p.html"]
     done("reduce", data, *OPTIONS, *options)
     assert files() == ["data.csv", "out"]
     assert files("out") == ["g.json", "p.html", "r.tsv"]
@@ -114,7 +114,7 @@ def test_outputs_are_where_one_works(done, data, files, monkeypatch):
     Path("here").mkdir()
     monkeypatch.chdir("here")
     done("reduce", f"../{data}", *OPTIONS, "--no-report")
-    assert files() == ["data-reduced.csv", "groups.json"]
+    assert files() == ["data-reduced.csv", "model.json"]
     assert files("..") == ["data.csv", "here"]
 
 
@@ -166,7 +166,7 @@ def test_a_folder_without_permission(fails, data, tmp_path):
 
 def test_a_full_disk(run, data, files, tmp_path):
     with mounted(tmp_path / "small", "size=16k") as folder:
-        options = ["--output", folder / "r.csv", "--groups", folder / "g", "--report"]
+        options = ["--output", folder / "r.csv", "--model", folder / "g", "--report"]
         result = run("reduce", data, *OPTIONS, *options, folder / "r.html")
         assert result.code == 1
         assert "No space left on device" in result.err.splitlines()[-1]

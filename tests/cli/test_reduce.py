@@ -53,12 +53,12 @@ def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples, monk
     monkeypatch.setenv("FORCE_COLOR", "1")
     result = run("reduce", data, "--target", "y", "--keep", "id", "--tolerance", 1)
     assert result.code == 0, result.err
-    assert files() == ["data-reduced.csv", "data.csv", "groups.json", "report.html"]
+    assert files() == ["data-reduced.csv", "data.csv", "model.json", "report.html"]
     train, test = random_split(60, 18, seed=0)
     model = LinCFA().fit(frame(samples, train), samples.y[train])
     assert 1 < model.n_groups_ < 6
     check_reduced(model, samples)
-    loaded = lincfa.load("groups.json")
+    loaded = lincfa.load("model.json")
     assert loaded.groups_by_name() == model.groups_by_name()
     assert np.array_equal(loaded.transform(frame(samples)), model.transform(frame(samples)))
     page = Path("report.html").read_text(encoding="utf-8")
@@ -73,7 +73,7 @@ def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples, monk
     )
     assert f"R² {r2:.3f} (" in result.out
     assert result.out.endswith(
-        "output: data-reduced.csv\ngroups: groups.json\nreport: report.html\n"
+        "output: data-reduced.csv\nmodel: model.json\nreport: report.html\n"
     )
 
 
@@ -108,7 +108,7 @@ def test_options_are_the_parameters(done, data, samples, options, parameters):
     )
     model = LinCFA(**parameters).fit(frame(samples), samples.y)
     check_reduced(model, samples)
-    assert lincfa.load("groups.json").get_params() == model.get_params()
+    assert lincfa.load("model.json").get_params() == model.get_params()
 
 
 @pytest.mark.parametrize("asked", ["", "--tolerance cv"])
@@ -227,7 +227,7 @@ def test_scores_are_of_the_rows_held_out(done, data, samples, options, split):
     assert dict(groups) == model.groups_by_name()
     assert told["written"] == {
         "output": "data-reduced.csv",
-        "groups": "groups.json",
+        "model": "model.json",
         "report": "r.json",
     }
 
@@ -324,18 +324,18 @@ def test_opposite_signs(done, save, columns, samples, tolerance):
     }
     options = ["--target", "y", "--keep", "id", "--no-report", "--tolerance", tolerance, "--force"]
     done("reduce", save(columns), *options, "--signed", "--min-correlation", 0)
-    plain = lincfa.load("groups.json")
+    plain = lincfa.load("model.json")
     told = json.loads(
         done("reduce", save(flipped), *options, "--signed", "--min-correlation", 0, "--json").out
     )
-    model = lincfa.load("groups.json")
+    model = lincfa.load("model.json")
     assert told["settings"]["signed"]
     assert model.labels_.tolist() == plain.labels_.tolist()
     assert plain.signs_.tolist() == [1] * 6
     assert {*model.signs_.tolist()} == {1, -1}
     assert any("−" in group["name"] for group in told["groups"])
     done("reduce", save(flipped), *options, "--min-correlation", 0)
-    assert lincfa.load("groups.json").n_groups_ > model.n_groups_
+    assert lincfa.load("model.json").n_groups_ > model.n_groups_
 
 
 def test_quiet_says_nothing(done, data, files):

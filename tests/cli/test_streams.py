@@ -16,7 +16,7 @@ def test_from_standard_input_to_standard_output(run, done, data, files):
     content = Path(data).read_bytes()
     result = run("reduce", "-", *OPTIONS, "--output", "-", stdin=content)
     assert result.code == 0, result.err
-    assert files() == ["data.csv", "groups.json"]
+    assert files() == ["data.csv", "model.json"]
     assert "output: standard output" in result.err
     done("reduce", data, *OPTIONS, "--force")
     assert result.out == Path("data-reduced.csv").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def test_a_table_from_standard_input_is_called_reduced(done, data, files, monkey
     with open(data, encoding="utf-8") as stream:
         monkeypatch.setattr("sys.stdin", stream)
         done("reduce", "-", *OPTIONS)
-    assert files() == ["data.csv", "groups.json", "reduced.csv"]
+    assert files() == ["data.csv", "model.json", "reduced.csv"]
 
 
 def test_a_reader_that_has_enough(launch, save, columns):

@@ -44,7 +44,7 @@ def several(folder, table):
 
 
 def saved():
-    return load("groups.json")
+    return load("model.json")
 
 
 def check_same(model):
@@ -206,10 +206,10 @@ def test_compare_several(done, several, table):
 
 def test_new_samples_need_no_target_and_keep_it(done, several, table):
     done("reduce", several, "--target", "y*", *QUICK)
-    done("apply", "groups.json", several, "--output", "with.csv")
+    done("apply", "model.json", several, "--output", "with.csv")
     assert pl.read_csv("with.csv").equals(pl.read_csv("data-reduced.csv"))
     table.select(FEATURES).write_csv("new.csv")
-    done("apply", "groups.json", "new.csv", "--output", "without.csv")
+    done("apply", "model.json", "new.csv", "--output", "without.csv")
     assert pl.read_csv("without.csv").columns == pl.read_csv("with.csv").columns[2:]
 
 

@@ -161,7 +161,7 @@ def test_a_target_of_another_file(done, world, folder, way):
         f"all 96 dates of sst.cdf have a target in {path.name}; 6 of its 102 dates are not used",
         "the rows have dates ('T'), and are held out in blocks; --folds shuffled takes random ones",
     ]
-    model = load("groups.json")
+    model = load("model.json")
     train = slice(N - HELD_OUT)
     y = world.y[:N]
     fitted = LinCFA(tolerance=3.0, sample_dim="T").fit(world.field.isel(T=train), y[train])
@@ -212,8 +212,8 @@ def test_files_that_are_read_are_never_replaced(fails, world, places):
     line = fails("reduce", "sst.cdf", *options, "--output", "index.csv")
     assert line == "index.csv is an input; choose another file with --output"
     options = ["--target", "nino", *NEAR, "--stations", "places.csv", "--force"]
-    line = fails("reduce", "table.csv", *options, "--groups", "places.csv")
-    assert line == "places.csv is an input; choose another file with --groups"
+    line = fails("reduce", "table.csv", *options, "--model", "places.csv")
+    assert line == "places.csv is an input; choose another file with --model"
 
 
 def test_labels_of_another_file(done, world):
@@ -324,13 +324,13 @@ def test_lags_and_lead_of_a_field(done, world):
     fitted = LinCFA(tolerance=3.0, connectivity="grid", sample_dim="T")
     fitted.fit(X.isel(T=train), y.isel(T=train))
     assert told["n_samples"] == train.stop
-    model = load("groups.json")
+    model = load("model.json")
     xr.testing.assert_equal(model.label_map(), fitted.label_map())
     reduced = fitted.transform(X)
     with xr.open_dataset("sst-reduced.cdf", engine="netcdf4") as written:
         assert np.allclose(written["reduced"], reduced)
         assert np.allclose(written["nino lead 1"], y)
-    result = done("apply", "groups.json", "sst.cdf", "--force")  # which repeats the lags
+    result = done("apply", "model.json", "sst.cdf", "--force")  # which repeats the lags
     assert notes_of(result) == told["notes"][2:]
     with xr.open_dataset("sst-reduced.cdf", engine="netcdf4") as written:
         assert np.allclose(written["reduced"], reduced)
@@ -350,13 +350,13 @@ def test_lags_and_lead_of_a_table(done, world, suffix):
     X, y, _, gap = at_lead(world.X, world.y[:N], 1, [0, 2])
     n = len(X) - round(0.3 * len(X)) - gap
     fitted = LinCFA(tolerance=3.0, blocks=np.repeat([0, 2], 12)).fit(X[:n], y[:n])
-    model = load("groups.json")
+    model = load("model.json")
     assert model.labels_.tolist() == fitted.labels_.tolist()
     assert model.feature_names_in_[[0, -1]].tolist() == ["000 lag 0", "0011 lag 2"]
     means = fitted.transform(lagged(world.X, [0, 2]))
     check = {"csv": reduced_csv, "nc": reduced_nc}[suffix]
     check("table-reduced", means, world.y)
-    done("apply", "groups.json", path, "--force")
+    done("apply", "model.json", path, "--force")
     check("table-reduced", means, None)
 
 
@@ -438,7 +438,7 @@ def test_lags_take_no_rows_for_consecutive_that_have_dates(done, fails, world, c
     expected = pl.read_csv("table-reduced.csv")
     change(world.table).write_csv("table.csv")
     for command in (
-        ["apply", "groups.json", "table.csv"],
+        ["apply", "model.json", "table.csv"],
         ["reduce", "table.csv", "--target", "nino", "--lags", 1],
         ["reduce", "table.csv", "--target", "nino", "--lead", 1],
     ):
@@ -446,7 +446,7 @@ def test_lags_take_no_rows_for_consecutive_that_have_dates(done, fails, world, c
         assert line.startswith(f"table.csv: {why}")
         assert line.endswith("; name the date of the rows with --dates")
     if "order" in why or "several" in why:
-        done("apply", "groups.json", "table.csv", "--force", "--dates", "month")
+        done("apply", "model.json", "table.csv", "--force", "--dates", "month")
         found = pl.read_csv("table-reduced.csv").sort("month")
         groups = [name for name in expected.columns if "lag" in name]
         assert groups
@@ -459,7 +459,7 @@ def test_a_field_with_a_dimension_of_its_own_that_is_called_lag(done, world):
     done("reduce", "own.nc", "--target-file", "index.csv", "--target", "nino", *QUICK)
     with xr.open_dataset("own-reduced.nc", engine="netcdf4") as written:
         expected = written.load()
-    done("apply", "groups.json", "own.nc", "--force")
+    done("apply", "model.json", "own.nc", "--force")
     with xr.open_dataset("own-reduced.nc", engine="netcdf4") as again:
         for name in again.data_vars:
             np.testing.assert_allclose(again[name], expected[name])
@@ -467,7 +467,7 @@ def test_a_field_with_a_dimension_of_its_own_that_is_called_lag(done, world):
 
 def test_columns_of_dates_that_are_not_there(done, fails, world):
     done("reduce", "table.csv", "--target", "nino", *QUICK)
-    for command in (["apply", "groups.json"], ["reduce", "--target", "nino"]):
+    for command in (["apply", "model.json"], ["reduce", "--target", "nino"]):
         line = fails(*command, "table.csv", "--dates", "nosuch", "--force")
         assert line == "table.csv has no column 'nosuch', which --dates names"
 
@@ -483,7 +483,7 @@ def test_columns_of_years_and_months_are_pointed_out(done, world):
     )
     dated = ["--dates", "Year", "month", "--target", "nino", *QUICK, "--force"]
     assert "the rows have dates ('Year, month')" in done("reduce", "apart.csv", *dated).err
-    assert len(load("groups.json").labels_) == 12
+    assert len(load("model.json").labels_) == 12
 
 
 def test_a_rare_class_is_no_cause_for_warnings(done, world):
@@ -653,20 +653,20 @@ def test_stations_within_a_radius(done, world, places, path):
     train = slice(N - HELD_OUT)
     near = coordinate_connectivity(places.lat, places.lon, radius_km=80)
     fitted = LinCFA(tolerance=1e6, connectivity=near).fit(world.X[train], world.y[train])
-    assert load("groups.json").labels_.tolist() == fitted.labels_.tolist()
+    assert load("model.json").labels_.tolist() == fitted.labels_.tolist()
     assert fitted.n_groups_ == 2
     note = "no station has a neighbour within 0.5 km"
     alone = ["--radius-km", 0.5]
     assert note in notes_of(done("reduce", path, *options, *alone))
     assert note not in notes_of(done("reduce", path, *options))
     done("reduce", path, *options, "--lags", 0, 1)  # also at lags, which stay apart
-    assert load("groups.json").labels_.tolist() == np.repeat([0, 1, 2, 3], 6).tolist()
+    assert load("model.json").labels_.tolist() == np.repeat([0, 1, 2, 3], 6).tolist()
 
 
 def test_stations_in_radians(done, world, places):
     options = ["--target", "nino", *NEAR, "--no-report", "--force", "--tolerance", 1e6]
     done("reduce", "stations.nc", *options)
-    expected = load("groups.json").labels_.tolist()
+    expected = load("model.json").labels_.tolist()
     with xr.open_dataset("stations.nc", engine="netcdf4") as field:
         turned = {
             name: (field[name].dims, np.deg2rad(field[name].values), {"units": "radian"})
@@ -675,7 +675,7 @@ def test_stations_in_radians(done, world, places):
         field.assign_coords(turned).to_netcdf("radians.nc", engine="netcdf4")
     said = done("reduce", "radians.nc", *options).out
     assert "only stations at most 80 km apart merge" in said
-    assert load("groups.json").labels_.tolist() == expected
+    assert load("model.json").labels_.tolist() == expected
 
 
 def test_places_on_a_curvilinear_grid(done, world):
@@ -689,7 +689,7 @@ def test_places_on_a_curvilinear_grid(done, world):
     field.to_netcdf("curved.nc", engine="netcdf4")
     options = ["--target-file", "index.csv", "--target", "nino", *NEAR, "--no-report"]
     done("reduce", "curved.nc", *options, "--tolerance", 1e6)
-    assert load("groups.json").labels_.tolist() == [0] * 8 + [1] * 4
+    assert load("model.json").labels_.tolist() == [0] * 8 + [1] * 4
 
 
 def test_places_that_are_not_known(fails, world, places):
@@ -728,7 +728,7 @@ def test_area_weights(done, fails, world, places):
     train = slice(N - HELD_OUT)
     weighted = LinCFA(tolerance=3.0, feature_weights="area", units="original", sample_dim="T")
     weighted.fit(world.field.isel(T=train), world.y[train])
-    assert load("groups.json").feature_weights == "area"
+    assert load("model.json").feature_weights == "area"
     with xr.open_dataset("sst-reduced.cdf", engine="netcdf4") as written:
         assert np.allclose(written["reduced"], weighted.transform(world.field))
     pair = ["sst[lat=-40.0, lon=170.0]", "sst[lat=0.0, lon=170.0]"]

@@ -16,10 +16,10 @@ def add(commands: Any) -> None:
         description="Reads a model that lincfa reduce (or LinCFA.save) wrote and data with the\n"
         "same features, in any order, and writes the data with the mean of each group in\n"
         "place of its features. All other columns are kept unchanged.",
-        examples="  lincfa apply groups.json new.csv\n"
-        "  lincfa apply groups.json new.parquet --output reduced.parquet --missing drop",
+        examples="  lincfa apply model.json new.csv\n"
+        "  lincfa apply model.json new.parquet --output reduced.parquet --missing drop",
     )
-    parser.add_argument("groups", help="model, as lincfa reduce writes it")
+    parser.add_argument("model", help="model, as lincfa reduce writes it")
     arguments.add_data(
         parser,
         missing="missing values in features: stop with an error, drop the rows that have any, or "
@@ -43,14 +43,14 @@ def run(options: argparse.Namespace) -> int:
     from ._write import output_paths, replacing, write_reduced
 
     terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
-    path = output_paths(options, {}, [options.groups])["--output"]
+    path = output_paths(options, {}, [options.model])["--output"]
     from .. import load
 
-    model = load(options.groups)
+    model = load(options.model)
     missing = options.missing or model.missing
     if missing == "pairwise" != model.missing:
         raise ValueError(
-            f"{options.groups} was not learned with --missing pairwise, and takes no missing "
+            f"{options.model} was not learned with --missing pairwise, and takes no missing "
             "values; use --missing drop"
         )
     with replacing([path]) as parts, computing(arguments.scheduler_of(options), terminal) as step:
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
             data = arguments.open_options(options, model=model)
             data = lag_as_fitted(data, model, terminal)
             features = data.columns_of(model)
-            require_features(data, features, options.groups)
+            require_features(data, features, options.model)
             dropped = set(select_columns(data, options.drop))
             for name in sorted(dropped.intersection(features)):
                 raise ValueError(f"column {name!r} is a feature of the model and cannot be dropped")

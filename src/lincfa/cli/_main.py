@@ -16,8 +16,8 @@ from ._arguments import Parser
 
 _EXAMPLES = """\
 examples:
-  lincfa reduce data.csv --target y           reduced data, groups.json and report.html
-  lincfa apply groups.json new.csv            the same groups for new samples
+  lincfa reduce data.csv --target y           reduced data, model.json and report.html
+  lincfa apply model.json new.csv             the same groups for new samples
   lincfa explain data.csv --target y A B      why A and B merge, or why they do not
   lincfa compare data.csv --target y          against ridge, PCA, PLS, ...
   lincfa COMMAND --help                       more on a command

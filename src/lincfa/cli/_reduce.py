@@ -102,7 +102,7 @@ def add(commands: Any) -> None:
     output = parser.add_argument_group("what to write")
     arguments.add_output(output)
     output.add_argument(
-        "--groups", default="groups.json", metavar="FILE", help="model (default: groups.json)"
+        "--model", default="model.json", metavar="FILE", help="model (default: model.json)"
     )
     page = output.add_mutually_exclusive_group()
     page.add_argument(
@@ -129,7 +129,7 @@ def run(options: argparse.Namespace) -> int:
     from ._write import naming_file, output_paths, replacing, write_reduced
 
     terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
-    others = {"--groups": options.groups}
+    others = {"--model": options.model}
     if not options.no_report:
         others["--report"] = options.report
     inputs = [path for path in (options.target_file, options.stations) if path is not None]
@@ -195,7 +195,7 @@ def run(options: argparse.Namespace) -> int:
                 parts_of_X = ((split.train, X), (split.test, X_test), (rest, X_rest))
                 reduced = _in_order(outcome.reducer, parts_of_X)
         with step("writing"):
-            outcome.reducer.save(parts[paths["--groups"]])
+            outcome.reducer.save(parts[paths["--model"]])
             if findings is not None:
                 from ..report._page import report_text
 
@@ -219,7 +219,7 @@ def _check_options(options: argparse.Namespace) -> None:
         options.refuse("give --n-groups or --tolerance, not both")
     arguments.check_neighbours(options)
     arguments.check_options(options)
-    for option, path in (("--groups", options.groups), ("--report", options.report)):
+    for option, path in (("--model", options.model), ("--report", options.report)):
         if path == "-":
             options.refuse(f"{option} takes the name of a file, not standard output")
     if not options.report.lower().endswith((".html", ".htm", ".json")):
