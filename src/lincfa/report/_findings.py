@@ -35,7 +35,9 @@ class Findings:
     title: str
     created: str  # date and time in ISO format
     headline: str  # "30 features → 7 groups"
+    target_name: str  # what is predicted, with its unit, if there is one and it has a name
     worse_than_mean: bool | None  # whether R² of the reduced features is below 0, for any target
+    rival_is_better: bool | None  # whether the best rival is, beyond chance; None without any
     n_cancelling: int  # weights too large to be interpreted, of opposite sign
     searched: bool  # whether cross-validation chose the groups
     n_samples: float  # of the fit; with weights, their sum
@@ -48,7 +50,9 @@ class Findings:
     missing: float | None  # share of missing values in the training data; None if unknown
     flagged: tuple[str, ...]  # on groups whose members hardly belong together, in sentences
     scores: _scores.HeldOutScores | None  # None without test samples
-    groups: tuple[_groups.Group, ...]  # the largest first; if there are very many, not all
+    groups: tuple[_groups.Group, ...]  # those with the largest effects first; maybe not all
+    checked: str  # how effects were checked on held-out samples, or why they could not be
+    n_checked: int  # held-out samples by which effects were checked; 0 if they were not
     constant: tuple[str, ...]  # names of constant features, the first thousand
     matrix: _groups.CorrelationMatrix | None  # None without data
     matrix_source: str  # which data

@@ -56,6 +56,17 @@ class Opposition:
 
 
 @dataclass(frozen=True)
+class Check:
+    """The weight of a group as held-out samples alone estimate it, in the unit of the weight."""
+
+    estimate: float
+    low: float  # of the 95 % interval
+    high: float
+    adjusted_p_value: float  # for as many tests as there are weights
+    verdict: str  # "confirmed", "unclear" or "opposite sign"
+
+
+@dataclass(frozen=True)
 class Effect:
     """How the mean of a group goes with a target, and its weight in the regression."""
 
@@ -64,6 +75,7 @@ class Effect:
     weight: float
     cancels: bool
     opposes: Opposition | None
+    check: Check | None
 
 
 @dataclass(frozen=True)
@@ -80,6 +92,7 @@ class Group:
     weight: float  # change in the prediction per standard deviation; NaN without a regression
     cancels: bool  # whether the weight is too large to be interpreted; others nearly cancel it
     opposes: Opposition | None  # if weight and target correlation have opposite signs
+    check: Check | None  # the weight on held-out samples
     flag: str  # "opposite" or "hardly related" if members hardly belong together
     members: tuple[Member, ...]  # the first ones, with their evidence
     others: tuple[str, ...]  # names of the next ones, with a minus sign if flipped
@@ -92,8 +105,8 @@ class Group:
     @property
     def effects(self) -> tuple[Effect, ...]:
         """What is known of each target, also if there is just one."""
-        alone = Effect("", self.target_correlation, self.weight, self.cancels, self.opposes)
-        return self.targets or (alone,)
+        figures = self.target_correlation, self.weight, self.cancels, self.opposes, self.check
+        return self.targets or (Effect("", *figures),)
 
 
 def describe_groups(
@@ -101,14 +114,15 @@ def describe_groups(
     weights: FloatArray | None,
     largest_weight: Any = np.inf,
     opposing: Mapping[tuple[int, int], Opposition] | None = None,
+    checks: Mapping[tuple[int, int], Check] | None = None,
 ) -> tuple[Group, ...]:
-    """Describe the groups, the largest first, as many as fit on a page.
+    """Describe the groups, those that change the prediction most first, as many as fit on a page.
 
-    Of several targets, weights have a column and the largest weight a number for each.
+    Of several targets, weights have a column and the largest weight a number for each. Without
+    weights the largest groups come first.
     """
     targets = reducer._targets
     summary = reducer.summary()
-    order = np.argsort(-summary.sizes, kind="stable")[:GROUPS_SHOWN].tolist()
     names = [shown(name, LONGEST_NAME) for name in feature_names(reducer)]
     flags = summary.flags
     r = summary.target_correlation.reshape(reducer.n_groups_, -1)
@@ -116,6 +130,8 @@ def describe_groups(
     cancels = np.abs(weights) > largest_weight
     # Targets in different units are compared in standard deviations; log odds have no unit.
     units = np.ones(r.shape[1]) if targets.classes is not None else reducer.target_scale_
+    importance = np.nan_to_num(np.abs(weights / units).max(axis=1))
+    order = np.lexsort((-summary.sizes, -importance))[:GROUPS_SHOWN].tolist()
     evidence = {int(row["feature"]): row for row in reducer.evidence_}
     in_full, named, left = FEATURES_SHOWN, NAMED, TEXT_SHOWN
     groups: list[Group] = []
@@ -148,6 +164,7 @@ def describe_groups(
                 float(weights[number, k]),
                 bool(cancels[number, k]),
                 (opposing or {}).get((number, k)),
+                (checks or {}).get((number, k)),
             )
             for k in by_r
         ]
@@ -172,6 +189,7 @@ def describe_groups(
                 weight=heaviest.weight,
                 cancels=heaviest.cancels,
                 opposes=heaviest.opposes,
+                check=heaviest.check,
                 flag=flags[number],
                 members=tuple(members),
                 others=tuple(others),

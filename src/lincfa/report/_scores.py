@@ -540,27 +540,24 @@ def _score_predictions(
 def _describe_scoring(
     model: Any, n_train: int | None, n_test: int, length: int, weighted: bool = False
 ) -> str:
-    estimator = getattr(model, "estimator", None)
-    classes = fitted_reducer(model)._targets.classes is not None
-    penalized = classes or getattr(model, "penalty_", None) is not None
-    regression = "Ridge regressions" if penalized else "Linear regressions"
-    if classes:
-        regression = "Logistic regressions"
-    if estimator is not None:
-        regression = f"{estimator!r}"
+    method, own = method_of(model), getattr(model, "estimator", None)
+    penalized = method == LOGISTIC or getattr(model, "penalty_", None) is not None
+    text = f"This model: {method if own is None else repr(own)} on the reduced features"
+    text += ", its penalty chosen by cross-validation. " if penalized else ". "
     if n_train is None:
-        how = f"cross-validated in {_FOLDS} folds on {n_test} samples not used to find the groups"
+        text += (
+            f"Regressions were cross-validated in {_FOLDS} folds on {n_test} samples not used to "
+            "find the groups."
+        )
     else:
-        how = f"fitted to {n_train} samples and scored on {n_test} others"
-        how += ", with the sample weights of the fit" if weighted else ""
-    if penalized:
-        how += ", with penalties chosen by cross-validation"
+        text += f"Fitted to {n_train} samples and scored on {n_test} others"
+        text += ", with the sample weights of the fit." if weighted else "."
     if n_test < FEWEST_FOR_INTERVALS:
-        return f"{regression} {how}. {n_test} samples are too few for intervals."
+        return f"{text} {n_test} samples are too few for intervals."
     drawn = f", in blocks of {length} consecutive samples" if length > 1 else ""
     return (
-        f"{regression} {how}. Brackets: {LEVEL} % bootstrap interval ({RESAMPLES} resamples of "
-        f"the test set{drawn})."
+        f"{text} Brackets: {LEVEL} % bootstrap interval ({RESAMPLES} resamples of the test "
+        f"set{drawn})."
     )
 
 
