@@ -110,7 +110,7 @@ def list_tiles(findings: Findings) -> list[Tile]:
             )
     varying = findings.n_features - findings.n_constant
     constant = f" {count(findings.n_constant, 'more')} never changed." if findings.n_constant else ""
-    note = f"Each is the {kind_of_mean(findings)} of a group of similar features.{constant}"
+    note = f"Each is the {kind_of_mean(findings)} of a group of features.{constant}"
     title = f"{'input' if findings.n_groups == 1 else 'inputs'} instead of {varying}"
     return [*tiles, Tile(str(findings.n_groups), title, note)]
 
