@@ -28,27 +28,33 @@ from ..report._inputs import (
     share_missing,
 )
 from ..report._scores import (
+    EFFECTS_SHOWN,
     Coefficients,
     Predictions,
     ScorePath,
-    expand_coefficients,
+    describe_coefficients,
+    effect_of_groups,
     score_name,
     score_path,
     scored_ways,
 )
+from ..report._spectra import report_spectrum
 from ..theory._arrays import FloatArray
 from ._figures import (
     BLUE,
     GREY,
     MARKS_DRAWN,
     NAMES_SHOWN,
+    RED,
     SERIES,
     STRATEGY_COLORS,
     SYMLOG,
     VERMILION,
     axes_or_new,
     effect,
+    few_ticks,
     given_axes,
+    inches,
     ink,
     legend_above,
     linear_threshold,
@@ -59,11 +65,13 @@ from ._figures import (
     score_limits,
     short_number,
 )
+from ._spectra import draw_band_effects
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_STEMS = 60  # most features that are joined to zero by a stem
+_ROW = 0.21  # inches: height of the bar of a group
+_LONGEST_GROUP = 28  # letters of the name of a group
 _FLAT = 50  # largest value over the median, beyond which half of the values look like zero
 _LONGEST_NAME = 20
 _FEWEST = 2  # samples and features with correlations
@@ -85,10 +93,13 @@ _RING: dict[str, Any] = {"marker": "o", "markersize": 12, "markerfacecolor": "no
 def plot_coefficients(
     model: Any, coef: Any = None, *, target: Any = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw the coefficients of the reduced features, expanded to all features.
+    """Draw the effects of the groups on the prediction, by name.
 
-    In column order, coloured by group for the largest groups. A coefficient is the change in the
-    prediction, for classes in the log odds, per standard deviation of the feature.
+    An effect is the change in the prediction, for classes in the log odds, when the mean of the
+    group rises by one standard deviation of the training samples and no other mean changes. Bars
+    show the 30 groups with the largest effects, the largest first: red where the prediction rises,
+    blue where it falls. Of a spectrum, whose features have wavelengths as names, the effects are
+    drawn along the wavelengths.
 
     Parameters
     ----------
@@ -101,10 +112,28 @@ def plot_coefficients(
         Which of several targets or classes, by name or number; required if there are several.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure of pyplot.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lincfa import LinCFACV
+    >>> from lincfa.datasets import make_correlated
+    >>> from lincfa.plotting import plot_coefficients
+    >>> X, y = make_correlated(n_features=6, random_state=0)
+    >>> X = pd.DataFrame(X, columns=["rain", "snow", "heat", "wind", "sun", "fog"])
+    >>> ax = plot_coefficients(LinCFACV().fit(X, y))
+    >>> [label.get_text() for label in ax.get_yticklabels()][0]
+    ''
     """
     reducer, coef, name = check_coefficients(model, coef, target)
-    ax = axes_or_new(ax, 9, 4.4)
-    draw_coefficients(expand_coefficients(reducer, coef, name), ax)
+    effects = describe_coefficients(reducer, effect_of_groups(reducer, coef, None), name)
+    spectrum = report_spectrum(reducer)
+    if spectrum is not None:
+        ax = axes_or_new(ax, 8, 3)
+        draw_band_effects(spectrum, effects, ax)
+    else:
+        ax = axes_or_new(ax, *coefficients_size(effects, 7))
+        draw_coefficients(effects, ax)
     return ax
 
 
@@ -158,72 +187,44 @@ def _number(reducer: Any, target: Any) -> int:
     return int(target)
 
 
+def coefficients_size(coefficients: Coefficients, width: float) -> tuple[float, float]:
+    """Return the size of a figure of the effects of groups, in inches, as high as it takes."""
+    return width, 1.0 + _ROW * min(len(coefficients.names), EFFECTS_SHOWN)
+
+
 def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
-    """Draw a mark for each feature, and a stem if there is room."""
-    values, groups = coefficients.values, coefficients.groups
-    size = len(values)
-    ax.axhline(0, color=ink(), linewidth=0.8)
-    largest = _largest(groups)
-    entries = []
-    others = np.flatnonzero(~np.isin(groups, largest))
-    series = [(others, GREY if largest else BLUE, "o", "other features")]
-    for group, (color, marker) in zip(largest, SERIES, strict=False):
-        members = np.flatnonzero(groups == group)
-        series.append((members, color, marker, _label(coefficients, members)))
-    for members, color, marker, label in series:
-        if members.size == 0:
-            continue
-        if size <= _STEMS:
-            ax.vlines(members, 0, values[members], colors=color, linewidth=1.5, alpha=0.7)
-        marks = ax.scatter(
-            members,
-            values[members],
-            s=mark_size(size) * (0.5 if color == GREY else 1.0),
-            color=color,
-            marker=marker,
-            linewidths=0,
-            rasterized=size > MARKS_DRAWN,
-            zorder=2.5,
-        )
-        entries.append((marks, label))
-    if largest:
-        turn = int(others.size > 0)  # the grey ones are drawn first and listed last
-        legend_above(ax, entries[turn:] + entries[:turn])
-    if size <= NAMES_SHOWN:
-        name_ticks(ax.xaxis, coefficients.names)
-    part = f"first {size} of " if size < coefficients.n_features else ""
-    ax.set(
-        xlim=(-0.02 * size - 0.5, 1.02 * size - 0.5),
-        xlabel=f"{part}{coefficients.n_features} features, in column order",
-    )
-    ax.set_ylabel(effect(coefficients.changed, "feature"), parse_math=False, usetex=False)
+    """Draw a bar for each group with a large effect, the largest first."""
+    values, rows = largest_effects(coefficients)
+    names = [shown(coefficients.names[k], _LONGEST_GROUP) for k in rows]
+    colors = np.where(values > 0, RED, BLUE).tolist()
+    ax.barh(range(len(rows)), values, height=0.7, color=colors)
+    ax.axvline(0, color=ink(), linewidth=0.8)
+    ax.set_yticks(range(len(rows)), names, parse_math=False, usetex=False)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    words = effect(coefficients.changed, "group's mean")
+    ax.set_xlabel(words, loc="right", parse_math=False, usetex=False)
     _scale(ax, values)
-    ax.grid(alpha=0.3, axis="y")
+    ax.grid(alpha=0.3, axis="x")
+
+
+def largest_effects(coefficients: Coefficients) -> tuple[FloatArray, list[int]]:
+    """Return the effects that are drawn, the largest first, and the numbers of their groups."""
+    order = np.argsort(-np.abs(coefficients.values), kind="stable")[:EFFECTS_SHOWN]
+    return coefficients.values[order], order.tolist()
 
 
 def _scale(ax: "Axes", values: FloatArray) -> None:
     """Use a logarithmic axis if a few large values would flatten the small ones."""
     linear = linear_threshold(values, _FLAT)
     if linear is None:
+        ax.xaxis.set_major_locator(few_ticks())
         return
-    ax.set_yscale("symlog", linthresh=linear)
-    ax.set_ylim(2 * min(values.min(), -linear), 2 * max(values.max(), linear))
-    ax.yaxis.set_major_formatter(lambda value, _: short_number(value))
-    ax.set_ylabel(ax.get_ylabel() + SYMLOG)
-
-
-def _largest(groups: Any) -> list[int]:
-    """Return the largest groups of at least two features, as many as there are colours."""
-    numbers, sizes = np.unique(groups[groups >= 0], return_counts=True)
-    order = np.argsort(-sizes, kind="stable")[: len(SERIES)]
-    return [int(numbers[k]) for k in order if sizes[k] > 1]
-
-
-def _label(coefficients: Coefficients, members: Any) -> str:
-    name = shown(coefficients.names[members[0]], _LONGEST_NAME)
-    if len(coefficients.names) < coefficients.n_features:
-        return f"group of {name}"  # it may have more features than are shown
-    return f"group of {name} ({members.size} features)"
+    ax.set_xscale("symlog", linthresh=linear)
+    ax.set_xlim(2 * min(values.min(), -linear), 2 * max(values.max(), linear))
+    ax.xaxis.set_major_formatter(lambda value, _: short_number(value))
+    ax.set_xlabel(ax.get_xlabel() + SYMLOG)
 
 
 # Correlations and thresholds
@@ -260,42 +261,78 @@ def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" 
 
 
 def draw_correlation(matrix: CorrelationMatrix, ax: "Axes") -> None:
-    """Draw a correlation matrix."""
+    """Draw a correlation matrix in the colours of its range, with the names of large groups."""
     size = len(matrix.names)
+    low, high = float(matrix.values.min()), float(matrix.values.max())
+    # White is no correlation where some are negative, and else the smallest.
+    scale: dict[str, Any] = {"cmap": "Reds", "vmin": min(low, high - _NARROWEST), "vmax": high}
+    if low < 0:
+        furthest = max(-low, high)
+        scale = {"cmap": "RdBu_r", "vmin": -furthest, "vmax": furthest}
     # Without interpolation, SVG stores one pixel per pair and stays sharp.
-    image = ax.imshow(matrix.values, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="none")
-    bar = ax.figure.colorbar(image, ax=ax, label="correlation", shrink=0.9)
+    image = ax.imshow(matrix.values, interpolation="none", **scale)
+    bar = ax.figure.colorbar(
+        image, ax=ax, location="bottom", label="correlation", aspect=30, shrink=0.9, pad=0.02
+    )
     bar.outline.set_visible(False)
-    ends = _group_ends(matrix.groups)
-    # Dark on a dark page too: the lines are on the matrix, not on the page.
-    line = {"color": "#333333", "linewidth": 0.7}
-    ax.hlines(ends, -0.5, size - 0.5, **line)  # type: ignore[arg-type]
-    ax.vlines(ends, -0.5, size - 0.5, **line)  # type: ignore[arg-type]
+    bar.ax.set_xlim(min(low, high - _NARROWEST), high)
+    bar.locator = few_ticks()
+    bar.update_ticks()
+    starts, sizes = _blocks(matrix.groups)
+    ends = _group_ends(starts, sizes)
+    for color, width in (("white", 1.8), ("#333333", 0.7)):  # seen on every shade
+        line: dict[str, Any] = {"colors": color, "linewidth": width}
+        ax.hlines(ends, -0.5, size - 0.5, **line)
+        ax.vlines(ends, -0.5, size - 0.5, **line)
     ax.spines[:].set_visible(False)
-    if size <= NAMES_SHOWN:
-        name_ticks(ax.xaxis, matrix.names)
-        name_ticks(ax.yaxis, matrix.names)
-        ax.tick_params(length=0)
-    else:
-        ax.set(xticks=[], yticks=[])
-    groups = len(np.unique(matrix.groups))
+    middles = starts + (sizes - 1) / 2
+    named = _apart(middles, sizes, 72 * min(inches(ax)) / max(size, 1))
+    ax.set_xticks([])
+    ax.set_yticks(
+        middles[named],
+        [shown(matrix.blocks[k], _LONGEST_NAME) for k in named],
+        fontsize="small",
+        parse_math=False,
+        usetex=False,
+    )
+    ax.tick_params(length=0)
+    groups = len(matrix.blocks)
     if size < matrix.n_features:
         label = f"{size} of {matrix.n_features} features, largest group first"
     else:
         label = f"{size} feature{'s' * (size != 1)} in {groups} group{'s' * (groups != 1)}"
         label += ", largest first" if groups > 1 else ""
-    ax.set(xlabel=label, ylabel="the same features")
+    ax.set_title(label, fontsize="medium")
 
 
-def _group_ends(groups: npt.NDArray[np.intp]) -> FloatArray:
-    """Return the positions between features where a group ends that is large enough to be seen."""
-    if groups.size == 0:
-        return np.empty(0)
+def _blocks(groups: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return where each group starts in the order drawn, and how many features it has there."""
     starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
-    sizes = np.diff(starts, append=groups.size)
+    return starts, np.diff(starts, append=groups.size)
+
+
+def _group_ends(
+    starts: npt.NDArray[np.intp], sizes: npt.NDArray[np.intp]
+) -> npt.NDArray[np.float64]:
+    """Return the positions between features where a group ends that is large enough to be seen."""
+    total = sizes.sum()
     # Lines between single features would mean nothing, and many lines would hide the matrix.
-    ends = (starts + sizes)[sizes >= max(2, groups.size / _LINES)]
-    return np.asarray(ends[ends < groups.size] - 0.5)
+    ends = (starts + sizes)[sizes >= max(2, total / _LINES)]
+    return np.asarray(ends[ends < total] - 0.5)
+
+
+def _apart(middles: FloatArray, sizes: npt.NDArray[np.intp], points: float) -> list[int]:
+    """Return the blocks whose names fit beside them, the largest first, at so many points a row."""
+    from matplotlib.font_manager import FontProperties
+
+    height = 1.15 * FontProperties(size="small").get_size_in_points() / points
+    chosen: list[int] = []
+    for block in np.argsort(-sizes, kind="stable").tolist():
+        if sizes[block] > height / 2 and all(
+            abs(middles[block] - middles[other]) >= height for other in chosen
+        ):
+            chosen.append(block)
+    return sorted(chosen)
 
 
 def plot_thresholds(
@@ -472,7 +509,7 @@ def draw_path(path: ScorePath, ax: "Axes") -> None:
     (ring,) = ax.plot(*path.chosen, linestyle="none", markeredgecolor=ink(), **_RING)
     legend_above(ax, [*entries, (ring, path.chosen_name)])
     _scale_counts(ax, np.concatenate([curve.n_groups for curve in path.curves]))
-    ax.set(xlabel="number of groups", ylabel=path.score_name, ylim=limits)
+    ax.set(xlabel=path.x_name, ylabel=path.score_name, ylim=limits)
     ax.grid(alpha=0.3)
 
 
@@ -719,8 +756,6 @@ class Predicted:
 
 def _draw_scatter(values: Predicted, ax: "Axes") -> None:
     """Draw predicted against observed values on axes of equal length."""
-    from matplotlib.ticker import MaxNLocator
-
     x, y = values.observed, values.predicted
     trained = np.zeros(x.size, np.bool_) if values.trained is None else values.trained
     low, high = min(x.min(), y.min()), max(x.max(), y.max())
@@ -733,7 +768,7 @@ def _draw_scatter(values: Predicted, ax: "Axes") -> None:
         ax.scatter(x[rows], y[rows], color=color, alpha=alpha, **dots)
     if trained.any() and not trained.all():
         ax.legend(loc="upper left", fontsize="small", handletextpad=0.2, borderpad=0.3)
-    ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(*ends)
+    ticks = few_ticks().tick_values(*ends)
     ax.set(xticks=ticks, yticks=ticks, xlim=ends, ylim=ends, aspect="equal")
     ax.grid(alpha=0.3)
 
@@ -788,16 +823,20 @@ def _on_axis(values: npt.NDArray[Any], ax: "Axes") -> FloatArray:
 
 
 def draw_predictions(predictions: Predictions, panels: Any) -> None:
-    """Draw predicted against observed values, one panel for each target."""
+    """Draw predicted against observed values, one panel for each target, with R² in a corner."""
     axes = np.ravel(panels)
     for k, (ax, name) in enumerate(zip(axes, predictions.targets, strict=False)):
         _draw_scatter(Predicted(predictions.measured[:, k], predictions.predicted[:, k]), ax)
-        ax.set_title(shown(name, _LONGEST_NAME), fontsize="medium", parse_math=False, usetex=False)
+        ax.text(0.04, 0.96, f"R² = {decimals(predictions.r2[k])}", va="top", transform=ax.transAxes)
+        if len(predictions.targets) > 1:
+            title = shown(name, _LONGEST_NAME)
+            ax.set_title(title, fontsize="medium", parse_math=False, usetex=False)
     for ax in axes[len(predictions.targets) :]:
         ax.set_visible(False)
-    figure = axes[0].figure
-    figure.supxlabel("observed", fontsize="medium")
-    figure.supylabel("predicted", fontsize="medium")
+    name = predictions.targets[0] if len(predictions.targets) == 1 else ""
+    whole = axes[0].figure
+    for label, word in ((whole.supxlabel, "observed"), (whole.supylabel, "predicted")):
+        label(f"{word} {name}".strip(), fontsize="medium", parse_math=False, usetex=False)
 
 
 def plot_confusion(model: Any, X: Any, y: Any, *, ax: "Axes | None" = None) -> "Axes":

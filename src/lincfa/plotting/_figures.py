@@ -29,6 +29,8 @@ STRATEGY_COLORS |= {"agglomerative": BLUE, "joint": VERMILION}
 
 SYMLOG = "\n(logarithmic away from zero)"
 
+PAGE_WIDTH = 5.0  # inches: most of a figure on a page, 360 points
+
 NAMES_SHOWN = 25  # most features whose names are written at the axis
 MARKS_DRAWN = 1500  # most marks drawn one by one; more become an image, so that a page stays small
 _LONGEST_NAME = 24
@@ -93,10 +95,14 @@ def arguments(given: Any, name: str) -> dict[str, Any] | None:
 
 
 def default_style() -> "AbstractContextManager[None]":
-    """Use matplotlib's default style for SVG, where black becomes the colour of the page's text."""
+    """Use matplotlib's default style for SVG, where black becomes the colour of the page's text.
+
+    In a figure of ``PAGE_WIDTH`` inches that fills a phone, 360 pixels wide, letters have at least
+    9 pixels: those of legends are ``"small"``, which is 9.2 points here.
+    """
     from matplotlib import style
 
-    return style.context("default")
+    return style.context(["default", {"font.size": 11}])
 
 
 def ink() -> str:
@@ -170,6 +176,13 @@ def legend_above(
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set(parse_math=False, usetex=False)
         text.set_text(label)
+
+
+def few_ticks() -> Any:
+    """Return what places few ticks at round numbers, whose labels fit into a column."""
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(5, steps=[1, 2, 5, 10])
 
 
 def short_number(value: float) -> str:

@@ -11,7 +11,8 @@ from ._figures import default_style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_RESOLUTION = 144  # dots per inch of what is drawn as an image
+_WIDEST = 1.7  # pixels of the page per point
+_RESOLUTION = 200  # dots per inch of what is drawn as an image
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _BLACK = re.compile(r"#000000\b|\bblack\b")
 _FONT = re.compile(r"([\d.]+px)")
@@ -36,6 +37,8 @@ def svg(figure: "Figure", *, title: str, salt: str) -> str:
                 element.set(name, _BLACK.sub("currentColor", element.attrib[name]))
     described = f"{salt}-title"
     box = root.attrib["viewBox"]
+    # Letters are to be about as large as those of the page, not larger.
+    widest = round(_WIDEST * float(box.split()[2]))
     root.attrib.clear()
     root.attrib |= {
         "xmlns": "http://www.w3.org/2000/svg",
@@ -44,7 +47,7 @@ def svg(figure: "Figure", *, title: str, salt: str) -> str:
         "aria-labelledby": described,
         # matplotlib writes no colour for what is filled in black.
         "fill": "currentColor",
-        "width": "100%",
+        "width": f"{widest}",
         "stroke-linejoin": "round",
         "stroke-linecap": "butt",
     }

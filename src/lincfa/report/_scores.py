@@ -26,7 +26,7 @@ from ..theory._arrays import FloatArray
 from ..timeseries import BlockKFold
 from ._classes import ClassScores, Predicted, TunedLogistic, probabilities, score_classes
 from ._groups import LONGEST_NAME, Opposition
-from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
+from ._inputs import Observations, fitted_reducer, open_test, open_training, title_of_target
 from ._intervals import (
     FEWEST_FOR_INTERVALS,
     LEVEL,
@@ -36,6 +36,7 @@ from ._intervals import (
     length_of_blocks,
     resampled_sums,
 )
+from ._names import display_names_of_groups
 from ._rivals import (
     LEAST_SQUARES,
     LOGISTIC,
@@ -57,6 +58,7 @@ _PATH_STEPS = 25
 _MOST_GROUPS = 500
 _COEFFICIENTS_SHOWN = 20_000
 _OPPOSITIONS = 200  # explained by another group, those with the largest weights
+EFFECTS_SHOWN = 30  # groups that are drawn, those with the largest
 PANELS = 6  # most targets that are drawn one by one
 _POINTS_SHOWN = 500
 _LONGEST_TARGET = 40
@@ -134,12 +136,11 @@ def fit_regression(model: Any, reducer: Any, train: Observations | None) -> Any:
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Coefficients of the reduced features, expanded to the features in column order."""
+    """Effects of the groups on the prediction, by the numbers of the groups."""
 
-    names: tuple[str, ...]
-    groups: npt.NDArray[np.intp]  # −1 for a constant feature
-    values: FloatArray  # change in the prediction per standard deviation of the feature
-    n_features: int  # how many features there are, of which these are shown
+    names: tuple[str, ...]  # short names of the groups
+    values: FloatArray  # change in the prediction per standard deviation of the group's mean
+    n_groups: int  # how many groups there are, of which these are the first
     targets: tuple[str, ...] = ()  # of several, which have a row of values each
     log_odds: bool = False  # whether that is what changes, of a class
 
@@ -166,17 +167,14 @@ def name_of_prediction(target: str, log_odds: bool) -> str:
     return f"{what} of {target}" if target else what
 
 
-def expand_coefficients(reducer: Any, coef: FloatArray, target: str = "") -> Coefficients:
-    """Expand coefficients of the reduced features to all features.
-
-    They are of the only target, of several, or of that one of several which is named.
-    """
+def describe_coefficients(reducer: Any, effects: FloatArray, target: str = "") -> Coefficients:
+    """Name the groups that have effects on the only target, on several, or on the one named."""
+    names = display_names_of_groups(reducer)[:_COEFFICIENTS_SHOWN]
     return Coefficients(
-        tuple(feature_names(reducer)[:_COEFFICIENTS_SHOWN]),
-        reducer.labels_[:_COEFFICIENTS_SHOWN],
-        effect_of_features(reducer, coef)[..., :_COEFFICIENTS_SHOWN],
-        reducer.n_features_in_,
-        tuple(reducer.target_names_) if coef.ndim > 1 else (target,) if target else (),
+        tuple(shown(name, LONGEST_NAME) for name in names),
+        effects[..., :_COEFFICIENTS_SHOWN],
+        int(reducer.n_groups_),
+        tuple(reducer.target_names_) if effects.ndim > 1 else (target,) if target else (),
         reducer._targets.classes is not None,
     )
 
@@ -259,11 +257,12 @@ class TargetScores:
 class Predictions:
     """Predictions from the reduced features, of some test samples and the first targets."""
 
-    targets: tuple[str, ...]
+    targets: tuple[str, ...]  # with their units; "" for a single one without a name
     measured: FloatArray  # of shape (n, len(targets))
     predicted: FloatArray
     n_samples: int  # how many there are, of which these are shown
     n_targets: int
+    r2: FloatArray  # of all samples, one per target, as in the scores
 
 
 @dataclass(frozen=True)
@@ -275,7 +274,7 @@ class RegressionScores:
     n_test: int
     how: str  # what was done, in a sentence or two
     targets: tuple[TargetScores, ...] = ()  # each of several, of which the rows above are the mean
-    predictions: Predictions | None = None  # of several targets
+    predictions: Predictions | None = None
 
     @property
     def best_rival(self) -> RegressionScore | None:
@@ -490,18 +489,28 @@ def _held_out(
         r2, rmse = _score_predictions(y[:, k], [each.values[:, k] for each in given], length)
         by_target.append(TargetScores(target, _scored(given, r2, rmse)))
         r2s.append(r2)
-    if targets.size == 1:
-        return RegressionScores(by_target[0].rows, n_train, len(y), how)
     some = np.unique(np.linspace(0, len(y) - 1, min(len(y), _POINTS_SHOWN)).round().astype(int))
-    shown_targets = tuple(targets.labels[:PANELS])
-    drawn = np.ix_(some, np.arange(len(shown_targets)))
+    first = np.arange(min(targets.size, PANELS))
+    drawn = np.ix_(some, first)
+    pictured = Predictions(
+        tuple(title_of_target(targets, k) for k in first.tolist()),
+        y[drawn],
+        given[-1].values[drawn],
+        len(y),
+        targets.size,
+        np.array([by_target[k].rows[-1].r2.value for k in first]),
+    )
+    if targets.size == 1:
+        return RegressionScores(
+            by_target[0].rows, n_train, len(y), how, predictions=pictured
+        )
     return RegressionScores(
         _scored(given, np.mean(r2s, axis=0), None),
         n_train,
         len(y),
         how,
         tuple(by_target),
-        Predictions(shown_targets, y[drawn], given[-1].values[drawn], len(y), targets.size),
+        pictured,
     )
 
 
@@ -581,6 +590,7 @@ class ScorePath:
     curves: tuple[Curve, ...]
     chosen: tuple[float, float]  # number of groups and score; of a search, means over its folds
     chosen_name: str  # label of that point
+    x_name: str  # what its number of groups is
     score_name: str  # larger is better
     how: str  # what was done, in a sentence or two
 
@@ -619,11 +629,14 @@ def _search_path(model: Any) -> ScorePath:
     return ScorePath(
         tuple(curves),
         (float(columns[0][best]), float(columns[1][best])),
-        f"chosen ({model.n_groups_} groups on all data)",
+        f"chosen: {columns[0][best]:.3g} groups on average",
+        "number of groups, mean over the folds",
         score_name(model),
         f"Ways of merging{penalty}: means over the cross-validation folds of the training data"
         f"{f' ({blocks})' if blocks else ''}; "
-        "bars: one standard error. The marked combination was chosen.",
+        "bars: one standard error. The marked combination was chosen; its folds had "
+        f"{columns[0][best]:.3g} groups on average, and fitted to all training data it has "
+        f"{model.n_groups_}.",
     )
 
 
@@ -678,7 +691,8 @@ def _merge_path(reducer: Any, train: Observations, test: Observations, estimator
     return ScorePath(
         (Curve(reducer.strategy, numbers.astype(float), r2, np.full(len(r2), np.nan)),),
         (float(reducer.n_groups_), float(r2[numbers == reducer.n_groups_][0])),
-        "this model",
+        f"this model: {reducer.n_groups_} groups",
+        "number of groups",
         name,
         f"{kind} regressions fitted to {len(train.y)} samples and scored on {len(test.y)} others, "
         "for different cuts of the merge path. The marked model was not chosen by these scores.",

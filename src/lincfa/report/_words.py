@@ -13,7 +13,13 @@ from ._findings import Findings
 from ._groups import LONGEST_NAME, Group, PairTable
 from ._intervals import LEVEL, Interval
 from ._maps import CONSTANT, LEFT_OUT, Map
-from ._scores import PANELS, HeldOutScores, RegressionScores, name_of_prediction
+from ._scores import (
+    EFFECTS_SHOWN,
+    PANELS,
+    HeldOutScores,
+    RegressionScores,
+    name_of_prediction,
+)
 
 GROUPS_NUMBERED = 9  # on a map, the largest
 _NEAREST_SHOWN = 10
@@ -427,21 +433,17 @@ def captions(findings: Findings) -> dict[str, str]:
             f"{name[0].upper()}{name[1:]} against the number of groups; higher is better. "
             f"{findings.path.how}"
         )
-    shared = "one coefficient"
-    if findings.settings.get("units") == "original":
-        shared += " per original unit"
-    if findings.weighted:
-        shared += " in proportion to their weights"
-    if findings.n_flipped:
-        shared += ", with the opposite sign if flipped"
     for k, panel in enumerate(() if coefficients is None else coefficients.panels):
         text = (
-            "Coefficients of the regression on the reduced features, expanded to all features in "
-            f"column order: the change in the {panel.changed} per standard deviation of the "
-            f"feature. Members of a group share {shared}."
+            f"What each group does: how much the {panel.changed} rises (red) or falls (blue) when "
+            "the mean of its features rises by one standard deviation and no other mean changes."
         )
-        if len(panel.names) < panel.n_features:
-            text += f" The first {len(panel.names)} of {panel.n_features} features are shown."
+        sizes = np.sort(np.abs(panel.values))[::-1]
+        if panel.n_groups > EFFECTS_SHOWN:
+            text += (
+                f" The {EFFECTS_SHOWN} largest of {panel.n_groups} effects; the others are at "
+                f"most {digits(float(sizes[EFFECTS_SHOWN]))}, up or down."
+            )
         result[coefficient_picture(k)] = text
     if len(findings.targets) > PANELS and coefficients is not None:
         more = len(findings.targets) - PANELS
@@ -482,6 +484,11 @@ def captions(findings: Findings) -> dict[str, str]:
             "The line shows the mean of each feature, the bands show the groups; adjacent groups "
             f"have different colours. {elsewhere} Single features are grey."
         )
+        if coefficients is not None:
+            result["spectrum"] += (
+                " Below, in the same colours, how much the prediction changes when the mean of a "
+                "group rises by one standard deviation and no other mean changes."
+            )
     return result
 
 
@@ -544,16 +551,15 @@ def alternatives(findings: Findings) -> dict[str, str]:
             f"Correlation matrix of {count(len(findings.matrix.names), 'feature')}, by group."
         )
     if findings.path is not None:
-        number, score = findings.path.chosen
         result["path"] = (
-            f"{findings.path.score_name} against the number of groups; marked: {number:g} groups "
-            f"with {decimals(score)}, {findings.path.chosen_name}."
+            f"{findings.path.score_name} against the {findings.path.x_name}; marked with "
+            f"{decimals(findings.path.chosen[1])}: {findings.path.chosen_name}."
         )
     coefficients = findings.coefficients
     for k, panel in enumerate(() if coefficients is None else coefficients.panels):
         values, of = panel.values, f" for {panel.targets[0]}" if panel.targets else ""
         result[coefficient_picture(k)] = (
-            f"Coefficients of {count(values.size, 'feature')}{of}, from {values.min():.3g} to "
+            f"Effects of {count(values.size, 'group')}{of}, from {values.min():.3g} to "
             f"{values.max():.3g}."
         )
     if isinstance(findings.scores, ClassScores):
@@ -562,8 +568,8 @@ def alternatives(findings: Findings) -> dict[str, str]:
         result["confusion"] = f"Confusion matrix: {right} of {total} samples are right."
         result["roc"] = f"Curves of classes found; areas below: {', '.join(areas)}."
     elif findings.scores is not None and findings.scores.predictions is not None:
-        names = ", ".join(findings.scores.predictions.targets)
-        result["predictions"] = f"Predicted against observed, for {names}."
+        names = ", ".join(filter(None, findings.scores.predictions.targets))
+        result["predictions"] = f"Predicted against observed{f', for {names}' * bool(names)}."
     for k, map in enumerate(findings.maps):
         name = f"Map of {map.title}" if map.title else "Map"
         counts = {
