@@ -171,28 +171,41 @@ def group_name(
     """Return the name of a single feature, or ``mean(a, −b, … 17 features)``."""
     if len(group) == 1:
         return str(names[group[0]])
-    return f"mean({list_members(names, group, signs, noun)})"
+    rest = f", … {len(group)} {noun}" if len(group) > _LISTED_IN_FULL else ""
+    return f"mean({first_members(names, group, signs)}{rest})"
 
 
-def list_members(
+def short_group_name(
     names: Names,
     group: npt.NDArray[np.intp],
     signs: Sequence[int] | npt.NDArray[np.int8] | None,
-    noun: str = "features",
 ) -> str:
-    """List the members of a group: ``a, −b``, or ``a, −b, … 17 features``."""
-    shown = [
-        with_sign(_member_name(str(names[i])), 1 if signs is None else signs[i])
-        for i in group[:_LISTED_IN_FULL]
-    ]
-    if len(group) <= _LISTED_IN_FULL:
-        return ", ".join(shown)
-    return f"{', '.join(shown[:2])}, … {len(group)} {noun}"
+    """Return the name of a single feature, ``a, −b``, or ``a, −b + 15 more``."""
+    if len(group) == 1:
+        return str(names[group[0]])
+    more = f" + {len(group) - 2} more" if len(group) > _LISTED_IN_FULL else ""
+    return first_members(names, group, signs) + more
+
+
+def first_members(
+    names: Names,
+    group: npt.NDArray[np.intp],
+    signs: Sequence[int] | npt.NDArray[np.int8] | None,
+) -> str:
+    """List the members of a group, ``a, −b``; of more than three the first two."""
+    few = group if len(group) <= _LISTED_IN_FULL else group[:2]
+    return ", ".join(
+        with_sign(_member_name(str(names[i])), 1 if signs is None else signs[i]) for i in few
+    )
+
+
+def cut_in_the_middle(name: str, limit: int) -> str:
+    """Abbreviate a name whose end tells more than its middle."""
+    half = limit // 2
+    return name if len(name) <= limit else f"{name[: limit - half - 1]}…{name[-half:]}"
 
 
 def _member_name(name: str) -> str:
-    if len(name) > _LONGEST:
-        half = _LONGEST // 2
-        name = f"{name[: half - 1]}…{name[-half:]}"
+    name = cut_in_the_middle(name, _LONGEST)
     plain = name and "," not in name and name == name.strip() and name.isprintable()
     return name if plain else repr(name)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import floor, log10
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.metrics import r2_score
 
 from .._data._checks import real_numbers
 from .._data._dates import Dates
-from .._data._names import shown
+from .._data._names import cut_in_the_middle, shown
 from .._model._display import decimals
 from .._model._parameters import is_count
 from .._model._regression import linear_coefficients
@@ -71,14 +72,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROW = 0.21  # inches: height of the bar of a group
-_LONGEST_GROUP = 28  # letters of the name of a group
+_LONGEST_GROUP = 32  # letters of the name of a group
 _FLAT = 50  # largest value over the median, beyond which half of the values look like zero
 _LONGEST_NAME = 20
 _FEWEST = 2  # samples and features with correlations
 _LINES = 50  # across the matrix, at most
 _STRIP = 0.1  # width of the strip for pairs that need no correlation, as a share of the rest
 _NARROWEST = 1e-6
-_FEWEST_TICKS = 3
+_FEWEST_TICKS, _MOST_TICKS = 3, 8
 _MARGIN = 1.15
 _DATES = 6  # most ticks at an axis of dates: those that fit into a column
 _DECADES = 4  # most powers of ten at an axis of penalties
@@ -195,11 +196,11 @@ def coefficients_size(coefficients: Coefficients, width: float) -> tuple[float, 
 def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
     """Draw a bar for each group with a large effect, the largest first."""
     values, rows = largest_effects(coefficients)
-    names = [shown(coefficients.names[k], _LONGEST_GROUP) for k in rows]
+    names = [cut_in_the_middle(coefficients.names[k], _LONGEST_GROUP) for k in rows]
     colors = np.where(values > 0, RED, BLUE).tolist()
     ax.barh(range(len(rows)), values, height=0.7, color=colors)
     ax.axvline(0, color=ink(), linewidth=0.8)
-    ax.set_yticks(range(len(rows)), names, parse_math=False, usetex=False)
+    ax.set_yticks(range(len(rows)), names, fontsize="small", parse_math=False, usetex=False)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -219,7 +220,7 @@ def _scale(ax: "Axes", values: FloatArray) -> None:
     """Use a logarithmic axis if a few large values would flatten the small ones."""
     linear = linear_threshold(values, _FLAT)
     if linear is None:
-        ax.xaxis.set_major_locator(few_ticks())
+        ax.xaxis.set_major_locator(few_ticks(ax))
         return
     ax.set_xscale("symlog", linthresh=linear)
     ax.set_xlim(2 * min(values.min(), -linear), 2 * max(values.max(), linear))
@@ -276,7 +277,7 @@ def draw_correlation(matrix: CorrelationMatrix, ax: "Axes") -> None:
     )
     bar.outline.set_visible(False)
     bar.ax.set_xlim(min(low, high - _NARROWEST), high)
-    bar.locator = few_ticks()
+    bar.locator = few_ticks(ax)
     bar.update_ticks()
     starts, sizes = _blocks(matrix.groups)
     ends = _group_ends(starts, sizes)
@@ -286,15 +287,11 @@ def draw_correlation(matrix: CorrelationMatrix, ax: "Axes") -> None:
         ax.vlines(ends, -0.5, size - 0.5, **line)
     ax.spines[:].set_visible(False)
     middles = starts + (sizes - 1) / 2
-    named = _apart(middles, sizes, 72 * min(inches(ax)) / max(size, 1))
+    lines = sizes.astype(np.float64) * 72 * min(inches(ax)) / (size * _line_height())
+    named = _apart(middles * lines / sizes, lines)
+    labels = [_wrapped(matrix.blocks[k], lines[k]) for k in named]
     ax.set_xticks([])
-    ax.set_yticks(
-        middles[named],
-        [shown(matrix.blocks[k], _LONGEST_NAME) for k in named],
-        fontsize="small",
-        parse_math=False,
-        usetex=False,
-    )
+    ax.set_yticks(middles[named], labels, fontsize="small", parse_math=False, usetex=False)
     ax.tick_params(length=0)
     groups = len(matrix.blocks)
     if size < matrix.n_features:
@@ -321,18 +318,27 @@ def _group_ends(
     return np.asarray(ends[ends < total] - 0.5)
 
 
-def _apart(middles: FloatArray, sizes: npt.NDArray[np.intp], points: float) -> list[int]:
-    """Return the blocks whose names fit beside them, the largest first, at so many points a row."""
+def _line_height() -> float:
     from matplotlib.font_manager import FontProperties
 
-    height = 1.15 * FontProperties(size="small").get_size_in_points() / points
+    return 1.25 * FontProperties(size="small").get_size_in_points()
+
+
+def _apart(middles: FloatArray, lines: FloatArray) -> list[int]:
+    """Return the blocks beside which a name has room, all in lines of text; large ones first."""
     chosen: list[int] = []
-    for block in np.argsort(-sizes, kind="stable").tolist():
-        if sizes[block] > height / 2 and all(
-            abs(middles[block] - middles[other]) >= height for other in chosen
-        ):
+    for block in np.argsort(-lines, kind="stable").tolist():
+        distances = np.abs(middles[chosen] - middles[block])
+        if lines[block] > 1 / 2 and (distances >= 1).all():
             chosen.append(block)
     return sorted(chosen)
+
+
+def _wrapped(name: str, lines: float) -> str:
+    """Write a name in as many lines as fit, at most two."""
+    if lines < 2 or len(name) <= _LONGEST_NAME:
+        return cut_in_the_middle(name, _LONGEST_NAME)
+    return fill(cut_in_the_middle(name, 2 * _LONGEST_NAME - 4), _LONGEST_NAME)
 
 
 def plot_thresholds(
@@ -403,7 +409,7 @@ def draw_thresholds(pairs: Pairs, ax: "Axes") -> None:
         left = strip
         ax.axvspan(strip, low, color=GREY, alpha=0.15, linewidth=0)
         middle = (strip + low) / 2
-        apart = ticks - middle > _STRIP * (1 - low)  # from this label
+        apart = ticks - middle > 1.6 * _STRIP * (1 - low)  # from this label
         tick_labels = [*np.array(tick_labels)[apart].tolist(), "any"]
         ticks = np.append(ticks[apart], middle)
     ax.set_xticks(ticks, tick_labels)
@@ -556,6 +562,8 @@ def _count_ticks(low: float, high: float) -> FloatArray:
     tens = 10.0 ** np.arange(0, np.ceil(np.log10(high)) + 1)
     round_numbers = np.sort(np.concatenate([tens, 2 * tens, 5 * tens]))
     within = round_numbers[(round_numbers >= low) & (round_numbers <= high)]
+    if within.size > _MOST_TICKS:
+        within = np.intersect1d(within, tens)
     if within.size < _FEWEST_TICKS:
         even = np.asarray(MaxNLocator(nbins=6, integer=True).tick_values(low, high))
         even = even[(even >= low) & (even <= high)]
@@ -768,7 +776,7 @@ def _draw_scatter(values: Predicted, ax: "Axes") -> None:
         ax.scatter(x[rows], y[rows], color=color, alpha=alpha, **dots)
     if trained.any() and not trained.all():
         ax.legend(loc="upper left", fontsize="small", handletextpad=0.2, borderpad=0.3)
-    ticks = few_ticks().tick_values(*ends)
+    ticks = few_ticks(ax).tick_values(*ends)
     ax.set(xticks=ticks, yticks=ticks, xlim=ends, ylim=ends, aspect="equal")
     ax.grid(alpha=0.3)
 

@@ -39,6 +39,7 @@ _LEGEND_MARK = 24  # square points
 _BESIDE_LABEL = 36.0  # points per mark of a legend
 _COLUMNS = 5
 LETTER = 0.6  # width of a letter over its height
+_NARROW = 2.2  # inches: axes with room for few ticks
 _DEEPEST = 1e5  # largest value over the end of the linear part of a logarithmic scale
 
 
@@ -178,11 +179,11 @@ def legend_above(
         text.set_text(label)
 
 
-def few_ticks() -> Any:
-    """Return what places few ticks at round numbers, whose labels fit into a column."""
+def few_ticks(ax: "Axes") -> Any:
+    """Return what places ticks at round numbers, few enough for labels in a column of a page."""
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(5, steps=[1, 2, 5, 10])
+    return MaxNLocator(5 if inches(ax)[0] > _NARROW else 3, steps=[1, 2, 5, 10])
 
 
 def short_number(value: float) -> str:

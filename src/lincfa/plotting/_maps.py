@@ -108,7 +108,8 @@ def plot_map(
         ``{"level": 500}``.
     numbers : int, default=0
         How many of the groups with the most cells on the map are marked with their number, that of
-        ``labels_`` and ``label_map``. Single cells are not.
+        ``labels_`` and ``label_map``. Single cells are not, nor groups whose number would cover
+        that of a larger one.
     legend : bool or mapping, default=True
         Whether there is a legend, or arguments for ``Axes.legend``, such as
         ``{"loc": "lower left"}``.
@@ -401,9 +402,9 @@ def draw_groups(
         _outline(ax, map, kwargs)
         size = FontProperties(size="small").get_size_in_points()
         size = min(size, max(_NUMBERS * inches(ax)[0], _SMALLEST))
-        for group in largest_groups(map, numbers):
+        for group, place in _apart(ax, map, largest_groups(map, numbers), size):
             text = ax.text(
-                *label_position(map, group),
+                *place,
                 str(group),
                 color=_LABEL_INK,
                 fontsize=size,
@@ -415,6 +416,26 @@ def draw_groups(
             )
             text.set_in_layout(False)
     _finish(panels, kwargs, legend, single=True, flipped=True)
+
+
+def _apart(
+    ax: "Axes", map: Map, groups: Sequence[int], size: float
+) -> list[tuple[int, tuple[float, float]]]:
+    """Return groups and where their numbers go, without those that would cover an earlier one."""
+    found: list[tuple[int, tuple[float, float]]] = []
+    for group in groups:
+        place = label_position(map, group)
+        x, y = ax.transData.transform(place) * 72 / ax.figure.dpi
+        covered = False
+        for other, there in found:
+            left, below = ax.transData.transform(there) * 72 / ax.figure.dpi
+            letters = (len(str(group)) + len(str(other))) / 2
+            covered |= (
+                abs(x - left) < (LETTER * letters + 0.5) * size and abs(y - below) < 1.5 * size
+            )
+        if not covered:
+            found.append((group, place))
+    return found
 
 
 def draw_effects(

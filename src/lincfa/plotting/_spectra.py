@@ -130,6 +130,7 @@ def draw_spectrum(
         upper.set_xlabel("")
         upper.tick_params(labelbottom=False)
         draw_band_effects(spectrum, panel, lower)
+    ax.figure.align_ylabels()
 
 
 def draw_band_effects(spectrum: Spectrum, effects: Coefficients, ax: "Axes") -> None:

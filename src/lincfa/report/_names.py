@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._data._names import list_members
+from .._data._names import short_group_name
 from ._inputs import feature_names, field_of, fitted_reducer
 from ._spectra import name_bands, report_spectrum
 
@@ -33,7 +33,4 @@ def display_names_of_groups(model: Any) -> list[str]:
         alone = f"{field.variables[0].name} " if len(field.variables) == 1 else ""
         return [name.removeprefix(alone) for name in names]
     names = feature_names(reducer)
-    return [
-        names[group[0]] if len(group) == 1 else list_members(names, group, reducer.signs_)
-        for group in reducer.groups_
-    ]
+    return [short_group_name(names, group, reducer.signs_) for group in reducer.groups_]

@@ -17,6 +17,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from .._data._dates import Dates
 from .._data._names import shown
 from .._data._targets import Targets
+from .._model._display import count
 from .._model._logistic import PenalizedLogistic
 from .._model._regression import RidgeRegression
 from .._model._summary import opposite_signs
@@ -624,19 +625,20 @@ def _search_path(model: Any) -> ScorePath:
         rows = rows[np.argsort(results["mean_n_groups"][rows], kind="stable")]
         curves.append(Curve(str(strategy), *(column[rows] for column in columns)))
     best = model.best_index_
+    mean = f"{columns[0][best]:.3g}"
     penalty = ", each with its best penalty" if "penalty" in results else ""
     blocks = folds_in_words(getattr(model, "cv_", None))
     return ScorePath(
         tuple(curves),
         (float(columns[0][best]), float(columns[1][best])),
-        f"chosen: {columns[0][best]:.3g} groups on average",
+        f"chosen: {mean} group{'s' * (mean != '1')} on average",
         "number of groups, mean over the folds",
         score_name(model),
         f"Ways of merging{penalty}: means over the cross-validation folds of the training data"
         f"{f' ({blocks})' if blocks else ''}; "
-        "bars: one standard error. The marked combination was chosen; its folds had "
-        f"{columns[0][best]:.3g} groups on average, and fitted to all training data it has "
-        f"{model.n_groups_}.",
+        "bars: one standard error. The marked combination was chosen: it has "
+        f"{count(model.n_groups_, 'group')} when fitted to all training data, and {mean} on "
+        "average over the folds.",
     )
 
 
@@ -691,7 +693,7 @@ def _merge_path(reducer: Any, train: Observations, test: Observations, estimator
     return ScorePath(
         (Curve(reducer.strategy, numbers.astype(float), r2, np.full(len(r2), np.nan)),),
         (float(reducer.n_groups_), float(r2[numbers == reducer.n_groups_][0])),
-        f"this model: {reducer.n_groups_} groups",
+        f"this model: {count(reducer.n_groups_, 'group')}",
         "number of groups",
         name,
         f"{kind} regressions fitted to {len(train.y)} samples and scored on {len(test.y)} others, "

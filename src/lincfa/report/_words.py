@@ -523,7 +523,7 @@ def _describe_numbers(map: Map) -> str:
     if several == 0:
         return ""
     which = "the groups" if several <= GROUPS_NUMBERED else f"the {GROUPS_NUMBERED} largest groups"
-    return f" Numbers mark {which}, as in the table."
+    return f" Numbers mark {which}, as in the table, where there is room."
 
 
 def _describe_thinning(findings: Findings, map: Map, last: bool) -> str:
