@@ -85,6 +85,7 @@ class Group:
 
     number: int  # position among the reduced features, from 0
     name: str  # of the reduced feature
+    title: str  # that a reader knows: a place, a band, columns
     size: int
     mean_correlation: float  # over pairs of members; NaN for a single feature
     min_correlation: float
@@ -123,7 +124,7 @@ def describe_groups(
     weights the largest groups come first.
     """
     targets = reducer._targets
-    summary = reducer.summary()
+    summary, titles = reducer.summary(), display_names_of_groups(reducer)
     names = [shown(name, LONGEST_NAME) for name in feature_names(reducer)]
     flags = summary.flags
     r = summary.target_correlation.reshape(reducer.n_groups_, -1)
@@ -157,6 +158,7 @@ def describe_groups(
         in_full -= len(members)
         left -= sum(_bytes(member.name) + _bytes(member.words) for member in members)
         left -= _bytes(summary.names[number][:LONGEST_NAME]) + _LINE
+        left -= _bytes(titles[number][:LONGEST_NAME])
         by_r = np.argsort(-np.abs(r[number]), kind="stable").tolist()
         effects = [
             Effect(
@@ -182,6 +184,7 @@ def describe_groups(
             Group(
                 number=number,
                 name=shown(summary.names[number], LONGEST_NAME),
+                title=shown(titles[number], LONGEST_NAME),
                 size=len(features),
                 mean_correlation=float(summary.mean_correlation[number]),
                 min_correlation=float(summary.min_correlation[number]),

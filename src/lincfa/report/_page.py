@@ -21,12 +21,13 @@ from ._classes import ClassScores
 from ._findings import Findings
 from ._groups import LONGEST_NAME, Group
 from ._scores import HeldOutScores, name_of_prediction
+from ._thumbnails import draw_thumbnails
 
 _Drawing: TypeAlias = tuple[tuple[float, float], Callable[[Any], None], tuple[int, int]]
 """Size of a figure in inches, what draws on its axes, and how many rows and columns these are."""
 
-_BARS = 200  # groups whose effects are drawn beside their names
-_TICKS = 5
+_BARS = 200  # groups with small pictures of their effects and places
+_TICKS = 4
 _PANELS_ACROSS = 2
 _SQUARE = ("correlations", "map-", "effects-", "confusion")  # figures whose axes keep their aspect
 
@@ -121,9 +122,14 @@ def _context(findings: Findings) -> dict[str, Any]:
         "columns": columns,
         "sort_keys": [_sort_keys(values) for _, values in columns],
         "bars": _bars(findings.groups),
+        "thumbnails": [
+            _markup(drawn)
+            for drawn in draw_thumbnails(findings, [g.number for g in findings.groups[:_BARS]])
+        ],
         "remarks": partial(_words.list_remarks, findings),
         "oppositions": partial(_words.explain_oppositions, findings),
         "effect": _words.describe_effect(findings),
+        "largest": _words.list_largest(findings),
         "noun": _words.noun_of_target(findings),
         "weighted": weighted,
         "checked": checked,

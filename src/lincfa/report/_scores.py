@@ -218,7 +218,7 @@ def find_oppositions(
     rho = (counts[:, None] * values[:, opposing]).T @ values
     rho[np.arange(opposing.size), opposing] = 0
     largest = (np.sign(r[opposing, None]) * beta * rho).argmax(axis=1)
-    names = reducer.get_feature_names_out()
+    names = display_names_of_groups(reducer)
     for k, (number, other) in enumerate(zip(opposing.tolist(), largest.tolist(), strict=True)):
         name = shown(names[other], LONGEST_NAME)
         result[number] = Opposition(other, name, float(rho[k, other]))

@@ -23,6 +23,7 @@ from ._scores import (
 
 GROUPS_NUMBERED = 9  # on a map, the largest
 _NEAREST_SHOWN = 10
+_LARGEST_LISTED = 5  # effects beside a spectrum
 _NAMED = 3  # targets in one sentence
 _LINCFACV = "LinCFACV, on the command line --tolerance cv"
 _SEARCH = "Try {}: it chooses how much to merge and a{} penalty by cross-validation."
@@ -174,9 +175,9 @@ def list_warnings(
     if n_cancelling:
         advice = "" if searched else " LinCFACV chooses a penalty against this."
         warnings.append(
-            f"{n_cancelling} of {n_coefficients} coefficients are larger than {LARGEST_WEIGHT:g} "
-            "standard deviations of the target per standard deviation of the reduced feature. "
-            "These are weights of opposite sign that nearly cancel: do not interpret them."
+            f"{n_cancelling} of {n_coefficients} effects are too large to interpret, beyond "
+            f"{LARGEST_WEIGHT:g} standard deviations of the target: effects of opposite sign "
+            "that nearly cancel. Predictions may be good, but single effects say nothing."
             f"{advice}"
         )
     return warnings
@@ -277,6 +278,16 @@ def list_remarks(findings: Findings, group: Group) -> list[str]:
     if group.opposes is not None:
         remarks.append(f"effect opposite to its correlation with {_target_of(findings, group)}")
     return remarks
+
+
+def list_largest(findings: Findings) -> list[str]:
+    """Name the groups that change the prediction most, and whether new samples confirm it."""
+    lines = []
+    for group in findings.groups[:_LARGEST_LISTED]:
+        of = f" on {group.weight_target}" if group.weight_target else ""
+        check = "" if group.check is None else f"; {group.check.verdict} on new samples"
+        lines.append(f"{group.title}: effect {digits(group.weight)}{of}{check}")
+    return lines
 
 
 def _target_of(findings: Findings, group: Group) -> str:
