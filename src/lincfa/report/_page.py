@@ -190,7 +190,9 @@ def _titles(findings: Findings) -> tuple[str, str]:
 def _bars(groups: Sequence[Group]) -> list[dict[str, float]]:
     """Return where the effects of the first groups are drawn, in per cent of a line around 0."""
     first = groups[:_BARS]
-    largest = max((abs(group.weight) for group in first), default=nan)
+    sizes = [abs(group.weight) for group in first]
+    sizes += [abs(group.check.estimate) for group in first if group.check]
+    largest = max(sizes, default=nan)
     if not largest > 0:  # also of NaN
         return []
 
@@ -245,7 +247,8 @@ def _ticks(low: float, high: float) -> list[float]:
     """Return round numbers at equal distances, from the last below to the first above."""
     span = (high - low) or 1.0
     unit = 10.0 ** floor(log10(span))
-    step = next(step for step in (0.1, 0.2, 0.25, 0.5, 1.0, 2.0) if span / (step * unit) <= _TICKS)
+    steps = (0.25, 0.5, 1.0, 2.0, 2.5)  # of the unit, which goes into the span less than ten times
+    step = next(step for step in steps if span / (step * unit) <= _TICKS)
     step *= unit
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     return [round(k * step, 12) for k in range(first, max(last, first + 1) + 1)]
