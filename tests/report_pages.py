@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 
 from lincfa import LinCFA
+from lincfa._model._display import decimals
 from lincfa.datasets import make_correlated
 from lincfa.report._findings import collect_findings
 
@@ -70,6 +71,21 @@ def nasty_findings():
     samples = {"X": X[:30], "y": y[:30], "X_test": X[30:], "y_test": y[30:]}
     words = {"title": NASTY[0], "data": {NASTY[0]: NASTY[0]}, "notes": NASTY}
     return collect_findings(model, **samples, **words, recipe=f"fit {NASTY[0]} {NASTY[6]}")
+
+
+def row_of(scores, method):
+    """The scores of a rival on all features."""
+    (row,) = (row for row in scores.rows[:-1] if row.method == method)
+    return row
+
+
+def written(figure, write=decimals):
+    """A figure with its interval as the page writes it; a dash if there is none."""
+    if figure is None:
+        return "–"
+    if np.isnan(figure.low):
+        return write(figure.value)
+    return f"{write(figure.value)} [{write(figure.low)}, {write(figure.high)}]"
 
 
 class Page(HTMLParser):

@@ -186,9 +186,7 @@ def collect_findings(
     )
 
 
-def _infer(
-    model: Any, test: Observations | None, ordered: bool
-) -> tuple[Inference | None, str]:
+def _infer(model: Any, test: Observations | None, ordered: bool) -> tuple[Inference | None, str]:
     """Estimate the weights on held-out samples; return also how, or why that is impossible."""
     if test is None:
         return None, "Effects were not checked: no held-out samples were given."
@@ -209,14 +207,16 @@ def _check_weights(
         return {}
     scaled = inference.per_standard_deviation()
     names = ("estimate", "low", "high", "adjusted_p_value")
-    estimate, low, high, p = (np.atleast_2d(getattr(scaled, name)).T for name in names)
-    same = np.sign(estimate) == np.sign(weights)
+    figures = {name: np.atleast_2d(getattr(scaled, name)).T for name in names}
+    same = np.sign(figures["estimate"]) == np.sign(weights)
     verdicts = np.where(same, "confirmed", "opposite sign")
-    verdicts = np.where(p < 1 - inference.level, verdicts, "unclear")
-    figures = np.stack([estimate, low, high, p], axis=-1)
+    verdicts = np.where(figures["adjusted_p_value"] < 1 - inference.level, verdicts, "unclear")
     return {
-        (number, k): _groups.Check(*figures[number, k].tolist(), str(verdicts[number, k]))
-        for number, k in np.argwhere(np.isfinite(estimate)).tolist()
+        (number, k): _groups.Check(
+            **{name: float(values[number, k]) for name, values in figures.items()},
+            verdict=str(verdicts[number, k]),
+        )
+        for number, k in np.argwhere(np.isfinite(figures["estimate"])).tolist()
     }
 
 

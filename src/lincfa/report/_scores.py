@@ -502,9 +502,7 @@ def _held_out(
         np.array([by_target[k].rows[-1].r2.value for k in first]),
     )
     if targets.size == 1:
-        return RegressionScores(
-            by_target[0].rows, n_train, len(y), how, predictions=pictured
-        )
+        return RegressionScores(by_target[0].rows, n_train, len(y), how, predictions=pictured)
     return RegressionScores(
         _scored(given, np.mean(r2s, axis=0), None),
         n_train,

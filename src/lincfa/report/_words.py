@@ -116,7 +116,9 @@ def list_tiles(findings: Findings) -> list[Tile]:
                 )
             )
     varying = findings.n_features - findings.n_constant
-    constant = f" {count(findings.n_constant, 'more')} never changed." if findings.n_constant else ""
+    constant = (
+        f" {count(findings.n_constant, 'more')} never changed." if findings.n_constant else ""
+    )
     note = f"Each is the {kind_of_mean(findings)} of a group of features.{constant}"
     title = f"{'input' if findings.n_groups == 1 else 'inputs'} instead of {varying}"
     return [*tiles, Tile(str(findings.n_groups), title, note)]
@@ -209,12 +211,11 @@ def _no_better(scores: ClassScores) -> str:
         f"{_percent(reduced.accuracy.value)} of {scores.n_test} held-out samples, and "
         f"{_percent(guess.accuracy.value)} of these are of the class {scores.most_frequent}."
     )
-    if None not in (reduced.log_loss, guess.log_loss) and (
-        reduced.log_loss.value < guess.log_loss.value
-    ):
+    own, shares = reduced.log_loss, guess.log_loss
+    if own is not None and shares is not None and own.value < shares.value:
         text += (
             " Their probabilities say more than the share of each class: log loss "
-            f"{digits(reduced.log_loss.value)} instead of {digits(guess.log_loss.value)}."
+            f"{digits(own.value)} instead of {digits(shares.value)}."
         )
     return text
 
