@@ -281,7 +281,7 @@ def draw_correlation(matrix: CorrelationMatrix, ax: "Axes") -> None:
     bar.update_ticks()
     starts, sizes = _blocks(matrix.groups)
     ends = _group_ends(starts, sizes)
-    for color, width in (("white", 1.8), ("#333333", 0.7)):  # seen on every shade
+    for color, width in (("#fdfdfd", 1.8), ("#333333", 0.7)):  # seen on every shade
         line: dict[str, Any] = {"colors": color, "linewidth": width}
         ax.hlines(ends, -0.5, size - 0.5, **line)
         ax.vlines(ends, -0.5, size - 0.5, **line)
