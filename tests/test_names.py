@@ -192,7 +192,7 @@ def test_a_minus_sign_before_members_that_are_flipped():
     assert found == ["mean(a, \u2212b)", "mean(a, \u2212b) #2"]
 
 
-WAVELENGTHS = {
+FORMS = {
     "{}": ("", ""),
     "{} nm": ("wavelength", "nm"),
     "{}nm": ("wavelength", "nm"),
@@ -216,13 +216,13 @@ WAVELENGTHS = {
 
 
 @pytest.mark.parametrize("turn", [1, -1])
-@pytest.mark.parametrize("form", WAVELENGTHS)
+@pytest.mark.parametrize("form", FORMS)
 def test_wavelengths_in_names(form, turn):
     """Evenly spaced or not, over a change in the number of digits, ascending or descending."""
     numbers = np.r_[np.arange(980, 1000, 2), np.arange(1000, 1100, 7)][::turn]
     found = read_wavelengths([form.format(number) for number in numbers])
     np.testing.assert_array_equal(found.values, numbers + 0.5 * form.endswith(".5"))
-    assert (found.quantity, found.unit) == WAVELENGTHS[form]
+    assert (found.quantity, found.unit) == FORMS[form]
 
 
 @pytest.mark.parametrize(

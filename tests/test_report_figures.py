@@ -279,13 +279,6 @@ def test_cells_in_a_row_have_a_spectrum():
     table = pd.DataFrame(X, columns=names)
     for model in (LinCFA(sample_dim="time").fit(field, y), LinCFA().fit(table, y)):
         findings = collect_findings(model)
-        assert display_names_of_groups(model) == [
-            ", ".join(
-                "–".join(dict.fromkeys(f"{names[k]:g}" for k in (piece[0], piece[-1])))
-                for piece in np.split(group, np.flatnonzero(np.diff(group) > 1) + 1)
-            )
-            for group in model.groups_
-        ]
         assert findings.maps == ()
         row = findings.spectrum
         np.testing.assert_array_equal(row.x, names)
@@ -494,7 +487,7 @@ def test_predicted_against_measured_of_one_target(halves):
 def test_the_rest_of_many_effects_is_in_the_caption(rng):
     X = rng.normal(size=(200, 40))
     y = X @ rng.normal(size=40) + rng.normal(size=200)
-    model = LinCFA(tolerance=0.0).fit(X, y)
+    model = LinCFA(tolerance=1e-12).fit(X, y)
     findings = collect_findings(model, X=X, y=y)
     assert model.n_groups_ == 40
     smaller = np.sort(np.abs(findings.coefficients.values))[::-1][30]

@@ -122,9 +122,10 @@ def plot_coefficients(
     >>> from lincfa.plotting import plot_coefficients
     >>> X, y = make_correlated(n_features=6, random_state=0)
     >>> X = pd.DataFrame(X, columns=["rain", "snow", "heat", "wind", "sun", "fog"])
-    >>> ax = plot_coefficients(LinCFACV().fit(X, y))
-    >>> [label.get_text() for label in ax.get_yticklabels()][0]
-    ''
+    >>> model = LinCFACV(min_correlations=[0.8]).fit(X, y)
+    >>> ax = plot_coefficients(model)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['rain, snow, heat', 'wind, sun', 'fog']
     """
     reducer, coef, name = check_coefficients(model, coef, target)
     effects = describe_coefficients(reducer, effect_of_groups(reducer, coef, None), name)
