@@ -45,6 +45,7 @@ from ..theory._arrays import FloatArray
 from ._figures import (
     BLUE,
     GREY,
+    LETTER,
     MARKS_DRAWN,
     NAMES_SHOWN,
     RED,
@@ -84,7 +85,6 @@ _FEWEST_TICKS, _MOST_TICKS = 3, 8
 _MARGIN = 1.15
 _DATES = 6  # most ticks at an axis of dates: those that fit into a column
 _DECADES = 4  # most powers of ten at an axis of penalties
-_LABELLED = 12  # classes, up to which a confusion matrix has numbers in its cells
 _DARK = 0.6  # share from which a cell has white numbers
 _RING: dict[str, Any] = {"marker": "o", "markersize": 12, "markerfacecolor": "none"}
 
@@ -123,9 +123,10 @@ def plot_coefficients(
     >>> from lincfa.plotting import plot_coefficients
     >>> X, y = make_correlated(n_features=6, random_state=0)
     >>> X = pd.DataFrame(X, columns=["rain", "snow", "heat", "wind", "sun", "fog"])
-    >>> ax = plot_coefficients(LinCFACV().fit(X, y))
-    >>> [label.get_text() for label in ax.get_yticklabels()][0]
-    ''
+    >>> model = LinCFACV(min_correlations=[0.8]).fit(X, y)
+    >>> ax = plot_coefficients(model)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['rain, snow, heat', 'wind, sun', 'fog']
     """
     reducer, coef, name = check_coefficients(model, coef, target)
     effects = describe_coefficients(reducer, effect_of_groups(reducer, coef, None), name)
@@ -343,8 +344,9 @@ def draw_inference(
 def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" = None) -> "Axes":
     """Draw the correlations of the features, ordered by group, the largest group first.
 
-    Lines mark the ends of groups that are large enough to be seen. Features whose sign the model
-    has flipped are correlated with it flipped.
+    Lines mark the ends of groups that are large enough to be seen, and names are beside those with
+    room for them. Colours span the range of the correlations, with white at the smallest, or at 0
+    if some are negative. Features whose sign the model has flipped are correlated with it flipped.
 
     Parameters
     ----------
@@ -390,7 +392,7 @@ def draw_correlation(matrix: CorrelationMatrix, ax: "Axes") -> None:
     bar.update_ticks()
     starts, sizes = _blocks(matrix.groups)
     ends = _group_ends(starts, sizes)
-    for color, width in (("white", 1.8), ("#333333", 0.7)):  # seen on every shade
+    for color, width in (("#fdfdfd", 1.8), ("#333333", 0.7)):  # seen on every shade
         line: dict[str, Any] = {"colors": color, "linewidth": width}
         ax.hlines(ends, -0.5, size - 0.5, **line)
         ax.vlines(ends, -0.5, size - 0.5, **line)
@@ -1015,24 +1017,32 @@ def _classified(model: Any, X: Any, y: Any, function: str) -> tuple[Observations
     return samples, np.asarray(model.estimator_.predict_proba(samples.reduced(reducer)))
 
 
-def confusion_size(n_classes: int) -> tuple[float, float]:
+def confusion_size(n_classes: int, widest: float = 8.0) -> tuple[float, float]:
     """Return the size of a figure of a confusion matrix, in inches."""
     side = float(np.clip(0.7 * n_classes, 2.8, 6.0))
-    return side + 2, side + 1
+    return min(side + 1.5, widest), min(side + 1.5, widest) + 0.5
 
 
 def draw_confusion(confusion: Confusion, ax: "Axes") -> None:
     """Draw a confusion matrix, with numbers if there is room."""
+    from matplotlib.font_manager import FontProperties
+
     counts = confusion.counts
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, interpolation="none")
-    bar = ax.figure.colorbar(image, ax=ax, label="share of the class", shrink=0.9)
+    bar = ax.figure.colorbar(
+        image, ax=ax, location="bottom", label="share of the class", aspect=30, shrink=0.9
+    )
     bar.outline.set_visible(False)
-    if len(counts) <= _LABELLED:
+    smallest = FontProperties(size="small").get_size_in_points()
+    letters = LETTER * len(str(counts.max()))
+    room = 72 * 0.7 * min(inches(ax)) / len(counts) / letters  # names take some of the figure
+    if room >= smallest:
         for row, column in np.ndindex(*counts.shape):
             # Not quite black, which becomes the colour of a page's text.
             color = "#ffffff" if shares[row, column] > _DARK else "#1b2127"
             place = {"ha": "center", "va": "center_baseline"}
+            place["fontsize"] = "medium" if room > 1.2 * smallest else "small"
             ax.text(column, row, str(counts[row, column]), color=color, **place)  # type: ignore[arg-type]
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)

@@ -31,7 +31,7 @@ SYMLOG = "\n(logarithmic away from zero)"
 
 PAGE_WIDTH = 5.0  # inches: most of a figure on a page, 360 points
 
-NAMES_SHOWN = 25  # most features whose names are written at the axis
+NAMES_SHOWN = 20  # most classes whose names are written at the axis
 MARKS_DRAWN = 1500  # most marks drawn one by one; more become an image, so that a page stays small
 _LONGEST_NAME = 24
 _LONGEST_LABEL = 50

@@ -422,20 +422,19 @@ def _apart(
     ax: "Axes", map: Map, groups: Sequence[int], size: float
 ) -> list[tuple[int, tuple[float, float]]]:
     """Return groups and where their numbers go, without those that would cover an earlier one."""
-    found: list[tuple[int, tuple[float, float]]] = []
-    for group in groups:
-        place = label_position(map, group)
-        x, y = ax.transData.transform(place) * 72 / ax.figure.dpi
-        covered = False
-        for other, there in found:
-            left, below = ax.transData.transform(there) * 72 / ax.figure.dpi
-            letters = (len(str(group)) + len(str(other))) / 2
-            covered |= (
-                abs(x - left) < (LETTER * letters + 0.5) * size and abs(y - below) < 1.5 * size
-            )
-        if not covered:
-            found.append((group, place))
-    return found
+    ax.autoscale_view()  # or the limits are those of empty axes until they are drawn
+    places = [label_position(map, group) for group in groups]
+    points = [ax.transData.transform(place) * 72 / ax.figure.dpi for place in places]
+    kept: list[int] = []
+    for k, group in enumerate(groups):
+        letters = [(len(str(group)) + len(str(groups[other]))) / 2 for other in kept]
+        gaps = [np.abs(points[k] - points[other]) for other in kept]
+        if not any(
+            across < (LETTER * count + 0.5) * size and up < 1.5 * size
+            for (across, up), count in zip(gaps, letters, strict=True)
+        ):
+            kept.append(k)
+    return [(groups[k], places[k]) for k in kept]
 
 
 def draw_effects(

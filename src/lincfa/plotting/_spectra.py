@@ -36,7 +36,7 @@ def plot_spectrum(
     group in several pieces has the same colour in all of them. Single features are grey, and
     constant ones have no band.
 
-    Features are placed at the numbers in their names if these are monotonic, as wavelengths are,
+    Features are placed at the wavelengths in their names, such as ``900``, ``900 nm`` or ``X900``,
     or at the coordinate of a field with one dimension besides the samples; otherwise by position.
 
     Parameters

@@ -21,7 +21,7 @@ def display_names_of_groups(model: Any) -> list[str]:
     >>> X, y = make_spectra(n_features=60, random_state=0)
     >>> X = pd.DataFrame(X, columns=[f"{900 + 5 * k} nm" for k in range(60)])
     >>> display_names_of_groups(LinCFA(tolerance=7.0).fit(X, y))[:2]
-    ['']
+    ['900–1050 nm, 1090–1110 nm, 1175–1195 nm', '1055 nm, 1065–1085 nm, 1115–1170 nm']
     """
     reducer = fitted_reducer(model)
     spectrum = report_spectrum(reducer)

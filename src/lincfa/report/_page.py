@@ -305,7 +305,7 @@ def _drawings(findings: Findings) -> dict[str, _Drawing]:
     one, width = (1, 1), plotting.PAGE_WIDTH
     drawings: dict[str, _Drawing] = {}
     if isinstance(scores, ClassScores):
-        size = plotting.confusion_size(len(scores.confusion.classes))
+        size = plotting.confusion_size(len(scores.confusion.classes), width)
         drawings["confusion"] = size, partial(plotting.draw_confusion, scores.confusion), one
         if scores.roc.curves:
             drawings["roc"] = (width, 5.2), partial(plotting.draw_roc, scores.roc), one

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -275,7 +275,7 @@ class RegressionScores:
     n_test: int
     how: str  # what was done, in a sentence or two
     targets: tuple[TargetScores, ...] = ()  # each of several, of which the rows above are the mean
-    predictions: Predictions | None = None
+    predictions: Predictions | None = field(default=None, compare=False)  # as arrays cannot
 
     @property
     def best_rival(self) -> RegressionScore | None:

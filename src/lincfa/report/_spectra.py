@@ -60,6 +60,8 @@ def name_bands(spectrum: Spectrum, n_groups: int) -> list[str]:
     owners = spectrum.groups[pieces[:, 0]]
     for number in range(n_groups):
         own = pieces[owners == number]
+        if spectrum.x[0] > spectrum.x[-1]:
+            own = own[::-1, ::-1]
         if len(own) > _PIECES:
             text = _band(spectrum, own[0, 0], own[-1, 1])
             names.append(f"{text} in {len(own)} bands")
@@ -80,7 +82,7 @@ def bands(groups: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
 
 
 def _band(spectrum: Spectrum, first: int, last: int) -> str:
-    ends = dict.fromkeys(f"{value:.10g}" for value in sorted(spectrum.x[[first, last]]))
+    ends = dict.fromkeys(f"{value:.10g}" for value in spectrum.x[[first, last]])
     return "–".join(ends) + (f" {spectrum.unit}" if spectrum.unit else "")
 
 

@@ -445,10 +445,13 @@ def captions(findings: Findings) -> dict[str, str]:
             f"{name[0].upper()}{name[1:]} against the number of groups; higher is better. "
             f"{findings.path.how}"
         )
+    mean = "weighted mean" if findings.weighted else "mean"
+    flipped = ", in which some enter with the sign flipped," if findings.n_flipped else ""
     for k, panel in enumerate(() if coefficients is None else coefficients.panels):
         text = (
             f"What each group does: how much the {panel.changed} rises (red) or falls (blue) when "
-            "the mean of its features rises by one standard deviation and no other mean changes."
+            f"the {mean} of its features{flipped} rises by one standard deviation and no other "
+            "mean changes."
         )
         sizes = np.sort(np.abs(panel.values))[::-1]
         if panel.n_groups > EFFECTS_SHOWN:
