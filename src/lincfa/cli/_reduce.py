@@ -578,22 +578,29 @@ class _Outcome:
 
 
 def _score_lines(scores: Any) -> Iterator[str]:
-    """State how well all features and the reduced ones predict: all targets, then each."""
+    """State how well the best rival and the reduced features predict: all targets, then each."""
     rows = f"on {scores.n_test} held-out rows"
-    several = getattr(scores, "targets", ())
+    several, rival = getattr(scores, "targets", ()), scores.best_rival
     mean = f", the mean of {len(several)} targets," if several else ""
     for row in scores.rows:
-        regression = f"regression on {row.features} ({row.n_features})"
+        own = row is scores.rows[-1]
+        if not row.n_features:
+            yield f"accuracy {row.accuracy.value:.3f} {rows}, the {row.method} alone"
+        if not own and row is not rival:
+            continue
+        kind = ("logistic " if hasattr(row, "accuracy") else "") + "regression"
+        which = f"{kind if own else row.method} on {row.features} ({row.n_features})"
         if hasattr(row, "r2"):
-            yield f"R² {_with_interval(row.r2)}{mean} {rows}, {regression}"
-        elif not row.n_features:
-            yield f"accuracy {row.accuracy.value:.3f} {rows}, the {row.features} alone"
+            yield f"R² {_with_interval(row.r2)}{mean} {rows}, {which}"
         else:
-            loss = f"log loss {row.log_loss.value:.3f}"
-            yield f"accuracy {_with_interval(row.accuracy)}, {loss} {rows}, logistic {regression}"
+            loss = "" if row.log_loss is None else f", log loss {row.log_loss.value:.3f}"
+            yield f"accuracy {_with_interval(row.accuracy)}{loss} {rows}, {which}"
+    place = scores.rows.index(rival) if rival is not None else None
     for each in several[:_TARGETS_SHOWN]:
-        *full, reduced = each.rows
-        against = f", on all features {full[0].r2.value:.3f}" if full else ""
+        against = ""
+        if place is not None:
+            against = f", {rival.method} on all features {each.rows[place].r2.value:.3f}"
+        reduced = each.rows[-1]
         yield f"  {each.target}: R² {_with_interval(reduced.r2)} on reduced features{against}"
     if len(several) > _TARGETS_SHOWN:
         yield f"  … and {len(several) - _TARGETS_SHOWN} more targets (--json has all)"
