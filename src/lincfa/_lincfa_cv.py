@@ -6,11 +6,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring, r2_score
+from sklearn.utils.validation import check_consistent_length
 
 from ._data._checks import computed
 from ._data._targets import read_targets
 from ._data._training import match_samples
 from ._grouping._constraint import Constraint
+from ._model._conformal import keep_errors, rank_of_level
 from ._model._parameters import check_share
 from ._model._regression import RidgeRegression, scale_of_areas
 from ._search._estimator import GroupSearch
@@ -129,6 +131,9 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         Row of ``cv_results_`` that was chosen.
     best_score_ : float
         Its mean score.
+    errors_ : ndarray of shape (n_errors,) or (n_targets, n_errors)
+        Absolute errors on the samples given to :meth:`calibrate`, ascending; of more than 1000,
+        some of them.
     reducer_ : LinCFA
         The chosen combination, fitted to all samples. Its ``cut`` and ``to_linkage`` show other
         numbers of groups; ``estimator_`` belongs to the chosen one.
@@ -278,6 +283,86 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         """
         return self._apply(X)
 
+    def calibrate(self, X: Any, y: Any) -> Self:
+        """Learn from held-out samples how far predictions are off, for prediction intervals.
+
+        Parameters
+        ----------
+        X : array, data frame or field of shape (n_samples, n_features_in_)
+            Samples that were not used to fit the model: on those that were, errors are too small.
+            At least 19 for intervals that cover 95 %.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            The target, or targets.
+
+        Returns
+        -------
+        LinCFACV
+            The estimator itself, with ``errors_``.
+        """
+        values, predicted, _ = self._compared(X, y, None)
+        self._keep_errors(values - predicted)
+        return self
+
+    def _keep_errors(self, errors: FloatArray) -> None:
+        """Keep the errors of held-out samples, of shape (n, K)."""
+        kept = keep_errors(errors.T)
+        self.errors_ = kept[0] if len(kept) == 1 else kept
+
+    def predict_interval(self, X: Any, level: float = 0.95) -> tuple[Any, Any]:
+        """Reduce X, and return intervals that cover the target with a given probability.
+
+        They are split conformal intervals: the prediction plus and minus the error that a share
+        ``level`` of the samples given to :meth:`calibrate` did not exceed. If new samples are like
+        these, the intervals cover at least that share of them on average, whatever the noise and
+        however good the model. They are equally wide for all samples.
+
+        Parameters
+        ----------
+        X : array, data frame or field of shape (n_samples, n_features_in_)
+            The same columns as in fit, or the same cells.
+        level : float, default=0.95
+            Probability with which an interval covers the target; of several targets, each of them.
+
+        Returns
+        -------
+        low, high : array of shape (n_samples,) or (n_samples, n_targets)
+            As of :meth:`predict`.
+
+        Examples
+        --------
+        >>> from lincfa import LinCFACV
+        >>> from lincfa.datasets import make_correlated
+        >>> X, y = make_correlated(n_samples=300, n_features=30, random_state=0)
+        >>> model = LinCFACV().fit(X[:100], y[:100]).calibrate(X[100:200], y[100:200])
+        >>> low, high = model.predict_interval(X[200:], level=0.9)
+        >>> print(((low <= y[200:]) & (y[200:] <= high)).mean())
+        0.91
+        """
+        half = self._half_width(level)
+        predicted = self.predict(X)
+        return predicted - half, predicted + half
+
+    def _half_width(self, level: float) -> Any:
+        """Return half the width of intervals, a number or one for each target."""
+        self._check_is_fitted()
+        if not hasattr(self, "errors_"):
+            raise ValueError(
+                "Prediction intervals are made from errors on held-out samples, and this model has "
+                "none: call calibrate(X, y) with samples that were not used to fit it."
+            )
+        return self.errors_[..., rank_of_level(self.errors_.shape[-1], level) - 1]
+
+    def _compared(self, X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray, Any]:
+        """Return the targets of samples, of shape (n, K), and what is predicted."""
+        table = self._read_new(X)
+        predicted = computed(self._of_reduced(table, "predict"))
+        # One after the other: dask does not like arrays and dataframes in one graph.
+        y = computed(match_samples(table, X, y, "the target y"))
+        sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
+        values, _ = read_targets(y, known=self._targets)
+        check_consistent_length(values, predicted, sample_weight)
+        return values, predicted.reshape(len(predicted), -1), sample_weight
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R² of :meth:`predict`, of several targets its mean.
 
@@ -290,10 +375,5 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for.
         """
-        table = self._read_new(X)
-        predicted = computed(self._of_reduced(table, "predict"))
-        # One after the other: dask does not like arrays and dataframes in one graph.
-        y = computed(match_samples(table, X, y, "the target y"))
-        sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
-        values, _ = read_targets(y, known=self._targets)
+        values, predicted, sample_weight = self._compared(X, y, sample_weight)
         return float(r2_score(values, predicted, sample_weight=sample_weight))

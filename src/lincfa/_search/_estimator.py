@@ -68,6 +68,11 @@ class GroupSearch(GroupModel):
     max_groups: float | None = None
     max_share: float | None = None
 
+    penalty_: float | None
+    rescaled_: bool
+    estimator_: Any
+    _searched: bool
+
     def __init__(
         self,
         *,
@@ -189,14 +194,31 @@ class GroupSearch(GroupModel):
         reducer = LinCFA(**chosen)._fit(training)
         if limit is not None and reducer.n_groups_ > limit and strategy in PATHS:
             reducer = reducer.cut(n_groups=max(limit, reducer._path().fewest_groups))
-        self._adopt(reducer)
+        self._adopt(reducer, searched=True)
         reduced = computed(self._reduce_for_regression(self._read_new(X)))
         self.estimator_ = fit_weighted(self._final(constraint), reduced, outcomes)
         return self
 
-    def _adopt(self, reducer: LinCFA) -> None:
-        """Take over what was chosen, and all that is known of its groups."""
-        self.reducer_ = reducer
+    @classmethod
+    def of_groups(cls, reducer: LinCFA, *, searched: bool) -> Self:
+        """Return a model with the groups of another, to be given a regression on their means.
+
+        ``searched`` tells whether cross-validation chose how to merge, or only the penalty.
+        """
+        own = reducer.get_params(deep=False)
+        model = cls(
+            strategies=[reducer.strategy],
+            tolerances=[reducer.tolerance],
+            min_correlations=[reducer.min_correlation],
+            **{name: own[name] for name in cls._get_param_names() if name in own},
+        )
+        model._keep_columns(reducer._columns)
+        model._adopt(reducer, searched=searched)
+        return model
+
+    def _adopt(self, reducer: LinCFA, *, searched: bool) -> None:
+        """Take over the groups of a model, and all that is known of them."""
+        self.reducer_, self._searched = reducer, searched
         self.strategy_, self.tolerance_ = reducer.strategy, reducer.tolerance
         self.min_correlation_ = reducer.min_correlation
         self._targets = reducer._targets
@@ -205,6 +227,8 @@ class GroupSearch(GroupModel):
                 setattr(self, name, value)
 
     def _choice_in_words(self) -> tuple[str, ...]:
+        if not self._searched:
+            return (f"weights with penalty {self.penalty_:.3g}, chosen by cross-validation",)
         names = ("tolerance", "min_correlation", "penalty")
         chosen = {name: getattr(self, f"{name}_") for name in names}
         # Nothing is known of the scores and folds of a loaded model.
@@ -286,8 +310,14 @@ class GroupSearch(GroupModel):
                 f"{error} A file holds linear models only: save the groups with "
                 "model.reducer_.save(path), and the estimator by other means."
             ) from None
-        regression = {"coef": coef, "intercept": intercept, "penalty": self.penalty_}
-        regression["rescaled"] = self.rescaled_
+        regression = {
+            "coef": coef,
+            "intercept": intercept,
+            "penalty": self.penalty_,
+            "rescaled": self.rescaled_,
+            "searched": self._searched,
+            "errors": getattr(self, "errors_", None),
+        }
         save_model(self.reducer_, path, output_of(self), regression)
 
     def _apply(self, X: Any, method: str = "predict") -> Any:

@@ -120,6 +120,7 @@ def run(options: argparse.Namespace) -> int:
     import numpy as np
 
     from .._data._checks import ManyGroupsWarning
+    from .._data._compute import compute
     from . import _select as select
     from . import _time as time
     from ._dask import computing
@@ -166,36 +167,50 @@ def run(options: argparse.Namespace) -> int:
             model, choice = _fit(options, common, choice, X, targets, split, folds)
         if choice.is_fallback:
             terminal.note(f"merged {choice.words}")
-        outcome = _Outcome(
-            model,
-            choice,
-            data.source,
-            data.n_rows,
-            features,
-            rows,
-            split,
-            folds,
-            targets,
-            options,
-            terminal,
-        )
-        outcome.note_many_groups()
-        unreduced = {*kept, *outcome.constant}
-        keep = [name for name in data.names if name in unreduced]
+        reducer = getattr(model, "reducer_", model)
+        constant = {features[i] for i in np.flatnonzero(reducer.labels_ < 0)}
+        keep = [name for name in data.names if name in {*kept, *constant}]
         scored = _can_be_scored(targets, split, terminal)
-        with step("scoring"):
+        with step("averaging"):
             if data.in_chunks:
-                reduced = data.transform(outcome.reducer, features, rows.reduced)
-                scores, findings = outcome.score_reduced(reduced, rows.reduced, scored)
+                reduced = data.transform(reducer, features, rows.reduced)
+                means = compute(reduced)
             else:
                 rest = np.setdiff1d(rows.reduced, np.union1d(split.train, split.test))
                 X_test, X_rest = (data.features(features, part) for part in (split.test, rest))
                 data = data.only(keep)  # its memory is needed for the scores
-                scores, findings = outcome.score(X, X_test if scored else None)
                 parts_of_X = ((split.train, X), (split.test, X_test), (rest, X_rest))
-                reduced = _in_order(outcome.reducer, parts_of_X)
+                means = reduced = _in_order(reducer, parts_of_X)
+            means = np.asarray(reducer._without_gaps(means))
+            train, test = (
+                means[rows.reduced.searchsorted(part)] for part in (split.train, split.test)
+            )
+        with step("scoring"):
+            model = _with_regression(model, train, targets, split, folds, terminal)
+            if scored and not targets.are_classes and hasattr(model, "estimator_"):
+                y_test = np.asarray(targets.of(split.test)).reshape(len(test), -1)
+                errors = y_test - model.estimator_.predict(test).reshape(y_test.shape)
+                model._keep_errors(errors)
+            outcome = _Outcome(
+                model,
+                choice,
+                data.source,
+                data.n_rows,
+                features,
+                rows,
+                split,
+                folds,
+                targets,
+                options,
+                terminal,
+            )
+            outcome.note_many_groups()
+            if data.in_chunks:
+                scores, findings = outcome.score_reduced(train, test if scored else None)
+            else:
+                scores, findings = outcome.score(X, X_test if scored else None)
         with step("writing"):
-            outcome.reducer.save(parts[paths["--model"]])
+            model.save(parts[paths["--model"]])
             if findings is not None:
                 from ..report._page import report_text
 
@@ -204,9 +219,10 @@ def run(options: argparse.Namespace) -> int:
                     text = report_text(findings, report)
                     part.write_text(text, encoding="utf-8", newline="\n")
             output = paths["--output"]
-            arrays = (data, keep, rows.reduced, reduced, outcome.reducer)
-            numbers = {*names, *outcome.constant}
-            write_reduced(parts.get(output), output, *arrays, terminal, as_numbers=numbers)
+            arrays = (data, keep, rows.reduced, reduced, reducer)
+            write_reduced(
+                parts.get(output), output, *arrays, terminal, as_numbers={*names, *constant}
+            )
     written = {option.removeprefix("--"): path for option, path in paths.items()}
     outcome.print(scores, findings, written)
     return 0
@@ -303,7 +319,7 @@ def _fit(
     """Fit the model that was decided on; the paper's rule if the data do not allow the choice."""
     from .. import LinCFA, LinCFAClassifierCV, LinCFACV
 
-    y = targets.of(split.train)
+    y = targets.named(split.train)
     if choice.by == "cross-validation":
         own: dict[str, Any] = {}
         if options.strategy is not None:
@@ -331,6 +347,28 @@ def _fit(
         **common,
     )
     return model.fit(X, y), choice
+
+
+def _with_regression(
+    model: Any,
+    means: "npt.NDArray[Any]",
+    targets: "Targets",
+    split: "RowSplit",
+    folds: "Folds",
+    terminal: Terminal,
+) -> Any:
+    """Fit a regression to the means of the groups; a search has its own."""
+    from .._search._given_groups import with_regression
+
+    if hasattr(model, "estimator_"):
+        return model
+    try:
+        cv, dates = _splitter(folds, split.train, targets)
+        return with_regression(model, means, targets.named(split.train), cv, dates)
+    except ValueError as error:  # such as too few rows
+        problem = str(error).rstrip(".")
+        terminal.note(f"the model reduces, but does not predict: no regression, because {problem}")
+        return model
 
 
 def _splitter(folds: "Folds", rows: "npt.NDArray[np.intp]", targets: "Targets") -> tuple[Any, Any]:
@@ -447,26 +485,16 @@ class _Outcome:
         findings = collect_findings(self.model, **given, **self.about())
         return findings.scores, findings
 
-    def score_reduced(
-        self, reduced: Any, rows: "npt.NDArray[np.intp]", scored: bool
-    ) -> "tuple[Any, Findings | None]":
+    def score_reduced(self, means: Any, means_test: Any) -> "tuple[Any, Findings | None]":
         """Do the same with the reduced features alone, where the data are read in chunks."""
-        import numpy as np
-
-        from .._data._compute import compute
         from ..report._findings import collect_findings
         from ..report._scores import fit_on_reduced, score_on_reduced
 
-        if not scored and self.options.no_report:
-            return None, None
-        values = np.asarray(self.reducer._without_gaps(compute(reduced)))
-        parts = (self.split.train, self.split.test)
-        train, test = (rows.searchsorted(part) for part in parts)
-        y, y_test = (np.asarray(self.targets.of(part)) for part in parts)
-        fitted = fit_on_reduced(self.model, values[train], y)
-        scores, ordered = None, self.folds.in_blocks
-        if scored:
-            scores = score_on_reduced(self.model, fitted, values[test], y_test, ordered=ordered)
+        y, y_test = self.targets.of(self.split.train), self.targets.of(self.split.test)
+        fitted, scores = fit_on_reduced(self.model, means, y), None
+        if means_test is not None:
+            ordered = self.folds.in_blocks
+            scores = score_on_reduced(self.model, fitted, means_test, y_test, ordered=ordered)
         if self.options.no_report:
             return scores, None
         given = {"regression": fitted, "scores": scores}

@@ -122,6 +122,13 @@ class Targets:
         """Return the targets of some rows, as the library takes them."""
         return self.values[rows].to_numpy() if self.are_classes else self.values[rows]
 
+    def named(self, rows: Indices) -> Any:
+        """Return the same with their names, which a model keeps."""
+        import polars as pl
+
+        values = self.of(rows)
+        return values if isinstance(values, pl.DataFrame) else pl.Series(self.names[0], values)
+
     def constant(self, rows: Indices) -> tuple[str, str] | None:
         """Return a target that is the same in all of some rows, and its value in words."""
         columns = [self.values] if len(self.names) == 1 else self.values.iter_columns()
