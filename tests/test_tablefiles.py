@@ -21,7 +21,7 @@ pytest.importorskip("rich")
 
 from lincfa.cli._files import format_of, open_data
 from lincfa.cli._terminal import Terminal
-from lincfa.cli._write import write_reduced
+from lincfa.cli._write import ReducedFeatures, write_reduced
 
 
 def saved(folder, text, name="t.csv"):
@@ -37,7 +37,7 @@ def rewritten(folder, data, keep, name="out.csv", rows=None, **reduced):
     groups = {member: [member] for member in reduced}
     model = SimpleNamespace(groups_by_name=lambda: groups, groups_=[[0]] * len(groups))
     terminal, path = Terminal(quiet=True), folder / name
-    write_reduced(path, str(path), data, list(keep), rows, values, model, terminal)
+    write_reduced(path, str(path), data, list(keep), rows, values, ReducedFeatures(model), terminal)
     return str(path), terminal.notes
 
 

@@ -41,6 +41,13 @@ class Targets:
     attrs: Mapping[str, str] = field(default_factory=dict)  # its units and long name, of xarray
 
     @property
+    def titles(self) -> list[str]:
+        """Names of what is predicted: of classes the target's, not their labels."""
+        if self.classes is not None or (self.size == 1 and self.names is None):
+            return [self.title or "y"]
+        return self.labels
+
+    @property
     def labels(self) -> list[str]:
         """Names to display.
 
@@ -143,7 +150,7 @@ def read_targets(
 
 def with_title(targets: Targets, y: Any) -> Targets:
     """Add what a single target is called, and its unit, as far as its container says so."""
-    if targets.size > 1:
+    if targets.size > 1 and targets.classes is None:
         return targets
     if is_dataset(y):
         (y,) = y.data_vars.values()

@@ -100,7 +100,7 @@ def add_data(
         "--missing-code",
         action="append",
         default=[],
-        type=_number("a number", isfinite),
+        type=number("a number", isfinite),
         metavar="CODE",
         help="a number that means missing, such as -9999, in features and target; may be repeated",
     )
@@ -139,12 +139,12 @@ def add_dask(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output(parser: argparse._ActionsContainer) -> None:
+def add_output(parser: argparse._ActionsContainer, what: str, ending: str) -> None:
     parser.add_argument(
         "--output",
         metavar="FILE",
-        help="reduced data, in the format of the suffix; - for standard output (default: named "
-        "after the data, with -reduced, in the current folder)",
+        help=f"{what}, in the format of the suffix; - for standard output (default: named after "
+        f"the data, with -{ending}, in the current folder)",
     )
     parser.add_argument("--force", action="store_true", help="replace files that exist")
 
@@ -218,7 +218,7 @@ def open_options(
 def add_test(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--test",
-        type=_number("a share from 0 to below 1", lambda value: 0 <= value < 1),
+        type=number("a share from 0 to below 1", lambda value: 0 <= value < 1),
         metavar="SHARE",
         help="share of the rows that the groups are not learned from but scored on (default: 0.3, "
         "or 0 with fewer than 20 rows); 0 learns from all and scores nothing",
@@ -267,14 +267,14 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
         default = "cv where that takes up to about a minute, else 1, the paper's rule"
     parser.add_argument(
         "--tolerance",
-        type=_number(expected, lambda value: value > 0, words),
+        type=number(expected, lambda value: value > 0, words),
         default=None if search else 1.0,
         metavar="C",
         help=f"merge where F is at most C: a number, 'unbiased' (2){choose} (default: {default})",
     )
     parser.add_argument(
         "--noise",
-        type=_number("'pair', 'full' or a positive number", lambda v: v > 0, ("pair", "full")),
+        type=number("'pair', 'full' or a positive number", lambda v: v > 0, ("pair", "full")),
         default="pair",
         metavar="V",
         help="variance of the noise in F: 'pair' from each pair's own regression (default), 'full' "
@@ -282,7 +282,7 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
     )
     parser.add_argument(
         "--min-correlation",
-        type=_number("a correlation, from -1 to 1", lambda value: -1 <= value <= 1),
+        type=number("a correlation, from -1 to 1", lambda value: -1 <= value <= 1),
         metavar="R",
         help="never merge features that are correlated by less (default: the rule alone)",
     )
@@ -366,7 +366,7 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def _number(
+def number(
     expected: str, valid: Callable[[float], bool], words: Sequence[str] = ()
 ) -> Callable[[str], float | str]:
     """Return a function that reads a finite number, or one of some words."""
@@ -382,7 +382,7 @@ def _number(
     return read
 
 
-distance = _number("a positive number of kilometres", lambda value: value > 0)
+distance = number("a positive number of kilometres", lambda value: value > 0)
 
 
 def place_to_compute(text: str) -> str:

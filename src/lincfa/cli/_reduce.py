@@ -100,7 +100,7 @@ def add(commands: Any) -> None:
         "merge; or rows at random",
     )
     output = parser.add_argument_group("what to write")
-    arguments.add_output(output)
+    arguments.add_output(output, "reduced data", "reduced")
     output.add_argument(
         "--model", default="model.json", metavar="FILE", help="model (default: model.json)"
     )
@@ -127,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
     from ._folds import folds_of
     from ._neighbours import structure_of
     from ._select import naming
-    from ._write import naming_file, output_paths, replacing, write_reduced
+    from ._write import ReducedFeatures, naming_file, output_paths, replacing, write_reduced
 
     terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
     others = {"--model": options.model}
@@ -219,7 +219,7 @@ def run(options: argparse.Namespace) -> int:
                     text = report_text(findings, report)
                     part.write_text(text, encoding="utf-8", newline="\n")
             output = paths["--output"]
-            arrays = (data, keep, rows.reduced, reduced, reducer)
+            arrays = (data, keep, rows.reduced, reduced, ReducedFeatures(reducer))
             write_reduced(
                 parts.get(output), output, *arrays, terminal, as_numbers={*names, *constant}
             )

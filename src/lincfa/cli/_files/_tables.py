@@ -604,12 +604,12 @@ class ParquetChunks(FileColumns):
         return dd.from_map(make, self.chunks, self._split(rows), meta=empty)
 
     def write_parts(
-        self, folder: str, keep: Sequence[str], rows: Indices, reduced: Any, names: Sequence[str]
+        self, folder: str, keep: Sequence[str], rows: Indices, reduced: Any, added: MakeColumns
     ) -> None:
-        """Write columns and the reduced features as a folder with a Parquet file per chunk."""
+        """Write columns, and those made of the reduced features, as a Parquet file per chunk."""
         from dask import delayed
 
-        about = delayed((self._types(keep), list(names)), traverse=False, pure=False)
+        about = delayed((self._types(keep), added), traverse=False, pure=False)
         write = delayed(_write_part, pure=False)
         tasks: list[Any] = []
         parts = zip(self.chunks, self._split(rows), reduced.to_delayed(), strict=True)
@@ -753,20 +753,30 @@ def _to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
 
 def _write_part(
     file: str,
-    about: tuple[dict[str, Any], list[str]],
+    about: tuple[dict[str, Any], MakeColumns],
     chunk: Chunk,
     rows: npt.NDArray[np.bool_],
     means: pd.DataFrame,
 ) -> None:
-    types, names = about
-    beside(chunk.read(types, rows), means.to_numpy(), names).write_parquet(file)
+    types, added = about
+    beside(chunk.read(types, rows), added(means.to_numpy())).write_parquet(file)
 
 
-def beside(frame: pl.DataFrame, reduced: npt.NDArray[Any], names: Sequence[str]) -> pl.DataFrame:
-    """Return a table with the reduced features as its last columns; NaN is no value."""
+MakeColumns: TypeAlias = Callable[[Any], "list[pl.Series]"]
+"""Makes columns of an array of reduced features, one row for each sample."""
+
+
+def named_columns(names: Sequence[str], values: npt.NDArray[Any]) -> list[pl.Series]:
+    """Return the columns of an array; NaN is no value."""
     import polars as pl
 
-    columns = zip(names, map(np.ascontiguousarray, reduced.T), strict=True)
-    features = [pl.Series(name, values, nan_to_null=True) for name, values in columns]
+    columns = zip(names, map(np.ascontiguousarray, values.T), strict=True)
+    return [pl.Series(name, column, nan_to_null=True) for name, column in columns]
+
+
+def beside(frame: pl.DataFrame, columns: list[pl.Series]) -> pl.DataFrame:
+    """Return a table with further columns at its end."""
+    import polars as pl
+
     # A frame made of columns would invent a name for one that has none.
-    return frame.hstack(features) if frame.width else pl.DataFrame(features)
+    return frame.hstack(columns) if frame.width else pl.DataFrame(columns)
