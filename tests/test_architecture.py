@@ -24,7 +24,7 @@ LAYERS = [
     {"_rule"},
     {"_grouping"},
     {"_lincfa", "_lincfa_cv", "_lincfa_classifier_cv", "_load", "_model", "_search"},
-    {"baselines", "cli", "datasets", "diagnostics", "plotting", "report", "_onnx", "__init__"},
+    {"baselines", "cli", "datasets", "diagnostics", "plotting", "report", "__init__"},
 ]
 LATE = {("_model._base", "report._findings"), ("_model._base", "report._page")}
 """Methods of convenience, which import from a later layer when they are called."""

@@ -121,7 +121,7 @@ def test_any_byte_changed(file, place, byte):
 
 ENVELOPES = {
     "checksum": ([None, 3, "", [], True], "checksum"),
-    "version": ([0, 7, -1, "1", True, False, None, 1.5, [1], {}, 10**30], "version"),
+    "version": ([0, 8, -1, "1", True, False, None, 1.5, [1], {}, 10**30], "version"),
     "format": (
         ["lincfa-groups", "", "LINCFA-MODEL", None, 1, ["lincfa-model"]],
         "not a saved lincfa",

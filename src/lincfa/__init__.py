@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ._lincfa_classifier_cv import LinCFAClassifierCV
     from ._lincfa_cv import LinCFACV
     from ._load import load
+    from ._model._onnx import to_onnx
     from ._model._summary import Summary
-    from ._onnx import to_onnx
     from .diagnostics._compare import compare
     from .diagnostics._comparison import ClassComparison, Comparison
     from .diagnostics._explain import PairExplanation, explain_pair
@@ -62,7 +62,7 @@ _LAZY = {
     "compare": "diagnostics._compare",
     "order_sensitivity": "diagnostics._stability",
     "stability": "diagnostics._stability",
-    "to_onnx": "_onnx",
+    "to_onnx": "_model._onnx",
 }
 _MODULES = ("baselines", "datasets", "plotting", "structure", "theory", "timeseries")
 

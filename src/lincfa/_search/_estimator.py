@@ -7,12 +7,13 @@ from itertools import product
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data._checks import check_total_weight, computed, is_dask, is_field
 from .._data._connectivity import read_structure
 from .._data._feature_weights import read_feature_weights
-from .._data._targets import Kind, Targets
+from .._data._targets import Kind, Targets, read_targets
 from .._data._training import FeatureTable, Training, read_training
 from .._grouping import PATHS
 from .._grouping._constraint import Constraint
@@ -37,6 +38,7 @@ from ..theory._arrays import FloatArray
 from ._choice import choose, tabulate
 from ._folds import (
     Candidates,
+    Outcomes,
     Scorer,
     fit_weighted,
     folds_in_words,
@@ -47,6 +49,9 @@ from ._folds import (
 
 _FEWEST_GROUPS = 2
 """Groups that no limit forbids: of two features, half is too little."""
+
+_MANY_GROUPS = 0.5
+"""Groups as a share of the samples, above which least squares would fit the noise."""
 
 
 class GroupSearch(GroupModel):
@@ -214,6 +219,42 @@ class GroupSearch(GroupModel):
         )
         model._keep_columns(reducer._columns)
         model._adopt(reducer, searched=searched)
+        return model
+
+    @classmethod
+    def on_groups(
+        cls,
+        reducer: LinCFA,
+        means: npt.NDArray[Any],
+        y: Any,
+        cv: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Return a model with the groups of another, and a regression on their means.
+
+        ``means`` are the reduced features of the samples of the fit, without gaps. The groups stay
+        as they are while cross-validation chooses the penalty; folds are as for a search.
+        """
+        model = cls.of_groups(reducer, searched=False)
+        y, targets = read_targets(y, cls._kind, known=reducer._targets)
+        outcomes = Outcomes(y, targets, None)
+        constraint = reducer._constraint()
+        many = reducer.n_groups_ > _MANY_GROUPS * len(y)
+        penalties = [penalty for penalty in cls._penalties if penalty or not many]
+        _, scale = standardize_targets(y, None, targets)
+        scorer = model._scorer(penalties, scale, constraint.makes_areas)
+        # As the final regression does: areas are penalised as their cells would be.
+        model.penalty_, model.rescaled_ = scorer.shrinkages[0]
+        factors = getattr(model._final(constraint), "scale", None)
+        X = means if factors is None else means * factors
+        model.cv_, parts = splits(cv, X, outcomes, groups, None)
+        scores, counts = [], []
+        for train, test in parts:
+            scores.append(scorer(outcomes.take(train), outcomes.take(test), X[train], X[test]))
+            counts.append(test.size)
+        best = int(np.average(scores, axis=0, weights=counts).argmax())
+        model.penalty_, model.rescaled_ = scorer.shrinkages[best]
+        model.estimator_ = fit_weighted(model._final(constraint), means, outcomes)
         return model
 
     def _adopt(self, reducer: LinCFA, *, searched: bool) -> None:

@@ -188,7 +188,7 @@ def run(options: argparse.Namespace) -> int:
         with step("scoring"):
             model = _with_regression(model, train, targets, split, folds, terminal)
             if scored and not targets.are_classes and hasattr(model, "estimator_"):
-                y_test = np.asarray(targets.of(split.test)).reshape(len(test), -1)
+                y_test = np.asarray(targets.of(split.test), dtype=float).reshape(len(test), -1)
                 errors = y_test - model.estimator_.predict(test).reshape(y_test.shape)
                 model._keep_errors(errors)
             outcome = _Outcome(
@@ -358,13 +358,14 @@ def _with_regression(
     terminal: Terminal,
 ) -> Any:
     """Fit a regression to the means of the groups; a search has its own."""
-    from .._search._given_groups import with_regression
+    from .. import LinCFAClassifierCV, LinCFACV
 
     if hasattr(model, "estimator_"):
         return model
     try:
         cv, dates = _splitter(folds, split.train, targets)
-        return with_regression(model, means, targets.named(split.train), cv, dates)
+        kind = LinCFAClassifierCV if targets.are_classes else LinCFACV
+        return kind.on_groups(model, means, targets.named(split.train), cv, dates)
     except ValueError as error:  # such as too few rows
         problem = str(error).rstrip(".")
         terminal.note(f"the model reduces, but does not predict: no regression, because {problem}")
@@ -487,10 +488,13 @@ class _Outcome:
 
     def score_reduced(self, means: Any, means_test: Any) -> "tuple[Any, Findings | None]":
         """Do the same with the reduced features alone, where the data are read in chunks."""
+        import numpy as np
+
         from ..report._findings import collect_findings
         from ..report._scores import fit_on_reduced, score_on_reduced
 
-        y, y_test = self.targets.of(self.split.train), self.targets.of(self.split.test)
+        parts = (self.split.train, self.split.test)
+        y, y_test = (np.asarray(self.targets.of(part)) for part in parts)
         fitted, scores = fit_on_reduced(self.model, means, y), None
         if means_test is not None:
             ordered = self.folds.in_blocks

@@ -8,8 +8,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import onnx
 
-    from ._lincfa_classifier_cv import LinCFAClassifierCV
-    from ._lincfa_cv import LinCFACV
+    from .._lincfa_classifier_cv import LinCFAClassifierCV
+    from .._lincfa_cv import LinCFACV
 
 _OPSET = 18
 _IR_VERSION = 9  # that of this opset, so that runtimes of then can read it
