@@ -277,7 +277,7 @@ ADDED = {"signed": False, "missing": "error", "feature_weights": None}
 """Parameters that version 4 added, as they were before."""
 OLD = [
     *("version-1-joint", "version-2-table", "version-2-field", "version-3-regression"),
-    *("version-4-signed", "version-5-targets"),
+    *("version-4-signed", "version-5-targets", "version-6-named"),
 ]
 
 
@@ -306,19 +306,23 @@ def test_files_of_earlier_versions_load(tmp_path, name):
         assert set(loaded.signs_) == {-1, 1}
     if "targets" in name:
         y = pd.DataFrame({"warm": y, "wet": X[:, 3] + np.sin(5.0 * np.arange(len(y)))})
+    if "named" in name:
+        y = pd.Series(y, name="rain")
     model = clone(reducer).set_params(sample_dim=None)
     weights = np.linspace(0.5, 1.5, len(y)) if "version-1" in name else None
     assert_same_fit(loaded, model.fit(X, y, sample_weight=weights))
     assert loaded.n_connected_components_ == model.n_connected_components_
     loaded.save(tmp_path / "again.json")
     old, new = (json.loads(path.read_text()) for path in (file, tmp_path / "again.json"))
-    assert new["version"] == 6
-    assert new["model"].pop("effective_samples") == reducer.effective_samples_ == 24.0
-    assert new["model"]["parameters"].pop("effective_samples") is None
-    assert new["model"]["targets"].pop("title") is None
-    assert new["model"]["targets"].pop("attrs") == {}
-    if new["model"]["regression"] is not None:
-        assert new["model"]["regression"].pop("rescaled") is False
+    assert new["version"] == 7
+    assert new["model"].pop("rows") is None
+    if old["version"] < 6:
+        assert new["model"].pop("effective_samples") == reducer.effective_samples_ == 24.0
+        assert new["model"]["parameters"].pop("effective_samples") is None
+        assert new["model"]["targets"].pop("title") is None
+        assert new["model"]["targets"].pop("attrs") == {}
+        if new["model"]["regression"] is not None:
+            assert new["model"]["regression"].pop("rescaled") is False
     if old["version"] < 5:
         assert new["model"].pop("targets") == {"size": 1, "names": None, "classes": None}
         assert new["model"]["parameters"].pop("target") is None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._lincfa_classifier_cv import LinCFAClassifierCV
     from ._lincfa_cv import LinCFACV
     from ._load import load
+    from ._model._inference import Inference
     from ._model._onnx import to_onnx
     from ._model._summary import Summary
     from .diagnostics._compare import compare
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ClassComparison",
     "Comparison",
+    "Inference",
     "LinCFA",
     "LinCFACV",
     "LinCFAClassifierCV",
@@ -51,6 +53,7 @@ _LAZY = {
     "LinCFA": "_lincfa",
     "ClassComparison": "diagnostics._comparison",
     "Comparison": "diagnostics._comparison",
+    "Inference": "_model._inference",
     "LinCFACV": "_lincfa_cv",
     "LinCFAClassifierCV": "_lincfa_classifier_cv",
     "OrderSensitivity": "diagnostics._stability",

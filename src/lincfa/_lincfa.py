@@ -30,6 +30,7 @@ from ._model._parameters import (
     check_target_kind,
     check_tolerance,
 )
+from ._model._rows import kept_fingerprints
 from ._rule import Rule, tolerance_value, with_gains
 from ._statistics import GapMoments, Moments, Statistics, statistics_of
 from ._statistics._series import count_effective
@@ -347,6 +348,10 @@ class LinCFA(GroupModel):
             all_pairs=self.strategy in PATHS,
         )
         self._group(statistics, training.targets, constraint, weights, training)
+        if isinstance(training, Training):
+            rows = kept_fingerprints(training.values, training.y, self.labels_)
+            if rows is not None:
+                self._rows = rows
         return self
 
     def _constraint(self) -> Constraint:

@@ -18,6 +18,8 @@ from .._data._training import FeatureTable, read_new
 from .._statistics._means import centers_of_means, group_means, spread_means
 from ..theory._arrays import FloatArray
 from ._display import documentation_link
+from ._inference import Inference, infer_weights
+from ._observations import open_samples
 from ._regression import linear_coefficients
 from ._summary import Summary, scale_of_means
 
@@ -435,6 +437,62 @@ class GroupModel(AnyContainer, GroupMeans):
             r.reshape(self.n_groups_, -1).T,
         )
 
+    def inference(
+        self, X: Any, y: Any, *, level: float = 0.95, ordered: bool | None = None
+    ) -> Inference:
+        """Estimate the weights of the groups from samples that the fit has not seen.
+
+        The groups suit the errors of the samples that they were learned from. On others their means
+        are ordinary regressors: least squares give the weight of each with its standard error,
+        interval and p-value, adjusted for the number of weights. Errors may differ in variance, and
+        depend on those of neighbouring dates where samples have dates. ``docs/inference.md`` says
+        how.
+
+        Parameters
+        ----------
+        X : array, data frame or field of shape (n_samples, n_features_in_)
+            The same columns as in fit, or the same cells; at least two samples, or dates, for each
+            group. Samples of the fit are refused, as far as they are recognised.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            Their target, or targets.
+        level : float, default=0.95
+            How often the intervals are to cover the weights.
+        ordered : bool, default=None
+            Whether samples are in time order, so that neighbours are dependent; those with dates
+            are taken in the order of these. None for samples with dates. False if dates do not
+            matter.
+
+        Returns
+        -------
+        Inference
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lincfa import LinCFA
+        >>> rng = np.random.default_rng(0)
+        >>> signal = rng.normal(size=(400, 3))
+        >>> X = np.repeat(signal, 3, axis=1) + 0.3 * rng.normal(size=(400, 9))
+        >>> y = signal @ [1.0, -0.3, 0.0] + rng.normal(size=400)
+        >>> model = LinCFA(strategy="agglomerative", n_groups=3).fit(X[:200], y[:200])
+        >>> print(model.inference(X[200:], y[200:]))
+        200 new samples: 2 of 3 weights clearly not 0
+        reduced feature   weight  95 % from       to        p  adjusted p
+        mean(x0, x1, x2)   0.944      0.779     1.11  < 0.001     < 0.001
+        mean(x3, x4, x5)  −0.202     −0.358  −0.0456    0.012       0.023
+        mean(x6, x7, x8)  0.0120     −0.134    0.158    0.871       0.871
+        weight: change of the target per standard deviation of the mean
+        Least squares on the means of the groups. Errors may differ in variance (HC3), and are
+        independent. p-values are adjusted by Holm's method.
+        """
+        # In time order, where there are dates.
+        samples = open_samples(self, X, y, ("X", "y"))
+        if samples is None:
+            raise ValueError("inference needs X and y.")
+        if ordered is None:
+            ordered = samples.dates is not None
+        return infer_weights(self, samples, level, ordered)
+
     # Maps
 
     def label_map(self) -> Any:
@@ -604,5 +662,5 @@ def forget_fit(estimator: Any, keep: Sequence[str] = ()) -> None:
         delattr(estimator, name)
 
 
-_PRIVATE = ("_columns", "_targets", "_stream", "_searched")
+_PRIVATE = ("_columns", "_targets", "_rows", "_searched", "_stream")
 """What a fit leaves beside its public attributes."""

@@ -32,6 +32,7 @@ from .._grouping._constraint import Constraint
 from .._rule import evidence_type, with_gains
 from ._conformal import MOST_ERRORS
 from ._files import write_atomically
+from ._rows import BITS, ROWS_KEPT
 
 if TYPE_CHECKING:
     from .._data._field import Coordinate, Field, Variable
@@ -83,6 +84,7 @@ CORRELATION = Range("a correlation", -1 - _ROUNDING, 1 + _ROUNDING)
 CORRELATION_OR_NAN = CORRELATION._replace(or_nan=True)
 SIGN = Range("1 or -1", -1, 1)
 LABEL = Range("the number of a group, or -1", -1)
+FINGERPRINT = Range("a fingerprint", 0, 2**BITS - 1)
 SAMPLES = Range(f"at least {MIN_SAMPLES} samples", MIN_SAMPLES * (1 - _ROUNDING), _MAX)
 
 
@@ -458,6 +460,7 @@ ENTRIES: dict[str, Any] = {
     "output": _parameter("output"),
     "n_samples": _number("n_samples_", SAMPLES),
     "effective_samples": _number("effective_samples_", SAMPLES),
+    "rows": _column("_rows", FINGERPRINT, np.int64)._replace(optional=True),
     "targets": Entry("_targets", "a description of targets", _write_targets, _read_targets),
     "target_scale": _each(_number("target_scale_", POSITIVE)),
     "feature_names": _names("feature_names_in_"),
@@ -706,6 +709,9 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     asked, most = values["effective_samples"], values["n_samples_"]
     fits = _counts_as_asked(asked, values["effective_samples_"], most)
     _require(fits, f"model.effective_samples does not match the effective_samples {asked!r}.")
+    rows = values["_rows"]
+    fits = rows is None or (0 < rows.size <= ROWS_KEPT and (np.diff(rows) > 0).all())
+    _require(fits, "model.rows are not fingerprints in order.")
     alone = labels < 0
     alone[[group[0] for group in groups]] = True
     fits = (signs[alone] == 1).all() and (values["signed"] or (signs == 1).all())
@@ -749,7 +755,7 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     }
     if targets.classes is not None:
         values["classes_"] = targets.classes
-    for name in ("feature_names_in_", "merge_path_"):  # never None: there or not
+    for name in ("feature_names_in_", "merge_path_", "_rows"):  # never None: there or not
         if values[name] is None:
             del values[name]
     return values

@@ -1,0 +1,281 @@
+"""Weights of groups on samples that the fit has not seen, with standard errors.
+
+There the means of the groups are ordinary regressors. The weights of least squares are sums over
+samples, ``b = β + Σ aᵢ`` with ``aᵢ = (Z'Z)⁻¹ zᵢ eᵢ``, and their variances those of such a sum:
+
+- of independent samples ``Σ aᵢ²``, with residuals divided by one minus their leverage for ``eᵢ``
+  (HC3; MacKinnon and White 1985, https://doi.org/10.1016/0304-4076(85)90158-7);
+- of dependent ones T times the mean square of the ν slowest cosines of the sums by date (the
+  equal-weighted cosine estimator; Lazarus, Lewis, Stock and Watson 2018,
+  https://doi.org/10.1080/07350015.2018.1506926), with the same residuals.
+"""
+
+from dataclasses import dataclass, replace
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import fft, stats
+
+from .._data._frames import frame_of
+from .._data._names import shown
+from ..theory._arrays import FloatArray, divide
+from ._display import Table, count, digits
+from ._rows import rows_of_fit
+
+if TYPE_CHECKING:
+    from ._observations import Observations
+
+_ROWS_PER_WEIGHT = 2
+"""Rows for each weight and the intercept. With fewer HC3 has no theory, and intervals are wide."""
+_TOLERATED = 0.01  # share of rows that may be those of the fit
+_ROUNDING = 1e-9
+_FEWEST_COSINES = 2
+_WIDTH = 88
+_FIGURES = ("estimate", "standard_error", "low", "high", "p_value", "adjusted_p_value")
+
+
+@dataclass(frozen=True, eq=False)
+class Inference:
+    """Weights of groups with their uncertainty, from samples that the fit has not seen.
+
+    Arrays have the shape (n_groups,), or (n_targets, n_groups) of several targets. Weights are
+    changes of the target per unit of the reduced feature, those of the others being equal. They are
+    NaN for a group that these samples cannot tell apart from others, or in which it is constant.
+
+    Attributes
+    ----------
+    names, targets : tuple of str
+        Names of the reduced features and of the targets.
+    estimate, standard_error : array
+        Weights of least squares and their standard errors.
+    low, high : array
+        Ends of the interval of each weight.
+    p_value : array
+        For the hypothesis that the weight is 0.
+    adjusted_p_value : array
+        Adjusted for the number of weights by Holm's method: the chance that any of the weights that
+        are 0 has one below 0.05 is at most 0.05.
+    scale : array of shape (n_groups,)
+        Standard deviation of each reduced feature in the training data.
+    n_samples : int
+    level : float
+        How often such intervals cover the weight.
+    how : str
+        How the standard errors were made.
+    """
+
+    names: tuple[str, ...]
+    targets: tuple[str, ...]
+    estimate: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p_value: FloatArray
+    adjusted_p_value: FloatArray
+    scale: FloatArray
+    n_samples: int
+    level: float
+    how: str
+
+    def per_standard_deviation(self) -> "Inference":
+        """Return the same per standard deviation of each reduced feature, whose scale is then 1."""
+        scaled = {name: getattr(self, name) * self.scale for name in _FIGURES[:4]}
+        return replace(self, **scaled, scale=np.ones_like(self.scale))
+
+    def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """Return a data frame, one row for each reduced feature.
+
+        Of several targets there is a column for each, such as ``estimate[y0]``.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+        """
+        columns: dict[str, Any] = {"name": list(self.names)}
+        for name in _FIGURES:
+            values = getattr(self, name)
+            if values.ndim == 1:
+                columns[name] = values
+            else:
+                each = zip(self.targets, values, strict=True)
+                columns |= {f"{name}[{target}]": row for target, row in each}
+        return frame_of({**columns, "scale": self.scale}, library)
+
+    def table(self, limit: int = 20) -> Table:
+        """Return the weights as a table, those with the smallest p-values first."""
+        scaled = self.per_standard_deviation()
+        estimate, low, high, p, adjusted = (
+            np.atleast_2d(getattr(scaled, name))
+            for name in ("estimate", "low", "high", "p_value", "adjusted_p_value")
+        )
+        size = np.abs(divide(estimate, np.atleast_2d(scaled.standard_error), zero_by_zero=0.0))
+        order = np.argsort(-np.nan_to_num(size, nan=-1.0), axis=None, kind="stable")
+        several = len(self.targets) > 1
+        rows = []
+        for index in zip(*np.unravel_index(order[:limit], p.shape), strict=True):
+            cells = [shown(self.names[index[1]])] + [shown(self.targets[index[0]], 20)] * several
+            if np.isnan(estimate[index]):
+                rows.append([*cells, "", "", "", "", "not told apart"])
+                continue
+            figures = [digits(float(each[index])) for each in (estimate, low, high)]
+            rows.append([*cells, *figures, *(_probability(each[index]) for each in (p, adjusted))])
+        more = estimate.size - limit
+        notes = [f"… and {count(more, 'more weight')}, none of them clearer"] if more > 0 else []
+        notes += ["weight: change of the target per standard deviation of the mean"]
+        notes += wrap(self.how, _WIDTH)
+        clear = int((adjusted < 1 - self.level).sum())
+        sure = f"{clear} of {count(estimate.size, 'weight')} clearly not 0"
+        caption = f"{count(self.n_samples, 'new sample')}: {sure}"
+        ends = (f"{100 * self.level:g} % from", "to", "p", "adjusted p")
+        titles = ("reduced feature", *["target"] * several, "weight", *ends)
+        return Table(caption, titles, rows, "\n".join(notes))
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def _probability(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def infer_weights(model: Any, samples: "Observations", level: float, ordered: bool) -> Inference:
+    """Estimate the weights of a model's groups from new samples, ``ordered`` if in time order."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, for instance 0.95, got {level!r}.")
+    if samples.targets.classes is not None:
+        raise ValueError(
+            "inference is for numeric targets; this model was fitted to classes, whose weights "
+            "are of log odds."
+        )
+    y = samples.numbers
+    _check_new(model, samples.X, y)
+    dates = np.arange(len(y)) if samples.dates is None else samples.dates.ranks
+    sums = len(y) if not ordered else int(dates[-1]) + 1
+    _check_enough(model.n_groups_, sums, len(y), dated=sums < len(y))
+    fit = LeastSquares.of(samples.reduced(model), y, samples.precision)
+    variance, freedom = fit.independent_errors() if not ordered else fit.dependent_errors(dates)
+    error = np.where(fit.known, np.sqrt(variance), np.nan)
+    estimate = np.where(fit.known, fit.coef, np.nan)
+    half = stats.t.ppf((1 + level) / 2, freedom) * error
+    p = 2 * stats.t.sf(np.abs(divide(estimate, error, zero_by_zero=0.0)), freedom)
+    one = samples.targets.size == 1
+    arrays = (estimate, error, estimate - half, estimate + half, p, holm(p))
+    return Inference(
+        names=tuple(model.get_feature_names_out().tolist()),
+        targets=tuple(model.target_names_),
+        **{name: each[0] if one else each for name, each in zip(_FIGURES, arrays, strict=True)},
+        scale=model._scale_of_means(),
+        n_samples=len(y),
+        level=float(level),
+        how=_how(freedom, sums if ordered else 0, samples.dates is not None, fit.known),
+    )
+
+
+def _check_new(model: Any, values: npt.NDArray[Any], y: FloatArray) -> None:
+    known = rows_of_fit(model, values, y)
+    if known > _TOLERATED * len(y):
+        which = "The" if known == len(y) else f"About {known} of the"
+        raise ValueError(
+            f"{which} {len(y)} rows were used in the fit. Groups suit the errors of the rows they "
+            "come from, so that intervals would be too narrow: pass rows that were held out."
+        )
+
+
+def _check_enough(n_groups: int, n_sums: int, n_samples: int, dated: bool) -> None:
+    needed = _ROWS_PER_WEIGHT * (n_groups + 1)
+    if n_sums >= needed:
+        return
+    which = f"{n_sums} dates" if dated else f"{n_samples} rows"
+    raise ValueError(
+        f"{which} are too few for the weights of {n_groups} groups, which need {needed}: pass "
+        "more, or fit fewer groups, with a larger tolerance or, for LinCFACV, with "
+        "rule='one_standard_error'."
+    )
+
+
+def _how(cosines: int, sums: int, dated: bool, known: npt.NDArray[np.bool_]) -> str:
+    words = "Least squares on the means of the groups. Errors may differ in variance"
+    if sums:
+        what = "dates" if dated else "samples"
+        words += f", and depend on those of nearby {what} ({cosines} cosines over {sums} {what})."
+    else:
+        words += " (HC3), and are independent."
+    lost = int((~known).sum())
+    if lost:
+        words += (
+            f" {count(lost, 'group')} cannot be told from others by these samples, or only by one."
+        )
+    return f"{words} p-values are adjusted by Holm's method."
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """Least squares with an intercept, for several targets."""
+
+    coef: FloatArray  # (K, d)
+    solution: FloatArray  # (n, d): coef = solution' y
+    residuals: FloatArray  # (n, K), divided by one minus the leverage
+    known: npt.NDArray[np.bool_]  # (d,): which weights the samples determine, with their errors
+    freedom: int  # samples minus what was estimated
+
+    @classmethod
+    def of(cls, Z: npt.NDArray[Any], y: FloatArray, precision: float) -> "LeastSquares":
+        """Fit features with a relative ``precision``."""
+        Z = Z.astype(np.float64)
+        n, d = Z.shape
+        largest = np.abs(Z).max(axis=0)
+        Z -= Z.mean(axis=0)
+        scale = np.sqrt(np.mean(np.square(Z / np.where(largest > 0, largest, 1)), axis=0)) * largest
+        varies = scale > d * precision * largest
+        Z = np.where(varies, Z, 0.0) / np.where(varies, scale, 1.0)
+        U, s, Vt = np.linalg.svd(Z, full_matrices=False)
+        rank = int((s > s.max(initial=0.0) * d * precision).sum())
+        U, s, Vt = U[:, :rank], s[:rank], Vt[:rank]
+        leverage = 1 / n + np.square(U).sum(axis=1)
+        centred = y - y.mean(axis=0)
+        residuals = centred - U @ (U.T @ centred)
+        solution = (U / s) @ Vt
+        # A weight is determined if its unit vector is in the space of the samples, and its error if
+        # no sample fits itself whatever its target.
+        alone = leverage > 1 - _ROUNDING
+        shares = np.square(solution[alone]).sum(axis=0) / np.maximum(
+            np.square(solution).sum(axis=0), np.finfo(np.float64).tiny
+        )
+        known = (np.square(Vt).sum(axis=0) > 1 - _ROUNDING) & (shares < _ROUNDING)
+        residuals[alone] = 0
+        residuals /= np.where(alone, 1.0, 1 - leverage)[:, None]
+        solution /= np.where(varies, scale, 1.0)
+        return cls((solution.T @ centred).T, solution, residuals, known, n - rank - 1)
+
+    def independent_errors(self) -> tuple[FloatArray, int]:
+        """Variances of the weights, of shape (K, d), for independent samples; their freedom."""
+        return np.square(self.residuals).T @ np.square(self.solution), self.freedom
+
+    def dependent_errors(self, dates: npt.NDArray[np.intp]) -> tuple[FloatArray, int]:
+        """Variances for samples of dates 0, 0, 1, …, in order; the number of cosines."""
+        starts = np.flatnonzero(np.diff(dates, prepend=-1))
+        total = starts.size
+        cosines = max(_FEWEST_COSINES, int(0.4 * total ** (2 / 3)))
+        variances = []
+        for residuals in self.residuals.T:
+            sums = np.add.reduceat(self.solution * residuals[:, None], starts, axis=0)
+            waves = fft.dct(sums, axis=0, norm="ortho")[1 : cosines + 1]
+            variances.append(total * np.square(waves).mean(axis=0))
+        return np.array(variances), cosines
+
+
+def holm(p: FloatArray) -> FloatArray:
+    """Adjust p-values for their number by Holm's method; NaN are not counted."""
+    adjusted = np.full(p.shape, np.nan)
+    tested = ~np.isnan(p)
+    values = p[tested]
+    order = np.argsort(values)
+    steps = np.maximum.accumulate(values[order] * np.arange(values.size, 0, -1))
+    values[order] = np.minimum(steps, 1.0)
+    adjusted[tested] = values
+    return adjusted

@@ -1,0 +1,87 @@
+"""Whether samples were among those of a fit, of which a model keeps fingerprints but no data."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..theory._arrays import FloatArray
+
+ROWS_KEPT = 1000
+_FEATURES = 8
+_DISTINCT = 0.99
+"""Share of rows that must be distinct: of others, as of few counts, new rows may be the same."""
+BITS = 53  # which every reader of JSON keeps
+SAME_MEAN = 1e-6  # relative to a feature's scale: how much the mean of the same data may differ
+
+Fingerprints = npt.NDArray[np.int64]
+
+
+def fingerprints(
+    values: npt.NDArray[Any], y: npt.NDArray[Any], labels: npt.NDArray[np.intp]
+) -> Fingerprints:
+    """Return a number for each row, of its targets and of a few of the features that vary."""
+    varying = np.flatnonzero(labels >= 0)
+    some = varying[np.linspace(0, varying.size - 1, min(_FEATURES, varying.size)).astype(np.intp)]
+    table = np.column_stack([values[:, some], y]).astype(np.float64)
+    table += 0.0  # no −0.0
+    table[np.isnan(table)] = np.nan  # of one kind
+    hashed = np.zeros(len(table), dtype=np.uint64)
+    for column in np.ascontiguousarray(table.T).view(np.uint64):  # the mixing of SplitMix64
+        hashed += column + np.uint64(0x9E3779B97F4A7C15)
+        hashed = (hashed ^ hashed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+        hashed = (hashed ^ hashed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+        hashed ^= hashed >> np.uint64(31)
+    return (hashed >> np.uint64(64 - BITS)).astype(np.int64)
+
+
+def kept_fingerprints(
+    values: npt.NDArray[Any], y: npt.NDArray[Any], labels: npt.NDArray[np.intp]
+) -> Fingerprints | None:
+    """Return the smallest fingerprints of a fit, in order; None if many rows are the same."""
+    # The smallest are a random sample, and of new rows the same part can be compared.
+    distinct = np.unique(fingerprints(values, y, labels))
+    return distinct[:ROWS_KEPT] if distinct.size >= _DISTINCT * len(y) else None
+
+
+def rows_of_fit(model: Any, values: npt.NDArray[Any], y: npt.NDArray[Any]) -> int:
+    """Count rows that were in the fit, as far as can be told.
+
+    Of a fit to more than a thousand rows it is estimated from a sample of them. Of a fit in chunks
+    only the numbers of samples and the means of the features are compared.
+
+    Parameters
+    ----------
+    model : LinCFA, LinCFACV or LinCFAClassifierCV
+        Fitted.
+    values : array of shape (n_samples, n_features_in_)
+        Features in the order of the fit.
+    y : array of shape (n_samples,) or (n_samples, n_targets)
+        Their targets as numbers.
+    """
+    reducer = getattr(model, "reducer_", model)
+    known: Fingerprints | None = getattr(reducer, "_rows", None)
+    if known is None:
+        same = len(y) == reducer.n_samples_ and not other_means(reducer, values).any()
+        return len(y) if same else 0
+    found = fingerprints(values, y, reducer.labels_)
+    if known.size == ROWS_KEPT:  # there may be more, beyond the last
+        found = found[found <= known[-1]]
+    return round(len(y) * float(np.isin(found, known).mean())) if found.size else 0
+
+
+def other_means(
+    reducer: Any, X: npt.NDArray[Any], weights: FloatArray | None = None
+) -> npt.NDArray[np.bool_]:
+    """Return which features have not the means of the fit."""
+    if reducer.missing == "pairwise":
+        present = ~np.isnan(X)
+        counts = present.sum(axis=0) if weights is None else weights @ present
+        mean = np.nansum(X if weights is None else weights[:, None] * X, axis=0, dtype=np.float64)
+        mean = mean / np.maximum(counts, np.finfo(np.float64).tiny)  # 0 of a column without values
+    elif weights is None:
+        mean = X.mean(axis=0, dtype=np.float64)
+    else:
+        mean = weights @ X / weights.sum()
+    allowed = SAME_MEAN * (reducer.scale_ + np.abs(reducer.mean_))
+    return np.asarray(np.abs(mean - reducer.mean_) > allowed)
