@@ -8,13 +8,14 @@ from sklearn.base import RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring, r2_score
 from sklearn.utils.validation import check_consistent_length
 
-from ._data._checks import computed
+from ._data._checks import computed, is_dask
 from ._data._targets import read_targets
 from ._data._training import match_samples
 from ._grouping._constraint import Constraint
 from ._model._conformal import keep_errors, rank_of_level
 from ._model._parameters import check_share
 from ._model._regression import RidgeRegression, scale_of_areas
+from ._model._rows import check_held_out
 from ._search._estimator import GroupSearch
 from ._search._folds import (
     R2,
@@ -299,7 +300,11 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         LinCFACV
             The estimator itself, with ``errors_``.
         """
+        table = self._read_new(X)
         values, predicted, _ = self._compared(X, y, None)
+        if not is_dask(table.values):
+            why = "on which predictions are closer than on new ones"
+            check_held_out(self, table.values, values, why)
         self._keep_errors(values - predicted)
         return self
 
@@ -332,10 +337,10 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         --------
         >>> from lincfa import LinCFACV
         >>> from lincfa.datasets import make_correlated
-        >>> X, y = make_correlated(n_samples=300, n_features=30, random_state=0)
-        >>> model = LinCFACV().fit(X[:100], y[:100]).calibrate(X[100:200], y[100:200])
-        >>> low, high = model.predict_interval(X[200:], level=0.9)
-        >>> print(((low <= y[200:]) & (y[200:] <= high)).mean())
+        >>> X, y = make_correlated(n_samples=1300, n_features=30, random_state=0)
+        >>> model = LinCFACV().fit(X[:100], y[:100]).calibrate(X[100:300], y[100:300])
+        >>> low, high = model.predict_interval(X[300:], level=0.9)
+        >>> print(((low <= y[300:]) & (y[300:] <= high)).mean())
         0.91
         """
         half = self._half_width(level)

@@ -11,6 +11,7 @@ ROWS_KEPT = 1000
 _FEATURES = 8
 _DISTINCT = 0.99
 """Share of rows that must be distinct: of others, as of few counts, new rows may be the same."""
+_TOLERATED = 0.01  # share of rows that may be those of the fit
 BITS = 53  # which every reader of JSON keeps
 SAME_MEAN = 1e-6  # relative to a feature's scale: how much the mean of the same data may differ
 
@@ -68,6 +69,19 @@ def rows_of_fit(model: Any, values: npt.NDArray[Any], y: npt.NDArray[Any]) -> in
     if known.size == ROWS_KEPT:  # there may be more, beyond the last
         found = found[found <= known[-1]]
     return round(len(y) * float(np.isin(found, known).mean())) if found.size else 0
+
+
+def check_held_out(
+    model: Any, values: npt.NDArray[Any], y: npt.NDArray[Any], consequence: str
+) -> None:
+    """Raise if new rows were in the fit, as far as can be told, and say what follows from it."""
+    known = rows_of_fit(model, values, y)
+    if known > _TOLERATED * len(y):
+        which = "The" if known == len(y) else f"About {known} of the"
+        raise ValueError(
+            f"{which} {len(y)} rows were used in the fit, {consequence}: pass rows that were held "
+            "out."
+        )
 
 
 def other_means(

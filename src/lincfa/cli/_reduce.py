@@ -510,12 +510,12 @@ class _Outcome:
         n_groups, n_samples = self.reducer.n_groups_, self.split.train.size
         if self.choice.by == "cross-validation" or not are_many(n_groups, n_samples):
             return
-        advice = "a larger --tolerance, or --tolerance cv, which shrinks their weights"
+        advice = "a larger --tolerance, or --tolerance cv"
         if self.options.n_groups is not None:
             advice = "a smaller --n-groups"
         self.terminal.note(
-            f"{n_groups} groups are many for {n_samples} samples to learn from, so that a "
-            f"regression on them may overfit; try {advice}"
+            f"{n_groups} groups are many for {n_samples} samples to learn from: least squares on "
+            f"them would overfit; for fewer try {advice}"
         )
 
     def _constraint(self) -> str:
