@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         )
     with replacing([path]) as parts, computing(arguments.scheduler_of(options), terminal) as step:
         with step(f"reading {options.data}"):
-            data = arguments.open_options(options, model=model)
+            data = arguments.open_options(options, terminal, model=model)
             data = lag_as_fitted(data, model, terminal)
             features = data.columns_of(model)
             require_features(data, features, options.model)
