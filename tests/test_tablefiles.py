@@ -382,7 +382,7 @@ def test_no_columns_and_no_rows(tmp_path):
     assert message_of(path) == " has no columns."
 
 
-@pytest.mark.parametrize("name", ["t.xlsx", "t", "t.gz", "t.parquet.gz", "csv", ".csv"])
+@pytest.mark.parametrize("name", ["t.docx", "t", "t.gz", "t.parquet.gz", "csv", ".csv"])
 def test_unknown_suffix(name):
     message = message_of(name)
     assert all(suffix in message for suffix in (".csv", ".pq", ".ipc", ".nc4", ".zarr", ".zst"))

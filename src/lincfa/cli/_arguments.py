@@ -41,7 +41,7 @@ class _StoreOnce(argparse._StoreAction):
     ) -> None:
         given = vars(namespace).setdefault("given", set())
         if option_string is not None and self.nargs in (None, "?") and self.dest in given:
-            raise argparse.ArgumentError(self, "is given more than once, and takes one value")
+            parser.error(f"{self.option_strings[-1]} is given more than once, and takes one value")
         given.add(self.dest)
         super().__call__(parser, namespace, values, option_string)
 

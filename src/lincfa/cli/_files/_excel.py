@@ -56,17 +56,18 @@ def read_sheet(path: str, format: Format) -> tuple[pl.DataFrame, list[str]]:
     others = ", ".join(repr(name) for name in sheets if name != sheet)
     if sheet not in sheets:
         raise ValueError(f"{path} has no sheet {sheet!r}; it has {others}")
+    advice = f"--sheet takes another one: {others}"
     if format.sheet is None and others:
-        notes = [f"{path}: read sheet {sheet!r}, the first; --sheet takes another one: {others}"]
+        notes = [f"{path}: read sheet {sheet!r}, the first; {advice}"]
     source = f"{path}, sheet {sheet!r}"
     whole: Any = {"header_row": None, "schema_sample_rows": None}
     with reading(source, format):
         header = book.load_sheet(sheet, dtypes="string", n_rows=1, **whole).to_polars()
         is_empty = header.is_empty()
         frame = header if is_empty else book.load_sheet(sheet, skip_rows=1, **whole).to_polars()
-    if is_empty:
-        advice = f"; --sheet takes another one: {others}" if others else ""
-        raise ValueError(f"{source} is empty{advice}")
+    if is_empty or not frame.height:
+        what = "is empty" if is_empty else "has columns but no rows"
+        raise ValueError(f"{source} {what}" + (f"; {advice}" if others else ""))
     frame.columns = header.columns
     names = {each: name or "" for each, name in header.row(0, named=True).items()}
     # Cells that have a format alone, to the right of a table or below it, do not belong to it.

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
     from ..._data._dates import Dates
 
-_THOUSANDS = r"^\s*[-+]?[1-9]\d{0,2}(,\d{3})+\s*$"
-_SURE_THOUSANDS = r"^\s*[-+]?[1-9]\d{0,2}(,\d{3}){2,}\s*$"
-_DECIMAL_POINT = r"^\s*[-+]?\d*\.\d+([eE][-+]?\d+)?\s*$"
+_THOUSANDS = r"^[^,]*$|^\s*[-+]?[1-9]\d{0,2},\d{3}\s*$"  # or no comma: no sign of decimals
 Indices: TypeAlias = "npt.NDArray[np.intp]"
 CHUNK_BYTES = 2**26  # size of a chunk, about; a row group of a Parquet file is not divided
 
@@ -202,9 +200,8 @@ class FileColumns:
         import polars as pl
 
         column: pl.Series = pl.concat(self._each_without_codes(_as_labels, [name])).to_series()
-        words = pl.Series(self._missing_words, dtype=pl.String)
         if column.dtype == pl.String:
-            column = column.set(column.is_in(words), None)
+            column = column.set(column.is_in(self._missing_words), None)
         return column
 
     _missing_words: ClassVar[Sequence[str]] = [""]
@@ -275,15 +272,12 @@ class TableFile(FileColumns):
             return cls(path, format, frame.with_columns(numbers), codes=codes)
         if format.kind == "excel":
             frame, notes = read_sheet(path, format)
-            numbers, comments = _numbers_of(frame.iter_columns())
-            text: CsvFile | SheetText = SheetText(frame.select(each.name for each in numbers))
-            source = path
-        else:
-            text, frame, notes = _with_decimals(CsvFile.open(path, format))
-            source, format = text.source, text.format
-            numbers, comments = _numbers_of(frame.iter_columns(), format.decimal)
-        frame = frame.with_columns(numbers)
-        return cls(source, format, frame, text, comments, codes, notes=tuple(notes))
+            numbers, comments = _numbers_of(filter(_may_be_numbers, frame.iter_columns()))
+            text = SheetText(frame.select(each.name for each in numbers))
+            frame = frame.with_columns(numbers)
+            return cls(path, format, frame, text, comments, codes, notes=tuple(notes))
+        csv, frame, comments, notes = _read_csv(CsvFile.open(path, format))
+        return cls(csv.source, csv.format, frame, csv, comments, codes, notes=tuple(notes))
 
     @cached_property
     def schema(self) -> dict[str, Any]:  # type: ignore[override]
@@ -372,34 +366,39 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
             return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
 
 
-def _with_decimals(csv: CsvFile) -> tuple[CsvFile, pl.DataFrame, list[str]]:
-    """Read a CSV file, with decimal commas where these are clear; return also what to note."""
+def _read_csv(csv: CsvFile) -> tuple[CsvFile, pl.DataFrame, dict[str, str], list[str]]:
+    """Read a CSV file, comment on its columns, and note how commas in numbers were taken."""
     import polars as pl
 
-    frame, format = csv.read(), csv.format
-    if format.decimal is not None or csv.separator == ",":
-        return replace(csv, format=replace(format, decimal=format.decimal or ".")), frame, []
+    given = csv.format.decimal
+    first = csv, frame, _ = _read_with(csv, given or ".")
     texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
-    with_commas = [column for column in texts if column.str.contains(",", literal=True).any()]
-    found = [column for column in with_commas if not len(_parse_numbers(column, ",")[1])]
-    csv = replace(csv, format=replace(format, decimal="."))
+    texts = [column for column in texts if column.str.contains(",", literal=True).any()]
+    if given is not None or csv.separator == "," or not texts:
+        return *first, []
+    # Decimal commas are clear where they make numbers of text, and text of no numbers.
+    second = _read_with(csv, ",")
+    found = [text for text in texts if second[1].schema[text.name].is_numeric()]
     if not found:
-        return csv, frame, []
-    name = found[0].name
+        return *first, []
     example = found[0].filter(found[0].str.contains(",", literal=True))[0].strip()
-    floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
-    others = csv.read_text(floats, frame.height).get_columns() if floats else []
-    unclear = all(column.str.contains(rf"^[^,]*$|{_THOUSANDS}").all() for column in found) or any(
-        column.str.contains(rf"{_DECIMAL_POINT}|{_SURE_THOUSANDS}").any()
-        for column in (*texts, *others)
-    )
-    where = f"{csv.source}: {example!r} in column {name!r}"
-    if unclear:
-        note = f"{where} may be a decimal comma or not, and is text; --decimal , takes it as one"
-        return csv, frame, [note]
-    note = f"{where} is taken for a number with a decimal comma; --decimal . takes it as text"
-    csv = replace(csv, format=replace(format, decimal=","))
-    return csv, csv.read(), [note]
+    where = f"{example!r} in column {found[0].name!r}"
+    if all(text.str.contains(_THOUSANDS).all() for text in found) or any(
+        old.is_numeric() and not new.is_numeric()
+        for old, new in zip(frame.dtypes, second[1].dtypes, strict=True)
+    ):
+        advice = "--decimal , takes it as a number"
+        return *first, [
+            f"{csv.source}: {where} is text, as its comma may be no decimal one; {advice}"
+        ]
+    return *second, [f"{csv.source} has decimal commas, such as {where} (--decimal . for text)"]
+
+
+def _read_with(csv: CsvFile, decimal: str) -> tuple[CsvFile, pl.DataFrame, dict[str, str]]:
+    csv = replace(csv, format=replace(csv.format, decimal=decimal))
+    frame = csv.read()
+    numbers, comments = _numbers_of(frame.iter_columns(), decimal)
+    return csv, frame.with_columns(numbers), comments
 
 
 def _parse_numbers(text: pl.Series, decimal: str | None = None) -> tuple[pl.Series, Indices]:
@@ -433,6 +432,11 @@ def _numbers_of(
         elif len(numbers) - numbers.null_count() > len(bad):
             comments[text.name] = _first_of(text, bad)
     return converted, comments
+
+
+def _may_be_numbers(column: pl.Series) -> bool:
+    """Whether text in cells with a type is no label such as 00123."""
+    return str(column.dtype) != "String" or not column.str.contains(r"^\s*0\d").any()
 
 
 def _first_of(text: pl.Series, rows: Indices) -> str:
