@@ -11,7 +11,7 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from ._formats import Format, check_names, reading
 
@@ -52,7 +52,7 @@ def read_sheet(path: str, format: Format) -> tuple[pl.DataFrame, list[str]]:
     with reading(path, format):
         book = fastexcel.read_excel(content)
         sheets: list[str] = book.sheet_names
-    sheet, notes = format.sheet or sheets[0], []
+        sheet, notes = format.sheet or sheets[0], []
     others = ", ".join(repr(name) for name in sheets if name != sheet)
     if sheet not in sheets:
         raise ValueError(f"{path} has no sheet {sheet!r}; it has {others}")
@@ -60,11 +60,10 @@ def read_sheet(path: str, format: Format) -> tuple[pl.DataFrame, list[str]]:
     if format.sheet is None and others:
         notes = [f"{path}: read sheet {sheet!r}, the first; {advice}"]
     source = f"{path}, sheet {sheet!r}"
-    whole: Any = {"header_row": None, "schema_sample_rows": None}
     with reading(source, format):
-        header = book.load_sheet(sheet, dtypes="string", n_rows=1, **whole).to_polars()
+        header = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
         is_empty = header.is_empty()
-        frame = header if is_empty else book.load_sheet(sheet, skip_rows=1, **whole).to_polars()
+        frame = header if is_empty else book.load_sheet(sheet, schema_sample_rows=None).to_polars()
     if is_empty or not frame.height:
         what = "is empty" if is_empty else "has columns but no rows"
         raise ValueError(f"{source} {what}" + (f"; {advice}" if others else ""))
