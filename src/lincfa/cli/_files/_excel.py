@@ -60,7 +60,7 @@ def read_sheet(path: str, format: Format) -> tuple[pl.DataFrame, list[str]]:
     if format.sheet is None and others:
         notes = [f"{path}: read sheet {sheet!r}, the first; {advice}"]
     source = f"{path}, sheet {sheet!r}"
-    with reading(source, format):
+    with reading(path, format):
         header = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
         is_empty = header.is_empty()
         frame = header if is_empty else book.load_sheet(sheet, schema_sample_rows=None).to_polars()
