@@ -271,7 +271,7 @@ def test_damaged_data_sets(tmp_path, name):
     path = tmp_path / name
     with pytest.raises(FileNotFoundError):
         open_data(str(path), targets=["y"])
-    contents = [b"", b"x" * 100]
+    contents = [b"", bytes(100)]
     if name == "t.nc":
         whole = Path(stored(weather(), tmp_path / "w.nc")).read_bytes()
         contents += [whole[: len(whole) // 2], whole[:100]]

@@ -99,7 +99,7 @@ def reduce_new(
             "values; use --missing drop"
         )
     with step(f"reading {options.data}"):
-        data = arguments.open_options(options, model=model)
+        data = arguments.open_options(options, terminal, model=model)
         data = lag_as_fitted(data, model, terminal)
         features = data.columns_of(model)
         require_features(data, features, options.model)

@@ -4,25 +4,46 @@ import argparse
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from ._files import DataFile
+    from ._files import DataFile, Format
+    from ._terminal import Terminal
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, without the list of all options."""
+    """A parser whose errors are one line, and that takes an option of one value only once."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.register("action", None, _StoreOnce)
+        self.register("action", "store", _StoreOnce)
         # As in Python from 3.14 on, so that -1e30 is a value and not an option.
         self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help)\n")
+
+
+class _StoreOnce(argparse._StoreAction):
+    """Stores a value; a second one is an error, and not what counts."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        given = vars(namespace).setdefault("given", set())
+        if option_string is not None and self.nargs in (None, "?") and self.dest in given:
+            parser.error(f"{self.option_strings[-1]} is given more than once, and takes one value")
+        given.add(self.dest)
+        super().__call__(parser, namespace, values, option_string)
 
 
 def add_command(
@@ -59,7 +80,8 @@ def add_data(
     parser.add_argument(
         "data",
         help="table with one row per sample, or field: .csv, .tsv or .txt (also .gz, .bz2, .xz, "
-        ".zst), .parquet, .feather, .nc, .cdf or .zarr; - reads CSV from standard input",
+        ".zst), .xlsx (also .xls, .xlsb, .ods), .parquet, .feather, .nc, .cdf or .zarr; - reads "
+        "CSV from standard input",
     )
     if target:
         parser.add_argument(
@@ -109,6 +131,20 @@ def add_data(
         metavar="CHARACTER",
         type=character,
         help="separator of a CSV file (default: found in its first line)",
+    )
+    parser.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        help="decimal sign in a CSV file (default: a comma where that is clear, else a point)",
+    )
+    parser.add_argument(
+        "--comment",
+        type=comment,
+        metavar="TEXT",
+        help="skip the lines of a CSV file that begin with this, such as '#'",
+    )
+    parser.add_argument(
+        "--sheet", metavar="NAME", help="sheet of an Excel file (default: the first)"
     )
     parser.add_argument(
         "--samples",
@@ -161,10 +197,13 @@ def check_options(options: argparse.Namespace) -> None:
         options.refuse("--samples is for NetCDF files and Zarr stores")
     if getattr(options, "area_weights", False) and not format.is_grid:
         options.refuse("--area-weights is for NetCDF files and Zarr stores, which have latitudes")
-    if options.separator is not None and format.kind != "csv":
-        options.refuse("--separator is for CSV files")
     target_file = getattr(options, "target_file", None)
     files = [format] if target_file is None else [format, format_of(target_file)]
+    for name, kind in _OF_TABLES.items():
+        if getattr(options, name) is not None and all(each.kind != kind for each in files):
+            options.refuse(f"--{name} is for {'CSV' if kind == 'csv' else 'Excel'} files")
+    if options.decimal == options.separator == ",":
+        options.refuse("--decimal and --separator are both a comma; they must differ")
     if options.dates and all(each.is_grid for each in files):
         options.refuse("--dates is for tables; fields have a coordinate of time")
     if getattr(options, "folds", None) == "shuffled" and options.gap is not None:
@@ -195,15 +234,37 @@ def scheduler_of(options: argparse.Namespace) -> str | None:
     return "threads" if where is None and format_of(options.data).is_folder else where
 
 
+_OF_TABLES = {"separator": "csv", "decimal": "csv", "comment": "csv", "sheet": "excel"}
+
+
+def format_given(options: argparse.Namespace, path: str) -> "Format":
+    """Return the format of the data, or of the file of the target, with what options say of it."""
+    # What fits the data is theirs alone, but for comments.
+    from ._files import format_of
+
+    format, own = format_of(path), format_of(options.data)
+    is_data = path == options.data
+    given = {
+        name: getattr(options, name)
+        for name, kind in _OF_TABLES.items()
+        if kind == format.kind and (is_data or own.kind != kind or name == "comment")
+    }
+    return replace(format, **{name: value for name, value in given.items() if value is not None})
+
+
 def open_options(
-    options: argparse.Namespace, *, targets: Sequence[str] = (), model: Any = None
+    options: argparse.Namespace,
+    terminal: "Terminal",
+    *,
+    targets: Sequence[str] = (),
+    model: Any = None,
 ) -> "DataFile":
     from ._files import open_data
 
     where = scheduler_of(options)
-    return open_data(
+    data = open_data(
         options.data,
-        separator=options.separator,
+        format_given(options, options.data),
         samples=options.samples,
         targets=targets,
         classes=getattr(options, "classes", False),
@@ -213,6 +274,8 @@ def open_options(
         codes=options.missing_code,
         dates=() if getattr(options, "target_file", None) else options.dates,
     )
+    terminal.note_all(data.notes)
+    return data
 
 
 def add_test(parser: argparse._ActionsContainer) -> None:
@@ -391,6 +454,12 @@ def place_to_compute(text: str) -> str:
             f"{text!r} is not threads, processes or the address of a scheduler such as "
             "tcp://host:8786; name the data before --dask"
         )
+    return text
+
+
+def comment(text: str) -> str:
+    if not text.strip() or any(sign in text for sign in '"\r\n'):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the plain text that a line begins with")
     return text
 
 

@@ -21,6 +21,7 @@ from .._data._names import describe_columns
 from .._model._files import is_store, is_table, replacing_all
 from ._files import DataFile
 from ._files._csv import write_csv
+from ._files._excel import write_sheet
 from ._files._fields import FieldFile, dataset_of, reduced_array, with_reduced
 from ._files._formats import COMPRESSED, SUFFIXES, Format, format_of, require_packages
 from ._files._tables import Indices, TableFile, beside, named_columns
@@ -44,7 +45,7 @@ def output_paths(
     paths = {"--output": output, **others}
     check_outputs(paths, [*inputs, options.data], options.force, as_folder=chunked)
     if not chunked:
-        require_packages(format_of(output))  # an unknown suffix is refused before any work
+        _format_to_write(output)
         return paths
     suffix = Path(output).suffix.lower()
     if SUFFIXES.get(suffix, "parquet") not in ("parquet", "zarr") or suffix in COMPRESSED:
@@ -57,13 +58,23 @@ def output_paths(
     return paths
 
 
+def _format_to_write(path: str) -> Format:
+    """Return the format that a path means; one that cannot be written is refused."""
+    format = format_of(path)
+    if format.kind == "excel" and format.suffix != ".xlsx":
+        raise ValueError(f"{path}: Excel files are written as .xlsx, not as {format.suffix}")
+    require_packages(format, writes=True)
+    return format
+
+
 def _named_after(data: str, format: Format, ending: str) -> str:
     """Name the output after the input, in the current folder."""
     if data == "-":
         return f"{ending}.csv"
     suffix = format.suffix + (f".{format.compression}" if format.compression else "")
     name = Path(os.path.abspath(data)).name
-    return f"{name[: len(name) - len(suffix)]}-{ending}{suffix}"
+    written = ".xlsx" if format.kind == "excel" else suffix  # .xls and others are only read
+    return f"{name[: len(name) - len(suffix)]}-{ending}{written}"
 
 
 def check_outputs(
@@ -234,6 +245,8 @@ def write_frame(part: Path, frame: "pl.DataFrame", format: Format) -> None:
     with part.open("wb") as file:
         if format.kind == "parquet":
             frame.write_parquet(file)
+        elif format.kind == "excel":
+            write_sheet(file, frame)
         else:
             frame.write_ipc(file, compression="zstd")
 
@@ -265,8 +278,7 @@ def _distinct(names: Sequence[str], taken: set[str], terminal: Terminal) -> list
 
 def write_table(path: str, frame: "pl.DataFrame") -> None:
     """Write a table in the format of the suffix, all or nothing."""
-    format = format_of(path)
-    require_packages(format)
+    format = _format_to_write(path)
     with replacing([path]) as parts:
         if format.is_grid:
             _save(dataset_of(frame), parts[path], format)
