@@ -52,8 +52,9 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
     cv : int, splitter or iterable, default=None
         Folds, as in scikit-learn; stratified for a number. None for five shuffled and stratified
         folds (always the same), repeated for small data until there are 200 held-out predictions,
-        at most ten times; or for five blocks of consecutive dates where the samples have dates, as
-        for :class:`LinCFACV`.
+        at most ten times; or for five blocks of consecutive dates where the samples have dates, or
+        five folds of whole ``groups``, as alike in the shares of classes as these allow, as for
+        :class:`LinCFACV`.
     scoring : str or callable, default=None
         Score to compare, larger is better, such as ``"accuracy"``. It is averaged over the folds
         such that each held-out sample counts the same. None for the log loss, with a minus sign.

@@ -66,7 +66,9 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         index, or the coordinates of a field; not in a dask dataframe), None is for five blocks of
         consecutive dates, twice with other blocks if there are fewer than 200 dates; shuffled folds
         are then ``KFold(5, shuffle=True, random_state=0)``. For a gap around blocks, and for rows
-        in time order without dates, there is :class:`lincfa.timeseries.BlockKFold`.
+        in time order without dates, there is :class:`lincfa.timeseries.BlockKFold`. Where ``fit``
+        is given ``groups``, None and a number are for so many folds of whole groups, shuffled
+        (always the same): None for five, or as many as there are groups.
     scoring : str or callable, default=None
         Score to compare, larger is better. It is averaged over the folds such that each held-out
         sample counts the same. None for R² of all held-out samples, where no error counts for more
@@ -218,8 +220,9 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         y : array of shape (n_samples,) or (n_samples, n_targets), data frame or Dataset
             The target, or several, one a column; none is constant.
         groups : array of shape (n_samples,), default=None
-            Labels of samples that belong together, for a ``cv`` such as ``GroupKFold``; or their
-            dates, for a ``BlockKFold``, in place of those of X or y.
+            Labels of samples that belong together, such as batches or firms: whole groups are held
+            out. If they are dates, or ``cv`` is a ``BlockKFold``, they are the dates for the
+            blocks, in place of those of X or y.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for, as for :meth:`LinCFA.fit`; also used by the
             regression, so that an ``estimator`` must accept weights, and in the scores.

@@ -310,7 +310,7 @@ def read_labels(y: Any) -> npt.NDArray[Any]:
         values = values[:, 0] if names else column_or_1d(values, warn=True)
     if values.ndim != 1:
         raise ValueError(f"Labels of classes must be one column, got {type(y).__name__}.")
-    missing = _missing(values)
+    missing = are_missing(values)
     if missing.any():
         raise ValueError(
             "Input y contains NaN: labels are missing "
@@ -360,7 +360,8 @@ def _all_classes(given: Any, known: npt.NDArray[Any] | None) -> npt.NDArray[Any]
     return classes
 
 
-def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def are_missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which labels are missing."""
     if values.dtype.kind == "O":
         return np.array([_is_missing(value) for value in values.tolist()], dtype=np.bool_)
     if values.dtype.kind in "mM":

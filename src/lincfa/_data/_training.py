@@ -28,6 +28,7 @@ from ._checks import (
 )
 from ._columns import Columns, check_columns
 from ._dates import Dates, read_dates
+from ._samples import check_same_rows
 from ._targets import Kind, Targets, read_targets, with_title
 
 if TYPE_CHECKING:  # a fit on a table in memory loads nothing of fields and of dask
@@ -146,6 +147,8 @@ def read_training(
         opened = open_field(X, y, sample_weight, sample_dim, known)
         X, y, sample_weight, columns, samples, dates = opened
     else:
+        check_same_rows(X, y, "the target y")
+        check_same_rows(X, sample_weight, "sample_weight")
         dates = read_dates(X, y)
     if min_samples is None:
         min_samples = MIN_SAMPLES if sample_weight is None else 1
@@ -213,8 +216,9 @@ def read_new(X: Any, known: Columns, estimator: Any, missing: str = "error") -> 
 
 
 def match_samples(table: FeatureTable, X: Any, values: Any, what: str) -> Any:
-    """Return a target or weights of new samples; for a field they are checked against these."""
+    """Return a target or weights of new samples, checked against what is known of these."""
     if table.samples is None:
+        check_same_rows(X, values, what)
         return values
     from ._read_field import along_samples
 

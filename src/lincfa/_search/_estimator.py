@@ -12,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._data._checks import check_total_weight, computed, is_dask, is_field
 from .._data._connectivity import read_structure
 from .._data._feature_weights import read_feature_weights
+from .._data._samples import check_same_rows
 from .._data._targets import Kind, Targets
 from .._data._training import FeatureTable, Training, read_training
 from .._grouping import PATHS
@@ -126,6 +127,7 @@ class GroupSearch(GroupModel):
         """Choose how to merge and how much to shrink, then fit the groups and the model."""
         strategies, correlations, tolerances, penalties = self._candidates()
         forget_fit(self)
+        check_same_rows(X, groups, "groups")
         training = read_training(
             X,
             y,

@@ -17,7 +17,7 @@ from .._data._names import describe_columns
 from ._codes import note_codes, number_text
 from ._files import DataFile
 from ._files._tables import Indices, looks_numeric, matching
-from ._folds import Folds
+from ._folds import Folds, RowGroups
 from ._terminal import Terminal
 
 _COMMENTS = 5
@@ -28,6 +28,7 @@ _FEWEST_TO_SHARE = 20
 _FEWEST = 4
 _MOST_CLASSES, _SHARE_OF_CLASSES = 10, 0.25  # of the rows; text with more labels is a mistake
 _NAMED = 5  # labels, or targets
+_GROUP_SPLITS = 50  # to choose from
 PAIRWISE = "--missing pairwise uses the values there are"
 DROP_COLUMN = "--drop COLUMN leaves out a column"
 
@@ -175,6 +176,43 @@ def read_targets(data: DataFile, names: list[str], classes: bool, terminal: Term
             f"{'class' if len(found) == 1 else 'classes'}: {', '.join(counts)}{more}"
         )
     return Targets(names, labels, True)
+
+
+def read_groups(data: DataFile, name: str | None, targets: Sequence[str]) -> RowGroups | None:
+    """Read which rows belong together; None without a column that says so."""
+    if name is None:
+        return None
+    if name.lower().endswith(".json") and name not in data.names:
+        raise ValueError(
+            f"{data.source} has no column {name!r}: --groups names a column of rows to hold out "
+            "together, and the file for the model is --model now"
+        )
+    if any(name in (variable.name, *variable.columns) for variable in data.variables):
+        raise ValueError(
+            f"{data.source}: {name!r} is gridded, and --groups needs a variable along "
+            f"{data.sample_dim!r} alone"
+        )
+    select_columns(data, [name], patterns=False)
+    if name in targets:
+        raise ValueError(f"column {name!r} is a target, and cannot name groups of rows")
+    labels = data.labels(name)
+    missing = labels.is_null().to_numpy()
+    if missing.any():
+        raise ValueError(
+            f"{data.source}: column {name!r} lacks the group of {_rows(int(missing.sum()))}, first "
+            f"of row {missing.argmax() + 1}; leave such rows out, or give them a group"
+        )
+    if labels.dtype.is_float() and (labels % 1 != 0).any():
+        raise ValueError(
+            f"{data.source}: {name!r} has numbers with fractions, which name no groups"
+        )
+    numbers = labels.rank("dense").to_numpy().astype(np.intp) - 1
+    if not numbers.any():
+        raise ValueError(
+            f"{data.source}: all rows are in 1 group of {name!r}; at least 2 are needed to hold "
+            "out whole groups"
+        )
+    return RowGroups(name, numbers)
 
 
 def _note_few_values(name: str, values: npt.NDArray[Any], terminal: Terminal) -> None:
@@ -433,7 +471,7 @@ def split_rows(
     folds: Folds,
     terminal: Terminal,
 ) -> RowSplit:
-    """Hold out rows: the last ones, or at random, of each class its share, but never all."""
+    """Hold out rows: the last, whole groups, or at random, of each class its share, never all."""
     share = options.test
     if share is None:
         share = _USUAL_SHARE if rows.size >= _FEWEST_TO_SHARE else 0.0
@@ -441,7 +479,7 @@ def split_rows(
             few = f"{rows.size} rows are too few to hold some out for scores"
             terminal.note(f"{few}; --test SHARE does so anyway")
     count = round(share * rows.size)
-    by_class = targets.are_classes and not folds.in_blocks
+    by_class = targets.are_classes and not folds.in_blocks and folds.groups is None
     if by_class:
         labels = targets.of(rows)
         sizes = np.unique(labels, return_counts=True)[1].tolist()
@@ -453,6 +491,8 @@ def split_rows(
     if folds.in_blocks:
         how = "the last ones"
         train, test = folds.last(rows, count)
+    elif folds.groups is not None:
+        train, test, how = _whole_groups(data, rows, targets, folds.groups, share, options.seed)
     else:
         how = f"at random{' within each class' if by_class else ''}, seed {options.seed}"
         order = np.random.default_rng(options.seed).permutation(rows)
@@ -476,6 +516,38 @@ def split_rows(
     if beside:
         description += f", and {beside} next to them left out"
     return RowSplit(train, test, description)
+
+
+def _whole_groups(
+    data: DataFile, rows: Indices, targets: Targets, groups: RowGroups, share: float, seed: int
+) -> tuple[Indices, Indices, str]:
+    """Hold out a share of the groups, at random; also say so."""
+    # Of several random splits the one in which the rows, or those of each class, come closest to
+    # their share, as groups differ in size.
+    from sklearn.model_selection import GroupShuffleSplit
+
+    numbers = groups.of(rows)
+    n_groups = np.unique(numbers).size
+    if not share:
+        return rows, rows[:0], ""
+    if n_groups < 2:
+        raise ValueError(
+            f"{data.source}: the rows to learn from are in 1 group of {groups.name!r}; at least 2 "
+            "are needed to hold out whole groups, or --test 0, which holds out none"
+        )
+    labels = targets.of(rows) if targets.are_classes else np.zeros(rows.size)
+    codes = np.unique(labels, return_inverse=True)[1]
+    wanted = share * np.bincount(codes)
+    n_test = min(max(1, round(share * n_groups)), n_groups - 1)
+
+    def distance(split: tuple[Indices, Indices]) -> float:
+        found = np.bincount(codes[split[1]], minlength=wanted.size)
+        return float(np.abs(found - wanted).sum())
+
+    shuffled = GroupShuffleSplit(_GROUP_SPLITS, test_size=n_test, random_state=seed)
+    train, test = min(shuffled.split(rows, groups=numbers), key=distance)
+    how = f"{n_test} of {n_groups} whole groups ({groups.name!r}), at random, seed {seed}"
+    return rows[train], rows[test], how
 
 
 def require_variation(
