@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring, r2_score
 
-from ._data._checks import computed
+from ._data._checks import check_length, check_weights, computed
 from ._data._targets import read_targets
 from ._data._training import match_samples
 from ._grouping._constraint import Constraint
@@ -232,6 +232,11 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         LinCFACV
             The estimator itself.
         """
+        if self.estimator is not None and not hasattr(self.estimator, "predict"):
+            raise ValueError(
+                f"estimator must be a regressor of scikit-learn, such as Ridge(), got "
+                f"{self.estimator!r}"
+            )
         if self.estimator is not None and is_classifier(self.estimator):
             raise ValueError(
                 f"LinCFACV predicts numbers, and {self.estimator!r} is a classifier: for classes "
@@ -299,4 +304,6 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         y = computed(match_samples(table, X, y, "the target y"))
         sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
         values, _ = read_targets(y, known=self._targets)
+        check_length(len(values), len(predicted), "y")
+        sample_weight = check_weights(sample_weight, len(values))
         return float(r2_score(values, predicted, sample_weight=sample_weight))

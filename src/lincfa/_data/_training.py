@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_array, check_X_y
 
 from ._checks import (
-    FLOATS,
     MIN_SAMPLES,
+    as_table,
     check_container,
     check_in_memory,
+    check_length,
     check_total_weight,
     check_weights,
     column_names,
@@ -162,15 +162,8 @@ def read_training(
     X = check_container(X, missing)
     y, targets = read_targets(y, kind, known_targets, classes)
     names = column_names(X)
-    values, y = check_X_y(
-        X,
-        y,
-        dtype=FLOATS,
-        ensure_all_finite=False,
-        ensure_min_samples=min_samples,
-        multi_output=True,
-        estimator=estimator,
-    )
+    values = as_table(X, min_samples, estimator)
+    check_length(len(y), len(values), "y")
     return Training(
         values=values,
         columns=Columns(values.shape[1], names) if columns is None else columns,
@@ -199,19 +192,17 @@ def read_new(X: Any, known: Columns, estimator: Any, missing: str = "error") -> 
         assert known.field is not None
         values, samples = read_known_field(X, known.field)
         if not is_dask(values):
-            values = check_array(values, dtype=FLOATS, ensure_all_finite=False, input_name="X")
+            values = as_table(values)
         return FeatureTable(values=values, columns=known, samples=samples, missing=missing)
     if is_dask(X):
         from ._dask import open_columns
 
         values, columns = open_columns(X)
-        # What scikit-learn compares: a frame or an array of this width without the rows.
-        X = np.empty((1, columns.size)) if columns.names is None else X._meta
     else:
         X = check_container(X, missing)
-        values = check_array(X, dtype=FLOATS, ensure_all_finite=False, input_name="X")
+        values = as_table(X)
         columns = Columns(values.shape[1], column_names(X), known.field)
-    check_columns(estimator, known, X, columns.names)
+    check_columns(estimator, known, columns)
     return FeatureTable(values=values, columns=columns, missing=missing)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
-from .._data._checks import check_total_weight, computed, is_dask, is_field
+from .._data._checks import check_any_varies, check_total_weight, computed, is_dask, is_field
 from .._data._connectivity import read_structure
 from .._data._feature_weights import read_feature_weights
 from .._data._samples import check_same_rows
@@ -162,6 +162,7 @@ class GroupSearch(GroupModel):
         limit = None
         if self.max_share is not None:
             whole = samples.statistics()
+            check_any_varies(whole.varying)
             limit = max(_FEWEST_GROUPS, int(self.max_share * whole.varying.size))
             candidates = candidates.limited(whole, limit)
         # Few splitters look at X, and none at chunks.

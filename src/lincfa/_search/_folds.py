@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights
+from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights, is_integer
 from .._data._dates import Dates, are_dates
 from .._data._samples import read_groups
 from .._data._targets import Targets
@@ -447,7 +447,7 @@ def splits(
     if cv is None and n < MIN_SAMPLES + 2:
         raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
     if cv is not None and (groups is None or number is None):
-        splitter = check_cv(cv, targets.as_given(outcomes.y), classifier=classes)
+        splitter = read_cv(cv, targets.as_given(outcomes.y), classes)
     elif labels is not None and in_time:
         n_dates = np.unique(labels[samples]).size
         splitter = ordered_folds(n_dates) if number is None else BlockKFold(number)
@@ -468,11 +468,7 @@ def _parts(splitter: Any, X: Any, outcomes: Outcomes, groups: Any, samples: Inde
     if samples.size < len(outcomes.y):
         X = samples  # of which such folds need no more than the number
         groups = None if groups is None else groups[samples]
-    with warnings.catch_warnings():
-        # A class with one sample is missing from the training part of a fold.
-        warnings.filterwarnings("ignore", message="The least populated class in y")
-        found = list(splitter.split(X, targets.as_given(outcomes.y[samples]), groups))
-    for split in found:
+    for split in divide(splitter, X, targets.as_given(outcomes.y[samples]), groups):
         train, test = (samples[part] for part in split)
         if targets.classes is not None:
             codes = targets.codes(outcomes.y)
@@ -483,6 +479,40 @@ def _parts(splitter: Any, X: Any, outcomes: Outcomes, groups: Any, samples: Inde
                 f"{MIN_SAMPLES}; use fewer folds."
             )
         yield train, test
+
+
+def divide(
+    splitter: Any, X: Any, y: npt.NDArray[Any], groups: Any
+) -> list[tuple[IndexArray, IndexArray]]:
+    """Divide samples into parts to learn from and parts to score."""
+    if groups is None and "Group" in type(splitter).__name__:
+        raise ValueError(f"cv={splitter!r} needs groups: which samples belong together.")
+    try:
+        with warnings.catch_warnings():
+            # A class with one sample is missing from the training part of a fold.
+            warnings.filterwarnings("ignore", message="The least populated class in y")
+            found = list(splitter.split(X, y, groups))
+    except ValueError as error:
+        if isinstance(splitter, BlockKFold):
+            raise
+        raise ValueError(f"cv={splitter!r} cannot divide {len(y)} samples: {error}") from error
+    last = max((int(np.max(part, initial=-1)) for split in found for part in split), default=-1)
+    if last >= len(y):
+        raise ValueError(f"cv names row {last}, and there are {len(y)} samples, counted from 0.")
+    return found
+
+
+def read_cv(cv: Any, y: npt.NDArray[Any], classes: bool) -> Any:
+    """Return what divides samples into folds, given as in scikit-learn."""
+    number = isinstance(cv, numbers.Number)
+    if isinstance(cv, str) or (number and not is_integer(cv, 2)):
+        raise ValueError(
+            "cv must be a number of folds of at least 2, a splitter of scikit-learn or a list of "
+            f"rows to learn from and to score, got {cv!r}"
+        )
+    if number and cv > len(y):
+        raise ValueError(f"cv={cv} folds are more than there are samples, {len(y)}.")
+    return check_cv(cv, y, classifier=classes)
 
 
 def check_classes_to_learn(

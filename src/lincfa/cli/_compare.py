@@ -91,6 +91,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from .._data._names import did_you_mean
     from . import _select as select
     from . import _time as time
     from ._folds import folds_of
@@ -105,8 +106,9 @@ def run(options: argparse.Namespace) -> int:
         options.refuse("--n-folds must be at least 2")
     for name in options.method or ():
         if name not in METHODS + CLASSIFIERS:
-            known = ", ".join(dict.fromkeys(METHODS + CLASSIFIERS))
-            options.refuse(f"--method {name!r} is not one of: {known}")
+            known = dict.fromkeys(METHODS + CLASSIFIERS)
+            hint = did_you_mean(name, known)
+            options.refuse(f"--method {name!r} is not one of: {', '.join(known)}{hint}")
     arguments.check_neighbours(options)
     arguments.check_options(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.json)

@@ -4,8 +4,6 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from functools import cached_property
 from re import fullmatch
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._data._names import describe_columns
+from .._data._names import describe_columns, did_you_mean
 from ._codes import note_codes, number_text
 from ._files import DataFile
 from ._files._tables import Indices, looks_numeric, matching
@@ -21,7 +19,6 @@ from ._folds import Folds, RowGroups
 from ._terminal import Terminal
 
 _COMMENTS = 5
-_MOST_TO_GUESS = 20_000
 _INDEX = r"|Unnamed: \d+|__index_level_\d+__"  # names under which pandas writes row labels
 _USUAL_SHARE = 0.3
 _FEWEST_TO_SHARE = 20
@@ -53,7 +50,9 @@ def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = Tr
         if not matches and patterns:
             matches = cells.get(each) or matching(data.names, each)
         if not matches:
-            hint = _hint(data.names, each)
+            hint = did_you_mean(each, data.names)
+            if len(data.names) == 1:
+                hint = f"; it has one column, {data.names[0]!r}: is the separator another one?"
             if each in cells:
                 hint = f"; it is gridded: name a cell, such as {cells[each][0]!r}"
             what = "no column that matches" if patterns and _is_pattern(each) else "no column"
@@ -64,16 +63,6 @@ def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = Tr
 
 def _is_pattern(wanted: str) -> bool:
     return any(sign in wanted for sign in "*?[")
-
-
-def _hint(names: Sequence[str], wanted: str) -> str:
-    if len(names) == 1:
-        return f"; it has one column, {names[0]!r}: is the separator another one?"
-    lower = wanted.strip().lower()
-    close = [n for n in names if n.strip().lower() == lower or fnmatchcase(n.lower(), lower)][:3]
-    if not close and len(names) <= _MOST_TO_GUESS:
-        close = get_close_matches(wanted, names, n=3)
-    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def select_targets(data: DataFile, wanted: Sequence[str]) -> list[str]:

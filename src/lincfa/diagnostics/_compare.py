@@ -27,6 +27,7 @@ from .._data._checks import (
 from .._data._connectivity import read_structure
 from .._data._dates import are_dates, dates_of_groups
 from .._data._feature_weights import read_feature_weights
+from .._data._names import did_you_mean
 from .._data._samples import check_same_rows, read_groups
 from .._data._targets import Targets, one_class
 from .._data._training import Training, read_in_memory
@@ -45,6 +46,7 @@ from .._model._regression import RidgeRegression, precision_of
 from .._search._folds import (
     check_classes_to_learn,
     default_folds,
+    divide,
     folds_in_words,
     group_folds,
     ordered_folds,
@@ -172,7 +174,8 @@ def chosen_methods(
         names = list(dict.fromkeys(listed))
         unknown = [name for name in names if name not in known]
         if unknown or not names:
-            raise ValueError(f"methods must be among {list(known)}, got {methods!r}")
+            hint = did_you_mean(unknown[0], known) if unknown else ""
+            raise ValueError(f"methods must be among {list(known)}, got {methods!r}{hint}")
         if SLOPE in names:
             METHODS[SLOPE](TrainingPart(n, D))  # says what to install
         return names, []
@@ -534,9 +537,7 @@ def _whole_groups(labels: npt.NDArray[Any], y: npt.NDArray[Any], classes: bool) 
             "When whole groups are held out, the samples of one group only are left to learn from: "
             "at least 3 groups are needed, or for folds with several groups more."
         ) from None
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class")
-        return list(folds.split(labels, y, labels))
+    return divide(folds, labels, y, labels)
 
 
 def _folds(
@@ -544,9 +545,7 @@ def _folds(
 ) -> list[Fold]:
     """Return all folds; raise at once if one is too small."""
     samples = np.arange(len(y))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class")
-        folds = [(samples[train], samples[test]) for train, test in cv.split(X, y, groups)]
+    folds = [(samples[train], samples[test]) for train, test in divide(cv, X, y, groups)]
     if not folds:
         raise ValueError(f"cv={cv!r} gives no folds.")
     for train, test in folds:
