@@ -72,9 +72,7 @@ def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples, monk
         .score(samples.X[test], samples.y[test])
     )
     assert f"R² {r2:.3f} (" in result.out
-    assert result.out.endswith(
-        "output: data-reduced.csv\nmodel: model.json\nreport: report.html\n"
-    )
+    assert result.out.endswith("output: data-reduced.csv\nmodel: model.json\nreport: report.html\n")
 
 
 @pytest.mark.parametrize(

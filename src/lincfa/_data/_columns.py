@@ -113,7 +113,7 @@ def _check_names(old: list[Any], new: list[Any], strings: bool) -> None:
         problem += f"X has {describe_columns(unknown, range(len(unknown)), limit=5)} besides"
     else:
         place = next(k for k, pair in enumerate(zip(before, now, strict=True)) if len({*pair}) > 1)
-        problem += f"column {place} is {new[place]!r} and was {old[place]!r}"
+        problem += f"column {place} is {new[place]} and was {old[place]}"
     selected = "; X[list(model.feature_names_in_)] selects them" if strings else ""
     raise ValueError(f"{problem}{selected}.")
 

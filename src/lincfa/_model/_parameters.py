@@ -5,7 +5,6 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import get_scorer_names
 
 from .._data._checks import MIN_SAMPLES, is_integer
 from .._data._names import did_you_mean
@@ -110,7 +109,11 @@ def check_target_kind(value: Any) -> None:
 
 def check_choosing(rule: Any, scoring: Any) -> None:
     check_choice("rule", rule, RULES)
-    names = get_scorer_names() if isinstance(scoring, str) else []
+    names = []
+    if isinstance(scoring, str):
+        from sklearn.metrics import get_scorer_names  # which loads much
+
+        names = get_scorer_names()
     if not (scoring is None or scoring in names or callable(scoring)):
         got = _got(scoring, names)
         raise ValueError(
