@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring, r2_score
-from sklearn.utils.validation import check_consistent_length
 
-from ._data._checks import computed, is_dask
+from ._data._checks import check_length, check_weights, computed, is_dask
 from ._data._targets import read_targets
 from ._data._training import match_samples
 from ._grouping._constraint import Constraint
@@ -69,7 +68,9 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         index, or the coordinates of a field; not in a dask dataframe), None is for five blocks of
         consecutive dates, twice with other blocks if there are fewer than 200 dates; shuffled folds
         are then ``KFold(5, shuffle=True, random_state=0)``. For a gap around blocks, and for rows
-        in time order without dates, there is :class:`lincfa.timeseries.BlockKFold`.
+        in time order without dates, there is :class:`lincfa.timeseries.BlockKFold`. Where ``fit``
+        is given ``groups``, None and a number are for so many folds of whole groups, shuffled
+        (always the same): None for five, or as many as there are groups.
     scoring : str or callable, default=None
         Score to compare, larger is better. It is averaged over the folds such that each held-out
         sample counts the same. None for R² of all held-out samples, where no error counts for more
@@ -224,8 +225,9 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         y : array of shape (n_samples,) or (n_samples, n_targets), data frame or Dataset
             The target, or several, one a column; none is constant.
         groups : array of shape (n_samples,), default=None
-            Labels of samples that belong together, for a ``cv`` such as ``GroupKFold``; or their
-            dates, for a ``BlockKFold``, in place of those of X or y.
+            Labels of samples that belong together, such as batches or firms: whole groups are held
+            out. If they are dates, or ``cv`` is a ``BlockKFold``, they are the dates for the
+            blocks, in place of those of X or y.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for, as for :meth:`LinCFA.fit`; also used by the
             regression, so that an ``estimator`` must accept weights, and in the scores.
@@ -235,6 +237,11 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         LinCFACV
             The estimator itself.
         """
+        if self.estimator is not None and not hasattr(self.estimator, "predict"):
+            raise ValueError(
+                f"estimator must be a regressor of scikit-learn, such as Ridge(), got "
+                f"{self.estimator!r}"
+            )
         if self.estimator is not None and is_classifier(self.estimator):
             raise ValueError(
                 f"LinCFACV predicts numbers, and {self.estimator!r} is a classifier: for classes "
@@ -365,7 +372,8 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         y = computed(match_samples(table, X, y, "the target y"))
         sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
         values, _ = read_targets(y, known=self._targets)
-        check_consistent_length(values, predicted, sample_weight)
+        check_length(len(values), len(predicted), "y")
+        sample_weight = check_weights(sample_weight, len(values))
         return values, predicted.reshape(len(predicted), -1), sample_weight
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import has_fit_parameter
 
-from .._data._checks import check_total_weight, computed, is_dask, is_field
+from .._data._checks import check_any_varies, check_total_weight, computed, is_dask, is_field
 from .._data._connectivity import read_structure
 from .._data._feature_weights import read_feature_weights
+from .._data._samples import check_same_rows
 from .._data._targets import Kind, Targets, read_targets
 from .._data._training import FeatureTable, Training, read_training
 from .._grouping import PATHS
@@ -136,6 +137,7 @@ class GroupSearch(GroupModel):
         """Choose how to merge and how much to shrink, then fit the groups and the model."""
         strategies, correlations, tolerances, penalties = self._candidates()
         forget_fit(self)
+        check_same_rows(X, groups, "groups")
         training = read_training(
             X,
             y,
@@ -170,6 +172,7 @@ class GroupSearch(GroupModel):
         limit = None
         if self.max_share is not None:
             whole = samples.statistics()
+            check_any_varies(whole.varying)
             limit = max(_FEWEST_GROUPS, int(self.max_share * whole.varying.size))
             candidates = candidates.limited(whole, limit)
         # Few splitters look at X, and none at chunks.

@@ -206,6 +206,10 @@ def check_options(options: argparse.Namespace) -> None:
         options.refuse("--decimal and --separator are both a comma; they must differ")
     if options.dates and all(each.is_grid for each in files):
         options.refuse("--dates is for tables; fields have a coordinate of time")
+    if getattr(options, "groups", None) is not None:
+        for option in ("folds", "gap"):
+            if getattr(options, option) is not None:
+                options.refuse(f"--groups holds out whole groups of rows; leave out --{option}")
     if getattr(options, "folds", None) == "shuffled" and options.gap is not None:
         options.refuse("--gap is for --folds blocks")
     lags = getattr(options, "lags", [])
@@ -287,6 +291,15 @@ def add_test(parser: argparse._ActionsContainer) -> None:
         "or 0 with fewer than 20 rows); 0 learns from all and scores nothing",
     )
     parser.add_argument("--seed", type=natural, default=0, help="seed of the split (default: 0)")
+
+
+def add_groups(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--groups",
+        metavar="COLUMN",
+        help="hold out whole groups of rows, such as batches or firms, which this column names by "
+        "text or whole numbers; it is no feature (default: rows, or blocks where they have dates)",
+    )
 
 
 def add_time(parser: argparse.ArgumentParser, what: str) -> None:

@@ -26,6 +26,7 @@ _EXAMPLES = """\
   lincfa reduce data.csv --target y --tolerance 1
   lincfa reduce data.csv --target y1 --target y2
   lincfa reduce data.csv --target code --classes
+  lincfa reduce data.csv --target y --groups batch
   lincfa reduce field.nc --target rain --n-groups 12 --units original
   lincfa reduce field.nc --target rain --connectivity grid --area-weights
   lincfa reduce sst.nc --target-file index.csv --target nino34 --lead 3
@@ -93,7 +94,9 @@ def add(commands: Any) -> None:
         default="standardized",
         help="average standardised columns (default), or columns as they are",
     )
-    arguments.add_test(parser.add_argument_group("rows held out for the scores"))
+    held_out = parser.add_argument_group("rows held out for the scores")
+    arguments.add_test(held_out)
+    arguments.add_groups(held_out)
     arguments.add_time(
         parser,
         "hold out the last dates for the scores, and blocks of the others in turn to choose how to "
@@ -140,8 +143,9 @@ def run(options: argparse.Namespace) -> int:
     with replacing(list(paths.values())) as parts, computing(where, terminal) as step:
         with step(f"reading {options.data}"):
             data, names, unshifted = time.open_with_targets(options, terminal)
-            folds = folds_of(options, data, terminal)
-            keep = [*options.keep, *unshifted]
+            groups = select.read_groups(data, options.groups, names)
+            folds = folds_of(options, data, groups, terminal)
+            keep = [*options.keep, *unshifted, *folds.columns]
             features, kept = select.assign_roles(data, names, options.drop, keep, terminal)
             data, features, kept = time.with_lags(data, features, kept, options, terminal)
             targets = select.read_targets(data, names, options.classes, terminal)
@@ -328,8 +332,8 @@ def _fit(
             own["min_correlations"] = (options.min_correlation,)
         search: Any = LinCFAClassifierCV if targets.are_classes else LinCFACV
         try:
-            cv, dates = _splitter(folds, split.train, targets)
-            return search(cv=cv, **own, **common).fit(X, y, groups=dates), choice
+            cv, groups = _splitter(folds, split.train, targets)
+            return search(cv=cv, **own, **common).fit(X, y, groups=groups), choice
         except ValueError as error:
             if options.tolerance == "cv":
                 raise
@@ -381,6 +385,8 @@ def _splitter(folds: "Folds", rows: "npt.NDArray[np.intp]", targets: "Targets") 
     if folds.in_blocks:
         ranks = folds.ranks(rows)
         return ordered_folds(int(ranks.max()) + 1, folds.gap), ranks
+    if folds.groups is not None:
+        return None, folds.groups.of(rows)
     if folds.dates is None:
         return None, None
     if targets.are_classes:
@@ -570,6 +576,8 @@ class _Outcome:
         if scores is not None:
             for line in _score_lines(scores):
                 terminal.print(line)
+            if self.folds.groups is not None:
+                terminal.print(f"held out: {self.split.description}")
             terminal.print()
         for what, path in written.items():
             terminal.print(f"{what}: {'standard output' if path == '-' else path}")
