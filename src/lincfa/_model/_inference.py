@@ -22,6 +22,7 @@ from .._data._frames import frame_of
 from .._data._names import shown
 from ..theory._arrays import FloatArray, divide
 from ._display import Table, count, digits
+from ._parameters import is_positive
 from ._rows import rows_of_fit
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _probability(p: float) -> str:
 
 def infer_weights(model: Any, samples: "Observations", level: float, ordered: bool) -> Inference:
     """Estimate the weights of a model's groups from new samples, ``ordered`` if in time order."""
-    if not 0 < level < 1:
+    if not (is_positive(level) and level < 1):
         raise ValueError(f"level must be between 0 and 1, for instance 0.95, got {level!r}.")
     if samples.targets.classes is not None:
         raise ValueError(
@@ -205,8 +206,8 @@ def _how(cosines: int, sums: int, dated: bool, lost: npt.NDArray[np.bool_]) -> s
     else:
         words += " (HC3), and are independent."
     if lost.any():
-        only = f"{'date' if dated and sums else 'sample'}"
-        words += f" {count(int(lost.sum()), 'group')} cannot be told from others, or by one {only}."
+        groups, only = count(int(lost.sum()), "group"), "date" if dated and sums else "sample"
+        words += f" {groups} without a weight: at most one {only} tells such a group from others."
     return f"{words} p-values are adjusted by Holm's method."
 
 
