@@ -515,7 +515,7 @@ class GroupModel(AnyContainer, GroupMeans):
         # In time order, where there are dates.
         samples = open_samples(self, X, y, ("X", "y"))
         if samples is None:
-            raise ValueError("inference needs X and y.")
+            raise ValueError("X and y are None; inference needs both.")
         if ordered is None:
             ordered = samples.dates is not None
         return infer_weights(self, samples, level, ordered)

@@ -3,11 +3,11 @@
 There the means of the groups are ordinary regressors. The weights of least squares are sums over
 samples, ``b = β + Σ aᵢ`` with ``aᵢ = (Z'Z)⁻¹ zᵢ eᵢ``, and their variances those of such a sum:
 
-- of independent samples ``Σ aᵢ²``, with residuals divided by one minus their leverage for ``eᵢ``
-  (HC3; MacKinnon and White 1985, https://doi.org/10.1016/0304-4076(85)90158-7);
+- of independent samples ``Σ aᵢ²``, where ``eᵢ`` is the residual in a fit without the sample (HC3;
+  MacKinnon and White 1985, https://doi.org/10.1016/0304-4076(85)90158-7);
 - of dependent ones T times the mean square of the ν slowest cosines of the sums by date (the
   equal-weighted cosine estimator; Lazarus, Lewis, Stock and Watson 2018,
-  https://doi.org/10.1080/07350015.2018.1506926), with the same residuals.
+  https://doi.org/10.1080/07350015.2018.1506926), with residuals in a fit without the date.
 """
 
 from dataclasses import dataclass, replace
@@ -22,6 +22,7 @@ from .._data._frames import frame_of
 from .._data._names import shown
 from ..theory._arrays import FloatArray, divide
 from ._display import Table, count, digits
+from ._parameters import is_positive
 from ._rows import rows_of_fit
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class Inference:
         for index in zip(*np.unravel_index(order[:limit], p.shape), strict=True):
             cells = [shown(self.names[index[1]])] + [shown(self.targets[index[0]], 20)] * several
             if np.isnan(estimate[index]):
-                rows.append([*cells, "", "", "", "", "not told apart"])
+                rows.append([*cells, "unknown", "", "", "", ""])
                 continue
             figures = [digits(float(each[index])) for each in (estimate, low, high)]
             rows.append([*cells, *figures, *(_probability(each[index]) for each in (p, adjusted))])
@@ -126,7 +127,7 @@ class Inference:
         notes += ["weight: change of the target per standard deviation of the mean"]
         notes += wrap(self.how, _WIDTH)
         clear = int((adjusted < 1 - self.level).sum())
-        sure = f"{clear} of {count(estimate.size, 'weight')} clearly not 0"
+        sure = f"{clear} of {count(int((~np.isnan(p)).sum()), 'weight')} clearly not 0"
         caption = f"{count(self.n_samples, 'new sample')}: {sure}"
         ends = (f"{100 * self.level:g} % from", "to", "p", "adjusted p")
         titles = ("reduced feature", *["target"] * several, "weight", *ends)
@@ -145,7 +146,7 @@ def _probability(p: float) -> str:
 
 def infer_weights(model: Any, samples: "Observations", level: float, ordered: bool) -> Inference:
     """Estimate the weights of a model's groups from new samples, ``ordered`` if in time order."""
-    if not 0 < level < 1:
+    if not (is_positive(level) and level < 1):
         raise ValueError(f"level must be between 0 and 1, for instance 0.95, got {level!r}.")
     if samples.targets.classes is not None:
         raise ValueError(
@@ -158,9 +159,8 @@ def infer_weights(model: Any, samples: "Observations", level: float, ordered: bo
     sums = len(y) if not ordered else int(dates[-1]) + 1
     _check_enough(model.n_groups_, sums, len(y), dated=sums < len(y))
     fit = LeastSquares.of(samples.reduced(model), y, samples.precision)
-    variance, freedom = fit.independent_errors() if not ordered else fit.dependent_errors(dates)
-    error = np.where(fit.known, np.sqrt(variance), np.nan)
-    estimate = np.where(fit.known, fit.coef, np.nan)
+    error, freedom = fit.errors(dates if ordered else None)
+    estimate = np.where(np.isnan(error), np.nan, fit.coef)
     half = stats.t.ppf((1 + level) / 2, freedom) * error
     p = 2 * stats.t.sf(np.abs(divide(estimate, error, zero_by_zero=0.0)), freedom)
     one = samples.targets.size == 1
@@ -172,7 +172,7 @@ def infer_weights(model: Any, samples: "Observations", level: float, ordered: bo
         scale=model._scale_of_means(),
         n_samples=len(y),
         level=float(level),
-        how=_how(freedom, sums if ordered else 0, samples.dates is not None, fit.known),
+        how=_how(freedom, sums if ordered else 0, samples.dates is not None, np.isnan(error[0])),
     )
 
 
@@ -198,75 +198,96 @@ def _check_enough(n_groups: int, n_sums: int, n_samples: int, dated: bool) -> No
     )
 
 
-def _how(cosines: int, sums: int, dated: bool, known: npt.NDArray[np.bool_]) -> str:
+def _how(cosines: int, sums: int, dated: bool, lost: npt.NDArray[np.bool_]) -> str:
     words = "Least squares on the means of the groups. Errors may differ in variance"
     if sums:
         what = "dates" if dated else "samples"
         words += f", and depend on those of nearby {what} ({cosines} cosines over {sums} {what})."
     else:
         words += " (HC3), and are independent."
-    lost = int((~known).sum())
-    if lost:
-        words += (
-            f" {count(lost, 'group')} cannot be told from others by these samples, or only by one."
-        )
+    if lost.any():
+        groups, only = count(int(lost.sum()), "group"), "date" if dated and sums else "sample"
+        words += f" {groups} without a weight: at most one {only} tells such a group from others."
     return f"{words} p-values are adjusted by Holm's method."
 
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """Least squares with an intercept, for several targets."""
+    """Least squares with an intercept, for several targets.
+
+    With the centred features ``U diag(s) V'`` and y the weights are ``(U W)' y``, ``W = V / s``.
+    """
 
     coef: FloatArray  # (K, d)
-    solution: FloatArray  # (n, d): coef = solution' y
-    residuals: FloatArray  # (n, K), divided by one minus the leverage
-    known: npt.NDArray[np.bool_]  # (d,): which weights the samples determine, with their errors
-    freedom: int  # samples minus what was estimated
+    basis: FloatArray  # (n, r): U, after a constant for the intercept
+    weights: FloatArray  # (r, d): W, after zeros
+    residuals: FloatArray  # (n, K)
+    known: npt.NDArray[np.bool_]  # (d,): which weights the samples determine
 
     @classmethod
     def of(cls, Z: npt.NDArray[Any], y: FloatArray, precision: float) -> "LeastSquares":
         """Fit features with a relative ``precision``."""
-        Z = Z.astype(np.float64)
         n, d = Z.shape
-        largest = np.abs(Z).max(axis=0)
-        Z -= Z.mean(axis=0)
-        scale = np.sqrt(np.mean(np.square(Z / np.where(largest > 0, largest, 1)), axis=0)) * largest
-        varies = scale > d * precision * largest
-        Z = np.where(varies, Z, 0.0) / np.where(varies, scale, 1.0)
-        U, s, Vt = np.linalg.svd(Z, full_matrices=False)
+        low, high = Z.min(axis=0).astype(np.float64), Z.max(axis=0).astype(np.float64)
+        varies = high - low > d * precision * np.maximum(np.abs(low), np.abs(high))
+        scale = np.where(varies, high - low, 1.0)
+        Z = np.where(varies, (Z - low) / scale, 0.0)
+        U, s, Vt = np.linalg.svd(Z - Z.mean(axis=0), full_matrices=False)
         rank = int((s > s.max(initial=0.0) * d * precision).sum())
-        U, s, Vt = U[:, :rank], s[:rank], Vt[:rank]
-        leverage = 1 / n + np.square(U).sum(axis=1)
-        centred = y - y.mean(axis=0)
-        residuals = centred - U @ (U.T @ centred)
-        solution = (U / s) @ Vt
-        # A weight is determined if its unit vector is in the space of the samples, and its error if
-        # no sample fits itself whatever its target.
-        alone = leverage > 1 - _ROUNDING
-        shares = np.square(solution[alone]).sum(axis=0) / np.maximum(
-            np.square(solution).sum(axis=0), np.finfo(np.float64).tiny
-        )
-        known = (np.square(Vt).sum(axis=0) > 1 - _ROUNDING) & (shares < _ROUNDING)
-        residuals[alone] = 0
-        residuals /= np.where(alone, 1.0, 1 - leverage)[:, None]
-        solution /= np.where(varies, scale, 1.0)
-        return cls((solution.T @ centred).T, solution, residuals, known, n - rank - 1)
+        Vt = Vt[:rank]
+        basis = np.column_stack([np.full(n, n**-0.5), U[:, :rank]])
+        weights = np.vstack([np.zeros(d), Vt / s[:rank, None] / scale])
+        y = y - y.mean(axis=0)
+        loadings = basis.T @ y
+        # A weight is determined if its unit vector is in the space of the samples.
+        known = np.square(Vt).sum(axis=0) > 1 - _ROUNDING
+        return cls(loadings.T @ weights, basis, weights, y - basis @ loadings, known)
 
-    def independent_errors(self) -> tuple[FloatArray, int]:
-        """Variances of the weights, of shape (K, d), for independent samples; their freedom."""
-        return np.square(self.residuals).T @ np.square(self.solution), self.freedom
+    def without_each(self, starts: npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals of each date in a fit without it, and weights that rest on one date.
 
-    def dependent_errors(self, dates: npt.NDArray[np.intp]) -> tuple[FloatArray, int]:
-        """Variances for samples of dates 0, 0, 1, …, in order; the number of cosines."""
-        starts = np.flatnonzero(np.diff(dates, prepend=-1))
-        total = starts.size
-        cosines = max(_FEWEST_COSINES, int(0.4 * total ** (2 / 3)))
-        variances = []
-        for residuals in self.residuals.T:
-            sums = np.add.reduceat(self.solution * residuals[:, None], starts, axis=0)
-            waves = fft.dct(sums, axis=0, norm="ortho")[1 : cosines + 1]
-            variances.append(total * np.square(waves).mean(axis=0))
-        return np.array(variances), cosines
+        ``starts`` are the first samples of the dates; the latter is the share of each weight, of
+        shape (d,), in directions that no other date has: its error is unknown.
+        """
+        residuals, alone = self.residuals.copy(), np.zeros_like(self.weights[0])
+        sizes = np.diff(starts, append=len(residuals))
+        for size in np.unique(sizes):
+            rows = starts[sizes == size][:, None] + np.arange(size)
+            if size == 1:  # of which there may be many
+                own = np.linalg.norm(self.basis[rows], axis=2)
+                Q, V = np.ones((len(rows), 1, 1)), self.basis[rows] / own[:, :, None]
+            else:
+                Q, own, V = np.linalg.svd(self.basis[rows], full_matrices=False)
+            left = 1 - own**2  # of each direction of these samples, to the others
+            lost = left < _ROUNDING
+            alone += np.square(V[lost] @ self.weights).sum(axis=0)
+            factor = np.where(lost, 0.0, 1 / np.where(lost, 1.0, left)) - 1
+            along = Q.transpose(0, 2, 1) @ residuals[rows]
+            residuals[rows] += Q @ (factor[:, :, None] * along)
+        total = np.square(self.weights).sum(axis=0)
+        return residuals, np.divide(alone, total, out=alone, where=total > 0)
+
+    def errors(self, dates: npt.NDArray[np.intp] | None) -> tuple[FloatArray, int]:
+        """Return standard errors of shape (K, d), NaN if unknown, and their degrees of freedom.
+
+        Dates are 0, 0, 1, …, in order; None for independent samples.
+        """
+        n = len(self.residuals)
+        starts = np.arange(n) if dates is None else np.flatnonzero(np.diff(dates, prepend=-1))
+        residuals, alone = self.without_each(starts)
+        solution = self.basis @ self.weights
+        if dates is None:
+            variance, freedom = np.square(residuals).T @ np.square(solution), n - len(self.weights)
+        else:
+            total = starts.size
+            freedom = max(_FEWEST_COSINES, int(0.4 * total ** (2 / 3)))
+            variance = np.empty_like(self.coef)
+            for k, each in enumerate(residuals.T):
+                sums = np.add.reduceat(solution * each[:, None], starts, axis=0)
+                waves = fft.dct(sums, axis=0, norm="ortho")[1 : freedom + 1]
+                variance[k] = total * np.square(waves).mean(axis=0)
+        known = self.known & (alone < _ROUNDING)
+        return np.where(known, np.sqrt(variance), np.nan), freedom
 
 
 def holm(p: FloatArray) -> FloatArray:

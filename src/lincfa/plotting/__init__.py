@@ -4,6 +4,7 @@ from ._charts import confusion_size as confusion_size
 from ._charts import draw_coefficients as draw_coefficients
 from ._charts import draw_confusion as draw_confusion
 from ._charts import draw_correlation as draw_correlation
+from ._charts import draw_inference as draw_inference
 from ._charts import draw_path as draw_path
 from ._charts import draw_predictions as draw_predictions
 from ._charts import draw_roc as draw_roc
@@ -12,6 +13,7 @@ from ._charts import (
     plot_coefficients,
     plot_confusion,
     plot_correlation,
+    plot_inference,
     plot_path,
     plot_prediction,
     plot_roc,
@@ -41,6 +43,7 @@ __all__ = [
     "plot_confusion",
     "plot_correlation",
     "plot_effect_map",
+    "plot_inference",
     "plot_map",
     "plot_path",
     "plot_prediction",

@@ -12,6 +12,7 @@ from .._data._checks import real_numbers
 from .._data._dates import Dates
 from .._data._names import shown
 from .._model._display import decimals
+from .._model._inference import Inference
 from .._model._parameters import is_count
 from .._model._regression import linear_coefficients
 from .._search._choice import standard_errors, ways_of_merging
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 
 _STEMS = 60  # most features that are joined to zero by a stem
 _FLAT = 50  # largest value over the median, beyond which half of the values look like zero
-_LONGEST_NAME = 20
+_LONGEST_NAME, _LONGEST_GROUP = 20, 44
 _FEWEST = 2  # samples and features with correlations
 _LINES = 50  # across the matrix, at most
 _STRIP = 0.1  # width of the strip for pairs that need no correlation, as a share of the rest
@@ -141,10 +142,13 @@ def check_coefficients(model: Any, coef: Any, target: Any = None) -> tuple[Any, 
 
 def _number(reducer: Any, target: Any) -> int:
     """Return the number of a target that is given by name or number; of a single one 0."""
-    names: list[str] = reducer.target_names_
+    noun = "targets" if reducer._targets.classes is None else "classes"
+    return _number_of(reducer.target_names_, target, noun)
+
+
+def _number_of(names: list[str], target: Any, noun: str = "targets") -> int:
     if len(names) == 1:
         return 0
-    noun = "targets" if reducer._targets.classes is None else "classes"
     listed = ", ".join(map(repr, names[:10])) + (", …" if len(names) > 10 else "")
     if target is None:
         raise ValueError(
@@ -224,6 +228,111 @@ def _label(coefficients: Coefficients, members: Any) -> str:
     if len(coefficients.names) < coefficients.n_features:
         return f"group of {name}"  # it may have more features than are shown
     return f"group of {name} ({members.size} features)"
+
+
+def plot_inference(
+    inference: Inference,
+    *,
+    model: Any = None,
+    target: Any = None,
+    limit: int = 60,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the weight of each group with its interval, the largest effects first.
+
+    A weight is the change in the target per standard deviation of the reduced feature. Filled marks
+    are clearly not 0: their p-values, adjusted for the number of weights, are below one minus the
+    level of the intervals.
+
+    Parameters
+    ----------
+    inference : Inference
+        From the method ``inference`` of a fitted model.
+    model : LinCFACV, default=None
+        To mark the weights of its own ``estimator_``, too, which are shrunken.
+    target : str or int, default=None
+        Which of several targets, by name or number; required if there are several.
+    limit : int, default=60
+        Most weights to draw; a note says how many are left out.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None for a new figure of pyplot.
+
+    Examples
+    --------
+    >>> from lincfa import LinCFACV
+    >>> from lincfa.datasets import make_correlated
+    >>> from lincfa.plotting import plot_inference
+    >>> X, y = make_correlated(n_samples=400, n_features=30, random_state=0)
+    >>> model = LinCFACV(rule="one_standard_error").fit(X[:200], y[:200])
+    >>> ax = plot_inference(model.inference(X[200:], y[200:]), model=model)
+    >>> len(ax.get_yticks()) == model.n_groups_
+    True
+    """
+    if not is_count(limit):
+        raise ValueError(f"limit must be a positive integer, got {limit!r}.")
+    number = _number_of(list(inference.targets), target)
+    own = None if model is None else _own_weights(inference, model, number)
+    ax = axes_or_new(ax, 9, 1.6 + 0.24 * min(limit, len(inference.names)))
+    draw_inference(inference, ax, number=number, own=own, limit=limit)
+    return ax
+
+
+def _own_weights(inference: Inference, model: Any, number: int) -> FloatArray:
+    """Return the weights of a model's own regression for a target, per standard deviation."""
+    if tuple(fitted_reducer(model).get_feature_names_out()) != inference.names:
+        raise ValueError("model has other groups than those of the inference.")
+    _, coef, _ = check_coefficients(model, None, number)
+    return coef * inference.scale
+
+
+def draw_inference(
+    inference: Inference,
+    ax: "Axes",
+    *,
+    number: int = 0,
+    own: FloatArray | None = None,
+    limit: int = 60,
+) -> None:
+    """Draw an interval for each weight of a target, with the model's own weights beside it."""
+    scaled = inference.per_standard_deviation()
+    estimate, low, high, adjusted = (
+        np.atleast_2d(getattr(scaled, name))[number]
+        for name in ("estimate", "low", "high", "adjusted_p_value")
+    )
+    known = np.flatnonzero(~np.isnan(estimate))
+    order = known[np.argsort(-np.abs(estimate[known]), kind="stable")][:limit]
+    places = np.arange(order.size)
+    ax.axvline(0, color=ink(), linewidth=0.8)
+    clear = adjusted[order] < 1 - inference.level
+    interval, rest = f"{100 * inference.level:g} % interval", round(1 - inference.level, 10)
+    entries: list[tuple[Any, str]] = []
+    for chosen, color, face, label in (
+        (clear, BLUE, BLUE, f"{interval}, adjusted p < {rest:g}"),
+        (~clear, GREY, ax.get_facecolor(), f"{interval}, adjusted p ≥ {rest:g}"),
+    ):
+        if not chosen.any():
+            continue
+        rows = order[chosen]
+        lines = ax.hlines(places[chosen], low[rows], high[rows], colors=color, linewidth=2)
+        ax.scatter(
+            estimate[rows], places[chosen], s=28, facecolors=face, edgecolors=color, zorder=3
+        )
+        entries.append((lines, label))
+    if own is not None:
+        marks = ax.scatter(own[order], places, s=70, color=VERMILION, marker="|", zorder=3.5)
+        entries.append((marks, "weight in the model"))
+    if entries:
+        legend_above(ax, entries)
+    ax.set_ylim(order.size - 0.5, -0.5)
+    name_ticks(ax.yaxis, [inference.names[k] for k in order], _LONGEST_GROUP)
+    left_out, lost = known.size - order.size, estimate.size - known.size
+    notes = [f"{left_out} smaller weights left out"] * (left_out > 0)
+    notes += [f"{lost} unknown"] * (lost > 0)
+    several = len(inference.targets) > 1
+    changed = shown(inference.targets[number], _LONGEST_NAME) if several else "target"
+    label = effect(changed, "mean") + (f"\n({', '.join(notes)})" if notes else "")
+    ax.set_xlabel(label, parse_math=False, usetex=False)
+    ax.grid(alpha=0.3, axis="x")
 
 
 # Correlations and thresholds

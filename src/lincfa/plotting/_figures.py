@@ -117,9 +117,9 @@ def inches(ax: "Axes") -> tuple[float, float]:
     return float(box.width * whole.width / dpi), float(box.height * whole.height / dpi)
 
 
-def name_ticks(axis: Any, names: Sequence[str]) -> None:
+def name_ticks(axis: Any, names: Sequence[str], longest: int = _LONGEST_NAME) -> None:
     """Write the names of features at the axis literally: a dollar sign starts no formula."""
-    shorter = [shown(name, _LONGEST_NAME) for name in names]
+    shorter = [shown(name, longest) for name in names]
     sides = dict(zip("xy", inches(axis.axes), strict=True))
     square = axis.axes.get_aspect() == 1
     room = 72 * (min(sides.values()) if square else sides[axis.axis_name]) / max(len(names), 1)
