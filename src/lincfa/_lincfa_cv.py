@@ -310,7 +310,7 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         table = self._read_new(X)
         values, predicted, _ = self._compared(X, y, None)
         if not is_dask(table.values):
-            why = "on which predictions are closer than on new ones"
+            why = "Predictions are closer there than on new ones, and intervals would be too narrow"
             check_held_out(self, table.values, values, why)
         self._keep_errors(values - predicted)
         return self

@@ -23,15 +23,17 @@ from .._data._names import shown
 from ..theory._arrays import FloatArray, divide
 from ._display import Table, count, digits
 from ._parameters import is_positive
-from ._rows import rows_of_fit
+from ._rows import check_held_out
 
 if TYPE_CHECKING:
     from ._observations import Observations
 
 _ROWS_PER_WEIGHT = 2
 """Rows for each weight and the intercept. With fewer HC3 has no theory, and intervals are wide."""
-_TOLERATED = 0.01  # share of rows that may be those of the fit
 _ROUNDING = 1e-9
+_TOO_NARROW = (
+    "Groups suit the errors of the rows they come from, so that intervals would be too narrow"
+)
 _FEWEST_COSINES = 2
 _WIDTH = 88
 _FIGURES = ("estimate", "standard_error", "low", "high", "p_value", "adjusted_p_value")
@@ -154,7 +156,7 @@ def infer_weights(model: Any, samples: "Observations", level: float, ordered: bo
             "are of log odds."
         )
     y = samples.numbers
-    _check_new(model, samples.X, y)
+    check_held_out(model, samples.X, y, _TOO_NARROW)
     dates = np.arange(len(y)) if samples.dates is None else samples.dates.ranks
     sums = len(y) if not ordered else int(dates[-1]) + 1
     _check_enough(model.n_groups_, sums, len(y), dated=sums < len(y))
@@ -174,16 +176,6 @@ def infer_weights(model: Any, samples: "Observations", level: float, ordered: bo
         level=float(level),
         how=_how(freedom, sums if ordered else 0, samples.dates is not None, np.isnan(error[0])),
     )
-
-
-def _check_new(model: Any, values: npt.NDArray[Any], y: FloatArray) -> None:
-    known = rows_of_fit(model, values, y)
-    if known > _TOLERATED * len(y):
-        which = "The" if known == len(y) else f"About {known} of the"
-        raise ValueError(
-            f"{which} {len(y)} rows were used in the fit. Groups suit the errors of the rows they "
-            "come from, so that intervals would be too narrow: pass rows that were held out."
-        )
 
 
 def _check_enough(n_groups: int, n_sums: int, n_samples: int, dated: bool) -> None:

@@ -87,7 +87,7 @@ def check_held_out(
     if known > _TOLERATED * len(y):
         which = "The" if known == len(y) else f"About {known} of the"
         raise ValueError(
-            f"{which} {len(y)} rows were used in the fit, {consequence}: pass rows that were held "
+            f"{which} {len(y)} rows were used in the fit. {consequence}: pass rows that were held "
             "out."
         )
 
