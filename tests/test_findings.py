@@ -16,6 +16,7 @@ from lincfa.report import _groups
 from lincfa.report._findings import collect_findings, plain, settings_of
 from lincfa.report._groups import collect_pairs, correlate_by_group
 from lincfa.report._inputs import open_training
+from lincfa.report._names import display_names_of_groups
 from lincfa.report._page import render
 from lincfa.report._scores import score_path
 from lincfa.structure import grid_connectivity
@@ -69,9 +70,9 @@ def test_weights_are_effects_of_one_standard_deviation(model, halves):
     for group in found.groups:
         effect = coef[group.number] * reduced[:, group.number].std(ddof=1)
         assert group.weight == pytest.approx(effect)
-    expected = model.expand_coefficients(coef)[0] * halves["X"].std(axis=0, ddof=1)
-    np.testing.assert_allclose(found.coefficients.values, expected)
-    np.testing.assert_array_equal(found.coefficients.groups, model.labels_)
+    np.testing.assert_allclose(found.coefficients.values, coef * reduced.std(axis=0, ddof=1))
+    assert found.coefficients.n_groups == len(found.coefficients.names) == model.n_groups_
+    assert found.coefficients.names == tuple(display_names_of_groups(model))
 
 
 def test_weights_that_nearly_cancel_are_marked(rng):
@@ -184,6 +185,9 @@ def test_path_of_a_search_is_its_own(fitted):
     path = score_path(fitted, fitted.reducer_, None, None)
     assert {curve.strategy for curve in path.curves} == set(fitted.cv_results_["strategy"])
     assert path.chosen[1] == fitted.best_score_
+    mean = f"{path.chosen[0]:.3g}"
+    assert path.chosen_name == f"chosen: {mean} groups on average"  # the number that is marked
+    assert f"{fitted.n_groups_} groups when fitted to all training data, and {mean} on" in path.how
     ways = len(fitted.cv_results_["strategy"]) / 2  # each with the better of two penalties
     assert sum(len(curve.score) for curve in path.curves) == ways
 

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lincfa import LinCFA
-from lincfa._data._names import reduced_names, shown
+from lincfa._data._names import read_wavelengths, reduced_names, short_group_name, shown
 from reference import assert_raises, draw
 
 TRICKY = ["", ",", "a", "b", "mean(a, b)", "a #2", "mean(a, b) #2", "é", " a", "a, b", "\n", "x0"]
@@ -190,3 +190,67 @@ def test_a_minus_sign_before_members_that_are_flipped():
     same = [np.array([0, 1]), np.array([2, 3])]
     found = reduced_names(["a", "b", "a", "\u2212b"], same, np.array([1, -1, 1, 1])).tolist()
     assert found == ["mean(a, \u2212b)", "mean(a, \u2212b) #2"]
+
+
+FORMS = {
+    "{}": ("", ""),
+    "{} nm": ("wavelength", "nm"),
+    "{}nm": ("wavelength", "nm"),
+    "{}.5": ("", ""),
+    "X{}": ("", ""),
+    "w{}": ("", ""),
+    "R.{}": ("", ""),
+    "nm_{}": ("wavelength", "nm"),
+    "nm{}": ("wavelength", "nm"),
+    "wl_{}": ("wavelength", ""),
+    "{} cm-1": ("wavenumber", "cm⁻¹"),
+    "{} cm^-1": ("wavenumber", "cm⁻¹"),
+    "X{}.cm.1": ("wavenumber", "cm⁻¹"),
+    "{} 1/cm": ("wavenumber", "cm⁻¹"),
+    "wavenumber {}": ("wavenumber", ""),
+    "{} µm": ("wavelength", "µm"),
+    "absorbance at {} nm": ("wavelength", "nm"),
+    "refl_{}": ("", ""),
+    "{} GHz": ("frequency", "GHz"),
+}
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+@pytest.mark.parametrize("form", FORMS)
+def test_wavelengths_in_names(form, turn):
+    """Evenly spaced or not, over a change in the number of digits, ascending or descending."""
+    numbers = np.r_[np.arange(980, 1000, 2), np.arange(1000, 1100, 7)][::turn]
+    found = read_wavelengths([form.format(number) for number in numbers])
+    np.testing.assert_array_equal(found.values, numbers + 0.5 * form.endswith(".5"))
+    assert (found.quantity, found.unit) == FORMS[form]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"x{k}" for k in range(50)],
+        [f"V{k}" for k in range(1, 51)],
+        [f"nm{k}" for k in range(50)],
+        [str(k) for k in range(50)],
+        ["x3", "x5", "x9"],  # columns that were kept
+        [f"feature_{k}" for k in range(12, 60)],
+        [f"gene{k}" for k in range(900, 1000)],
+        ["900", "800", "900"],
+        ["900 nm", "910"],
+        ["900 nm", "910 cm-1"],
+        ["nan", "1"],
+        ["1e900", "1e901"],
+        ["", ""],
+        ["a", "b"],
+        ["900"],
+        [],
+    ],
+)
+def test_names_that_are_no_wavelengths(names):
+    assert read_wavelengths(names) is None
+
+
+def test_short_names_of_groups():
+    names, signs = list("abcde"), np.array([1, -1, 1, 1, 1])
+    for group, expected in (([0], "a"), ([0, 1], "a, −b"), ([0, 1, 2, 4], "a, −b + 2 more")):
+        assert short_group_name(names, np.array(group), signs) == expected

@@ -43,6 +43,7 @@ from lincfa.plotting import (
     effects_on,
     figure_size,
     new_figure,
+    plot_coefficients,
     plot_effect_map,
     plot_map,
     plot_spectrum,
@@ -58,8 +59,9 @@ from lincfa.plotting._cells import (
 )
 from lincfa.plotting._maps import degrees
 from lincfa.report._inputs import name_of_target
-from lincfa.report._maps import Places, Spectrum, make_map
-from lincfa.report._scores import name_of_prediction
+from lincfa.report._maps import Places, make_map
+from lincfa.report._scores import Coefficients, name_of_prediction
+from lincfa.report._spectra import Spectrum
 from reference import QUICK, assert_raises
 
 LABELS = np.array([[0, 0, 1, 1], [0, 2, 1, np.nan], [3, 3, -1, np.nan]])
@@ -1125,3 +1127,52 @@ def test_spectra_of_ones_own_right_and_wrong(spectra):
     model = LinCFA().fit(X, y)
     assert_raises(r"per feature, shape \(60,\), got \(59,\)", plot_spectrum, model, X[0, 1:])
     assert_raises("spectrum", plot_spectrum, model, ["a"] * 60)
+
+
+def test_effects_below_the_line_where_the_bands_are():
+    x = np.arange(9) * 2.0
+    row = Spectrum(x, "wavelength (nm)", True, GROUPS, np.ones(9), "nm")
+    effects = [
+        Coefficients(tuple("abcd"), np.array([1.0, -2, 3, 0.5]), 4, (name,)) for name in "yz"
+    ]
+    axes = new_figure(5, 6).subplots(3, 1)
+    draw_spectrum(row, axes, label="reflectance", effects=effects)
+    axes[0].figure.draw_without_rendering()
+    top, middle, last = axes
+    (colors,) = cell_colors(top)
+    for ax in (middle, last):
+        (bars,) = [each for each in ax.collections if isinstance(each, PolyCollection)]
+        spans = [path.get_extents() for path in bars.get_paths()]
+        # Group 0 has two pieces; the constant feature at 8 has none.
+        assert [(box.x0, box.x1) for box in spans] == [(-1, 3), (3, 7), (9, 11), (11, 13), (13, 17)]
+        assert [box.y0 + box.y1 for box in spans] == [1, -2, 3, 1, 0.5]
+        drawn_colors = [matplotlib.colors.to_hex(color) for color in bars.get_facecolors()]
+        assert drawn_colors == [colors[k] for k in (0, 2, 5, 6, 7)]
+    assert top.get_xlim() == middle.get_xlim() == last.get_xlim()
+    assert [ax.get_xlabel() for ax in axes] == ["", "", "wavelength (nm)"]
+    labels = [ax.get_ylabel() for ax in axes]
+    assert labels[1:] == [f"effect on the\nprediction of {name}" for name in "yz"]
+
+
+def test_coefficients_of_a_spectrum_are_along_the_wavelengths(spectra):
+    X, y = spectra
+    table = pd.DataFrame(X, columns=[f"{900 + 5 * k} nm" for k in range(60)])
+    model = LinCFACV(**QUICK).fit(table, y)
+    ax = plot_coefficients(model)
+    assert ax.get_xlabel() == plot_spectrum(model).get_xlabel() == "wavelength (nm)"
+    assert ax.get_xlim() == (897.5, 1197.5)
+    boxes = [path.get_extents() for path in ax.collections[0].get_paths()]
+    heights = {box.y0 + box.y1 for box in boxes}
+    weights = model.summary().weight * model.target_scale_
+    assert np.abs(sorted(heights) - np.unique(weights[weights != 0])).max() < 1e-9
+
+
+def test_numbers_on_a_map_cover_no_other():
+    labels = np.repeat(np.arange(200.0), 2).reshape(20, 20)
+    map = map_of_labels(xr.DataArray(labels, dims=("y", "x")))
+    ax = new_figure(2, 2).subplots()
+    draw_groups(map, ax, numbers=200)
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert 20 < len(boxes) < 200
+    assert not any(one.overlaps(other) for k, one in enumerate(boxes) for other in boxes[k + 1 :])

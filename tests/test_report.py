@@ -230,13 +230,13 @@ def test_pairs_that_stay_apart(findings, page):
 
 
 def test_figures_have_captions_and_words(findings, page):
-    names = ["correlations", "thresholds", "path", "coefficients"]
+    names = ["predictions", "correlations", "thresholds", "path", "coefficients"]
     assert [a["id"] for a in page.all("figure")] == [f"picture-{name}" for name in names]
-    assert len(page.all("figcaption")) == 4
+    assert len(page.all("figcaption")) == 5
     assert findings.path.how in page.text
     assert findings.pairs.note in page.text
     drawings = [a for a in page.all("svg") if a.get("aria-hidden") != "true"]
-    assert len(drawings) == 4
+    assert len(drawings) == 5
     assert all(a["role"] == "img" for a in drawings)
     titles = [a["id"] for a in page.all("title") if "id" in a]
     assert [a["aria-labelledby"] for a in drawings] == titles

@@ -5,15 +5,17 @@ import json
 import re
 import warnings
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
+from sklearn.metrics import r2_score
 
 import lincfa
 from label_maps import map_of_labels
-from lincfa import LinCFA, LinCFACV
+from lincfa import LinCFA, LinCFAClassifierCV, LinCFACV
 from lincfa.datasets import make_spectra
 from report_pages import NASTY, Page
 
@@ -24,10 +26,13 @@ xr = pytest.importorskip("xarray")
 from lincfa._model._display import square_kilometres
 from lincfa.report import _maps
 from lincfa.report._findings import collect_findings
-from lincfa.report._page import render
+from lincfa.report._names import display_names_of_groups
+from lincfa.report._page import draw_figures, render
+from lincfa.report._spectra import Spectrum, name_bands
+from lincfa.report._thumbnails import draw_thumbnails
 
-ALWAYS = ["correlations", "thresholds", "coefficients"]
-WITH_PATH = ["correlations", "thresholds", "path", "coefficients"]
+ALWAYS = ["predictions", "correlations", "thresholds", "coefficients"]
+WITH_PATH = ["predictions", "correlations", "thresholds", "path", "coefficients"]
 
 
 @pytest.fixture
@@ -52,7 +57,7 @@ def pictures(tmp_path):
         ({"strategy": "centroid"}, ALWAYS),
         ({"strategy": "agglomerative", "n_groups": 1}, WITH_PATH),
         ({"strategy": "agglomerative", "n_groups": 30}, WITH_PATH),
-        ({"strategy": "joint"}, ["correlations", "path", "coefficients"]),
+        ({"strategy": "joint"}, ["predictions", "correlations", "path", "coefficients"]),
     ],
 )
 def test_settings(pictures, halves, parameters, expected):
@@ -72,7 +77,7 @@ DATA = {
 def test_data(pictures, halves, kind):
     given = halves | {name: change(halves[name]) for name, change in DATA[kind].items()}
     model = LinCFA().fit(given["X"], given["y"])
-    expected = ["correlations", "coefficients"] if kind == "one feature" else ALWAYS
+    expected = [name for name in ALWAYS if name != "thresholds" or kind != "one feature"]
     assert pictures(model, **given, ordered=len(given["y"]) == 20) == expected
 
 
@@ -240,9 +245,12 @@ def test_long_names_and_places_with_numbers():
     assert "psl: Each colour is a group" in text
     stations = X.stack(station=("lat", "lon")).reset_index("station")
     stations = stations.assign_coords(station=100 + 3 * np.arange(30))
-    findings = collect_findings(fit_field(stations, y))
+    model = fit_field(stations, y)
+    findings = collect_findings(model)
     assert len(findings.maps) == 1
     assert findings.spectrum is None
+    names = [name.removeprefix("t2m ") for name in model.get_feature_names_out()]
+    assert display_names_of_groups(model) == names  # numbers of stations are no wavelengths
 
 
 def test_large_maps_are_thinned_and_it_is_said(monkeypatch):
@@ -295,6 +303,203 @@ def test_columns_that_are_only_counted_are_no_spectrum(names):
         assert collect_findings(model).spectrum is None
     few = pd.DataFrame(X[:, :19], columns=400 + 2.0 * np.arange(19))
     assert collect_findings(LinCFA().fit(few, y)).spectrum is None
+
+
+@pytest.mark.parametrize("form", ["{} nm", "nm_{}"])
+def test_a_spectrum_has_effects_and_bands_in_its_unit(form):
+    X, y = make_spectra(n_samples=80, n_features=50, random_state=0)
+    table = pd.DataFrame(X, columns=[form.format(900 + 5 * k) for k in range(50)])
+    model = LinCFA(strategy="agglomerative", n_groups=6).fit(table, y)
+    findings = collect_findings(model, X=table, y=y)
+    assert (findings.spectrum.unit, findings.spectrum.x_label) == ("nm", "wavelength (nm)")
+    drawn = draw_figures(findings)
+    assert "coefficients" not in drawn  # they are below the spectrum
+    assert "effect on the" in drawn["spectrum"]
+    assert "Below, in the same colours, how much the prediction changes" in render(findings)
+    names = display_names_of_groups(model)
+    assert all(re.fullmatch(r"[\d–, nm]+( in \d+ bands)?", name) for name in names)
+    whole = LinCFA(strategy="agglomerative", n_groups=1).fit(table, y)
+    assert display_names_of_groups(whole) == ["900–1145 nm"]
+    assert figures(Page(render(collect_findings(model))))[0] == "spectrum"  # without effects
+    several = LinCFA().fit(table, np.column_stack([y] * 7) + X[:, :7])
+    text = Page(render(collect_findings(several, X=table, y=np.column_stack([y] * 7) + X[:, :7])))
+    assert "how much the prediction of each target changes" in text.text
+    assert "Those of 1 more target are not shown." in text.text
+
+
+def test_many_pieces_of_a_band_are_counted():
+    groups = np.array([0, 1, 0, 1, 0, 1, 0, -1, 0, 2])
+    spectrum = Spectrum(np.linspace(50, 5, 10), "x", True, groups, np.ones(10), "nm")
+    # The constant feature at 15 nm ends no band.
+    assert name_bands(spectrum, 3) == ["10–50 nm in 4 bands", "25 nm, 35 nm, 45 nm", "5 nm"]
+
+
+def test_short_names_of_groups_of_cells_and_columns(halves):
+    X, y = scene()
+    model = fit_field(X, y)
+    names = model.get_feature_names_out()
+    assert all(name.startswith("t2m ") for name in names)
+    assert display_names_of_groups(model) == [name.removeprefix("t2m ") for name in names]
+    both = fit_field(xr.Dataset({"t2m": X, "psl": X + 1}), y)
+    assert display_names_of_groups(both) == both.get_feature_names_out().tolist()
+    model = LinCFACV(cv=3).fit(pd.DataFrame(halves["X"]).add_prefix("c"), halves["y"])
+    for name, group in zip(display_names_of_groups(model), model.groups_, strict=True):
+        few = ", ".join(f"c{k}" for k in (group if len(group) <= 3 else group[:2]))
+        assert name == few + (f" + {len(group) - 2} more" if len(group) > 3 else "")
+
+
+# Thumbnails
+
+
+def rectangles(path):
+    """Left, top, width and height of each part of a path."""
+    found = re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)", path.attrib["d"])
+    return [tuple(map(float, each)) for each in found]
+
+
+def elements(thumbnail):
+    root = ElementTree.fromstring(thumbnail)
+    assert root.attrib["aria-hidden"] == "true"
+    assert root.attrib["fill"] == "currentColor"
+    assert float(root.attrib["width"]) <= 120
+    assert root.attrib["height"] == "24"
+    assert not re.search(r"#[0-9a-f]{3}|rgb|nan|inf", thumbnail)
+    assert "id=" not in thumbnail
+    return root, list(root)
+
+
+def test_thumbnails_of_a_map_show_the_cells_of_each_group():
+    X, y = scene()
+    model = fit_field(X, y)
+    findings = collect_findings(model)
+    for number, thumbnail in enumerate(draw_thumbnails(findings, range(model.n_groups_))):
+        root, (known, own) = elements(thumbnail)
+        assert root.attrib["viewBox"] == "0 0 6 5"
+        for path, inside in (
+            (known, model.label_map().values >= 0),
+            (own, model.label_map().values == number),
+        ):
+            cells = np.zeros((5, 6), dtype=bool)
+            for left, top, width, _ in rectangles(path):
+                cells[int(top), int(left) : int(left + width)] = True
+            np.testing.assert_array_equal(cells, inside)  # 50°N, its first row, is at the top
+
+
+def test_thumbnails_of_large_maps_and_of_stations_are_small():
+    X, y = scene(90, 130)
+    model = fit_field(X, y)
+    findings = collect_findings(model)
+    stations = X.stack(station=("lat", "lon")).reset_index("station")
+    stations = collect_findings(fit_field(stations, y))
+    for found in (findings, stations):
+        numbers = [group.number for group in found.groups[:30]]
+        thumbnails = draw_thumbnails(found, numbers)
+        assert len(thumbnails) == len(numbers)
+        for thumbnail in thumbnails:
+            root, (_, own) = elements(thumbnail)
+            columns, rows = map(int, root.attrib["viewBox"].split()[2:])
+            assert (columns, rows) == (40, 20)
+            assert own.attrib["d"]
+            assert len(thumbnail) < 4000
+    # The west and the east: the two largest groups share few of the coarse cells.
+    west, east = (elements(each)[1][1] for each in draw_thumbnails(findings, [0, 1]))
+    assert {left for left, *_ in rectangles(west)}.isdisjoint(
+        {left for left, *_ in rectangles(east)}
+    )
+    assert draw_thumbnails(findings, [10**6]) == [""]  # on no map that is shown
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_thumbnails_of_a_spectrum_show_the_bands(turn):
+    X, y = make_spectra(n_features=401, random_state=0)
+    names = [f"{900 + k} nm" for k in range(401)][::turn]
+    model = LinCFA(strategy="agglomerative", n_groups=8).fit(pd.DataFrame(X, columns=names), y)
+    findings = collect_findings(model)
+    for number, thumbnail in enumerate(draw_thumbnails(findings, range(8))):
+        _, (band, line) = elements(thumbnail)
+        assert len(thumbnail) < 2000
+        assert len(line.attrib["points"].split()) == 60
+        x = findings.spectrum.x[model.groups_[number]]
+        parts = rectangles(band)
+        # 401 wavelengths are 0.3 pixels apart, and a band is at least one pixel wide.
+        assert min(left for left, *_ in parts) == pytest.approx(0.3 * (x.min() - 900), abs=0.3)
+        ends = max(left + width for left, _, width, _ in parts)
+        assert ends == pytest.approx(0.3 * (x.max() - 900), abs=1.1)
+
+
+def test_a_table_has_no_thumbnails(halves):
+    model = LinCFA().fit(halves["X"], halves["y"])
+    assert draw_thumbnails(collect_findings(model), range(model.n_groups_)) == []
+
+
+# Reading on a phone
+
+
+def findings_of_every_kind(halves):
+    yield collect_findings(LinCFACV(cv=3).fit(halves["X"], halves["y"]), **halves)
+    X, y = scene()
+    yield collect_findings(fit_field(X, y), X=X, y=y)
+    X, y = scene(60, 20)  # higher than wide, with its colour bar beside it
+    yield collect_findings(fit_field(X, y), X=X, y=y)
+    X, y = make_spectra(n_samples=80, n_features=60, random_state=0)
+    X = pd.DataFrame(X, columns=[f"{900 + 5 * k} nm" for k in range(60)])
+    Y = pd.DataFrame({"protein": y, "fat": X.iloc[:, 7] - y, "water": X.iloc[:, 30]})
+    given = {"X": X[:50], "y": Y[:50], "X_test": X[50:], "y_test": Y[50:]}
+    yield collect_findings(LinCFA().fit(X[:50], Y[:50]), **given)
+    labels = np.array(["low", "middle", "high"])[np.digitize(halves["y"], [-5, 5])]
+    model = LinCFAClassifierCV(cv=3).fit(halves["X"], labels)
+    held_out = np.array(["low", "middle", "high"])[np.digitize(halves["y_test"], [-5, 5])]
+    given = {"X": halves["X"], "y": labels, "X_test": halves["X_test"], "y_test": held_out}
+    yield collect_findings(model, **given)
+
+
+def test_text_can_be_read_on_a_phone(halves):
+    """A page 390 pixels wide shows a picture with 360; letters have at least 9 pixels there."""
+    names = set()
+    for findings in findings_of_every_kind(halves):
+        for name, picture in draw_figures(findings).items():
+            names.add(name)
+            width = float(ElementTree.fromstring(picture).attrib["viewBox"].split()[2])
+            sizes = [float(size) for size in re.findall(r"font(?:-size)?: ([\d.]+)px", picture)]
+            assert sizes, name
+            assert min(sizes) * 360 / width >= 9, name
+            assert width <= 360
+    assert names >= {"predictions", "correlations", "thresholds", "path", "coefficients", "roc"}
+    assert names >= {"map-0", "effects-0", "spectrum", "confusion"}
+
+
+def test_predicted_against_measured_of_one_target(halves):
+    X = pd.DataFrame(halves["X"])
+    y = pd.Series(halves["y"], name="yield")
+    model = LinCFA().fit(X, y)
+    findings = collect_findings(
+        model, X=X, y=y, X_test=pd.DataFrame(halves["X_test"]), y_test=halves["y_test"]
+    )
+    found = findings.scores.predictions
+    assert (found.targets, found.n_targets) == (("yield",), 1)
+    np.testing.assert_array_equal(found.measured[:, 0], halves["y_test"])
+    assert found.r2.tolist() == [findings.scores.rows[-1].r2.value]
+    assert r2_score(found.measured, found.predicted) == pytest.approx(found.r2[0])
+    drawn = draw_figures(findings)["predictions"]
+    assert f">R² = {found.r2[0]:.3f}<" in drawn
+    assert ">observed yield<" in drawn
+    assert ">predicted yield<" in drawn
+    page = Page(render(findings))
+    assert "Predicted against observed, for yield." in page.text
+    assert f"{found.r2[0]:.3f}" in page.tables[0][2][2]
+    bare = collect_findings(LinCFA().fit(halves["X"], halves["y"]), **halves)
+    assert "Predicted against observed." in render(bare)
+
+
+def test_the_rest_of_many_effects_is_in_the_caption(rng):
+    X = rng.normal(size=(200, 40))
+    y = X @ rng.normal(size=40) + rng.normal(size=200)
+    model = LinCFA(tolerance=1e-12).fit(X, y)
+    findings = collect_findings(model, X=X, y=y)
+    assert model.n_groups_ == 40
+    smaller = np.sort(np.abs(findings.coefficients.values))[::-1][30]
+    text = Page(render(findings)).text
+    assert f"The 30 largest of 40 effects; the others are at most {smaller:.3g}" in text
 
 
 def test_json_is_valid_and_small(tmp_path):

@@ -147,7 +147,7 @@ def test_signs_on_the_page_and_in_json(halves, mirrored, tmp_path):
     page = Page(render(found))
     assert f"{n_flipped} features are averaged with the sign flipped, shown as −name." in page.text
     assert "with the signs of flipped features (−) flipped" in page.text
-    assert "share one coefficient, with the opposite sign if flipped." in page.text
+    assert "in which some enter with the sign flipped, rises by one standard" in page.text
     several = [group for group in found.groups if group.size > 1]
     shown = [row[0] for table in page.tables[2 : 2 + len(several)] for row in table[1:]]
     assert sum(name.startswith("−x") for name in shown) == n_flipped
@@ -168,7 +168,7 @@ def test_the_page_of_a_weighted_mean(halves, rng):
     found = collect_findings(model, **halves)
     page = Page(render(found))
     assert "one reduced feature, the weighted mean of its members" in page.text
-    assert "in proportion to their weights" in page.text
+    assert "the weighted mean of its features rises" in page.text
     assert "plain mean" not in page.text
     described = f"from {weights.min():g} to {weights.max():g}"
     assert settings_of(model)["feature_weights"] == described

@@ -1,5 +1,6 @@
 """Figures of fitted models; they need matplotlib."""
 
+from ._charts import coefficients_size as coefficients_size
 from ._charts import confusion_size as confusion_size
 from ._charts import draw_coefficients as draw_coefficients
 from ._charts import draw_confusion as draw_confusion
@@ -20,21 +21,21 @@ from ._charts import (
     plot_search,
     plot_thresholds,
 )
-from ._figures import NAMES_SHOWN as NAMES_SHOWN
+from ._figures import PAGE_WIDTH as PAGE_WIDTH
 from ._figures import default_style as default_style
 from ._figures import new_figure as new_figure
 from ._maps import draw_effects as draw_effects
 from ._maps import draw_groups as draw_groups
-from ._maps import draw_spectrum as draw_spectrum
 from ._maps import draw_stability as draw_stability
 from ._maps import effects_on as effects_on
 from ._maps import figure_size as figure_size
 from ._maps import (
     plot_effect_map,
     plot_map,
-    plot_spectrum,
     plot_stability_map,
 )
+from ._spectra import draw_spectrum as draw_spectrum
+from ._spectra import plot_spectrum
 from ._svg import svg as svg
 
 # The others draw findings, for a report.

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import floor, log10
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.metrics import r2_score
 
 from .._data._checks import real_numbers
 from .._data._dates import Dates
-from .._data._names import shown
+from .._data._names import cut_in_the_middle, shown
 from .._model._display import decimals
 from .._model._inference import Inference
 from .._model._parameters import is_count
@@ -29,27 +30,34 @@ from ..report._inputs import (
     share_missing,
 )
 from ..report._scores import (
+    EFFECTS_SHOWN,
     Coefficients,
     Predictions,
     ScorePath,
-    expand_coefficients,
+    describe_coefficients,
+    effect_of_groups,
     score_name,
     score_path,
     scored_ways,
 )
+from ..report._spectra import report_spectrum
 from ..theory._arrays import FloatArray
 from ._figures import (
     BLUE,
     GREY,
+    LETTER,
     MARKS_DRAWN,
     NAMES_SHOWN,
+    RED,
     SERIES,
     STRATEGY_COLORS,
     SYMLOG,
     VERMILION,
     axes_or_new,
     effect,
+    few_ticks,
     given_axes,
+    inches,
     ink,
     legend_above,
     linear_threshold,
@@ -60,22 +68,23 @@ from ._figures import (
     score_limits,
     short_number,
 )
+from ._spectra import draw_band_effects
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_STEMS = 60  # most features that are joined to zero by a stem
+_ROW = 0.21  # inches: height of the bar of a group
+_LONGEST_GROUP = 32  # letters of the name of a group
 _FLAT = 50  # largest value over the median, beyond which half of the values look like zero
 _LONGEST_NAME, _LONGEST_GROUP = 20, 44
 _FEWEST = 2  # samples and features with correlations
 _LINES = 50  # across the matrix, at most
 _STRIP = 0.1  # width of the strip for pairs that need no correlation, as a share of the rest
 _NARROWEST = 1e-6
-_FEWEST_TICKS = 3
+_FEWEST_TICKS, _MOST_TICKS = 3, 8
 _MARGIN = 1.15
 _DATES = 6  # most ticks at an axis of dates: those that fit into a column
 _DECADES = 4  # most powers of ten at an axis of penalties
-_LABELLED = 12  # classes, up to which a confusion matrix has numbers in its cells
 _DARK = 0.6  # share from which a cell has white numbers
 _RING: dict[str, Any] = {"marker": "o", "markersize": 12, "markerfacecolor": "none"}
 
@@ -86,10 +95,13 @@ _RING: dict[str, Any] = {"marker": "o", "markersize": 12, "markerfacecolor": "no
 def plot_coefficients(
     model: Any, coef: Any = None, *, target: Any = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw the coefficients of the reduced features, expanded to all features.
+    """Draw the effects of the groups on the prediction, by name.
 
-    In column order, coloured by group for the largest groups. A coefficient is the change in the
-    prediction, for classes in the log odds, per standard deviation of the feature.
+    An effect is the change in the prediction, for classes in the log odds, when the mean of the
+    group rises by one standard deviation of the training samples and no other mean changes. Bars
+    show the 30 groups with the largest effects, the largest first: red where the prediction rises,
+    blue where it falls. Of a spectrum, whose features have wavelengths as names, the effects are
+    drawn along the wavelengths.
 
     Parameters
     ----------
@@ -102,10 +114,29 @@ def plot_coefficients(
         Which of several targets or classes, by name or number; required if there are several.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure of pyplot.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lincfa import LinCFACV
+    >>> from lincfa.datasets import make_correlated
+    >>> from lincfa.plotting import plot_coefficients
+    >>> X, y = make_correlated(n_features=6, random_state=0)
+    >>> X = pd.DataFrame(X, columns=["rain", "snow", "heat", "wind", "sun", "fog"])
+    >>> model = LinCFACV(min_correlations=[0.8]).fit(X, y)
+    >>> ax = plot_coefficients(model)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['rain, snow, heat', 'wind, sun', 'fog']
     """
     reducer, coef, name = check_coefficients(model, coef, target)
-    ax = axes_or_new(ax, 9, 4.4)
-    draw_coefficients(expand_coefficients(reducer, coef, name), ax)
+    effects = describe_coefficients(reducer, effect_of_groups(reducer, coef, None), name)
+    spectrum = report_spectrum(reducer)
+    if spectrum is not None:
+        ax = axes_or_new(ax, 8, 3)
+        draw_band_effects(spectrum, effects, ax)
+    else:
+        ax = axes_or_new(ax, *coefficients_size(effects, 7))
+        draw_coefficients(effects, ax)
     return ax
 
 
@@ -162,72 +193,44 @@ def _number_of(names: list[str], target: Any, noun: str = "targets") -> int:
     return int(target)
 
 
+def coefficients_size(coefficients: Coefficients, width: float) -> tuple[float, float]:
+    """Return the size of a figure of the effects of groups, in inches, as high as it takes."""
+    return width, 1.0 + _ROW * min(len(coefficients.names), EFFECTS_SHOWN)
+
+
 def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
-    """Draw a mark for each feature, and a stem if there is room."""
-    values, groups = coefficients.values, coefficients.groups
-    size = len(values)
-    ax.axhline(0, color=ink(), linewidth=0.8)
-    largest = _largest(groups)
-    entries = []
-    others = np.flatnonzero(~np.isin(groups, largest))
-    series = [(others, GREY if largest else BLUE, "o", "other features")]
-    for group, (color, marker) in zip(largest, SERIES, strict=False):
-        members = np.flatnonzero(groups == group)
-        series.append((members, color, marker, _label(coefficients, members)))
-    for members, color, marker, label in series:
-        if members.size == 0:
-            continue
-        if size <= _STEMS:
-            ax.vlines(members, 0, values[members], colors=color, linewidth=1.5, alpha=0.7)
-        marks = ax.scatter(
-            members,
-            values[members],
-            s=mark_size(size) * (0.5 if color == GREY else 1.0),
-            color=color,
-            marker=marker,
-            linewidths=0,
-            rasterized=size > MARKS_DRAWN,
-            zorder=2.5,
-        )
-        entries.append((marks, label))
-    if largest:
-        turn = int(others.size > 0)  # the grey ones are drawn first and listed last
-        legend_above(ax, entries[turn:] + entries[:turn])
-    if size <= NAMES_SHOWN:
-        name_ticks(ax.xaxis, coefficients.names)
-    part = f"first {size} of " if size < coefficients.n_features else ""
-    ax.set(
-        xlim=(-0.02 * size - 0.5, 1.02 * size - 0.5),
-        xlabel=f"{part}{coefficients.n_features} features, in column order",
-    )
-    ax.set_ylabel(effect(coefficients.changed, "feature"), parse_math=False, usetex=False)
+    """Draw a bar for each group with a large effect, the largest first."""
+    values, rows = largest_effects(coefficients)
+    names = [cut_in_the_middle(coefficients.names[k], _LONGEST_GROUP) for k in rows]
+    colors = np.where(values > 0, RED, BLUE).tolist()
+    ax.barh(range(len(rows)), values, height=0.7, color=colors)
+    ax.axvline(0, color=ink(), linewidth=0.8)
+    ax.set_yticks(range(len(rows)), names, fontsize="small", parse_math=False, usetex=False)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    words = effect(coefficients.changed, "group's mean")
+    ax.set_xlabel(words, loc="right", parse_math=False, usetex=False)
     _scale(ax, values)
-    ax.grid(alpha=0.3, axis="y")
+    ax.grid(alpha=0.3, axis="x")
+
+
+def largest_effects(coefficients: Coefficients) -> tuple[FloatArray, list[int]]:
+    """Return the effects that are drawn, the largest first, and the numbers of their groups."""
+    order = np.argsort(-np.abs(coefficients.values), kind="stable")[:EFFECTS_SHOWN]
+    return coefficients.values[order], order.tolist()
 
 
 def _scale(ax: "Axes", values: FloatArray) -> None:
     """Use a logarithmic axis if a few large values would flatten the small ones."""
     linear = linear_threshold(values, _FLAT)
     if linear is None:
+        ax.xaxis.set_major_locator(few_ticks(ax))
         return
-    ax.set_yscale("symlog", linthresh=linear)
-    ax.set_ylim(2 * min(values.min(), -linear), 2 * max(values.max(), linear))
-    ax.yaxis.set_major_formatter(lambda value, _: short_number(value))
-    ax.set_ylabel(ax.get_ylabel() + SYMLOG)
-
-
-def _largest(groups: Any) -> list[int]:
-    """Return the largest groups of at least two features, as many as there are colours."""
-    numbers, sizes = np.unique(groups[groups >= 0], return_counts=True)
-    order = np.argsort(-sizes, kind="stable")[: len(SERIES)]
-    return [int(numbers[k]) for k in order if sizes[k] > 1]
-
-
-def _label(coefficients: Coefficients, members: Any) -> str:
-    name = shown(coefficients.names[members[0]], _LONGEST_NAME)
-    if len(coefficients.names) < coefficients.n_features:
-        return f"group of {name}"  # it may have more features than are shown
-    return f"group of {name} ({members.size} features)"
+    ax.set_xscale("symlog", linthresh=linear)
+    ax.set_xlim(2 * min(values.min(), -linear), 2 * max(values.max(), linear))
+    ax.xaxis.set_major_formatter(lambda value, _: short_number(value))
+    ax.set_xlabel(ax.get_xlabel() + SYMLOG)
 
 
 def plot_inference(
@@ -341,8 +344,9 @@ def draw_inference(
 def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" = None) -> "Axes":
     """Draw the correlations of the features, ordered by group, the largest group first.
 
-    Lines mark the ends of groups that are large enough to be seen. Features whose sign the model
-    has flipped are correlated with it flipped.
+    Lines mark the ends of groups that are large enough to be seen, and names are beside those with
+    room for them. Colours span the range of the correlations, with white at the smallest, or at 0
+    if some are negative. Features whose sign the model has flipped are correlated with it flipped.
 
     Parameters
     ----------
@@ -369,42 +373,83 @@ def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" 
 
 
 def draw_correlation(matrix: CorrelationMatrix, ax: "Axes") -> None:
-    """Draw a correlation matrix."""
+    """Draw a correlation matrix in the colours of its range, with the names of large groups."""
     size = len(matrix.names)
+    low, high = float(matrix.values.min()), float(matrix.values.max())
+    # White is no correlation where some are negative, and else the smallest.
+    scale: dict[str, Any] = {"cmap": "Reds", "vmin": min(low, high - _NARROWEST), "vmax": high}
+    if low < 0:
+        furthest = max(-low, high)
+        scale = {"cmap": "RdBu_r", "vmin": -furthest, "vmax": furthest}
     # Without interpolation, SVG stores one pixel per pair and stays sharp.
-    image = ax.imshow(matrix.values, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="none")
-    bar = ax.figure.colorbar(image, ax=ax, label="correlation", shrink=0.9)
+    image = ax.imshow(matrix.values, interpolation="none", **scale)
+    bar = ax.figure.colorbar(
+        image, ax=ax, location="bottom", label="correlation", aspect=30, shrink=0.9, pad=0.02
+    )
     bar.outline.set_visible(False)
-    ends = _group_ends(matrix.groups)
-    # Dark on a dark page too: the lines are on the matrix, not on the page.
-    line = {"color": "#333333", "linewidth": 0.7}
-    ax.hlines(ends, -0.5, size - 0.5, **line)  # type: ignore[arg-type]
-    ax.vlines(ends, -0.5, size - 0.5, **line)  # type: ignore[arg-type]
+    bar.ax.set_xlim(min(low, high - _NARROWEST), high)
+    bar.locator = few_ticks(ax)
+    bar.update_ticks()
+    starts, sizes = _blocks(matrix.groups)
+    ends = _group_ends(starts, sizes)
+    for color, width in (("#fdfdfd", 1.8), ("#333333", 0.7)):  # seen on every shade
+        line: dict[str, Any] = {"colors": color, "linewidth": width}
+        ax.hlines(ends, -0.5, size - 0.5, **line)
+        ax.vlines(ends, -0.5, size - 0.5, **line)
     ax.spines[:].set_visible(False)
-    if size <= NAMES_SHOWN:
-        name_ticks(ax.xaxis, matrix.names)
-        name_ticks(ax.yaxis, matrix.names)
-        ax.tick_params(length=0)
-    else:
-        ax.set(xticks=[], yticks=[])
-    groups = len(np.unique(matrix.groups))
+    middles = starts + (sizes - 1) / 2
+    lines = sizes.astype(np.float64) * 72 * min(inches(ax)) / (size * _line_height())
+    named = _apart(middles * lines / sizes, lines)
+    labels = [_wrapped(matrix.blocks[k], lines[k]) for k in named]
+    ax.set_xticks([])
+    ax.set_yticks(middles[named], labels, fontsize="small", parse_math=False, usetex=False)
+    ax.tick_params(length=0)
+    groups = len(matrix.blocks)
     if size < matrix.n_features:
         label = f"{size} of {matrix.n_features} features, largest group first"
     else:
         label = f"{size} feature{'s' * (size != 1)} in {groups} group{'s' * (groups != 1)}"
         label += ", largest first" if groups > 1 else ""
-    ax.set(xlabel=label, ylabel="the same features")
+    ax.set_title(label, fontsize="medium")
 
 
-def _group_ends(groups: npt.NDArray[np.intp]) -> FloatArray:
-    """Return the positions between features where a group ends that is large enough to be seen."""
-    if groups.size == 0:
-        return np.empty(0)
+def _blocks(groups: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return where each group starts in the order drawn, and how many features it has there."""
     starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
-    sizes = np.diff(starts, append=groups.size)
+    return starts, np.diff(starts, append=groups.size)
+
+
+def _group_ends(
+    starts: npt.NDArray[np.intp], sizes: npt.NDArray[np.intp]
+) -> npt.NDArray[np.float64]:
+    """Return the positions between features where a group ends that is large enough to be seen."""
+    total = sizes.sum()
     # Lines between single features would mean nothing, and many lines would hide the matrix.
-    ends = (starts + sizes)[sizes >= max(2, groups.size / _LINES)]
-    return np.asarray(ends[ends < groups.size] - 0.5)
+    ends = (starts + sizes)[sizes >= max(2, total / _LINES)]
+    return np.asarray(ends[ends < total] - 0.5)
+
+
+def _line_height() -> float:
+    from matplotlib.font_manager import FontProperties
+
+    return 1.25 * FontProperties(size="small").get_size_in_points()
+
+
+def _apart(middles: FloatArray, lines: FloatArray) -> list[int]:
+    """Return the blocks beside which a name has room, all in lines of text; large ones first."""
+    chosen: list[int] = []
+    for block in np.argsort(-lines, kind="stable").tolist():
+        distances = np.abs(middles[chosen] - middles[block])
+        if lines[block] > 1 / 2 and (distances >= 1).all():
+            chosen.append(block)
+    return sorted(chosen)
+
+
+def _wrapped(name: str, lines: float) -> str:
+    """Write a name in as many lines as fit, at most two."""
+    if lines < 2 or len(name) <= _LONGEST_NAME:
+        return cut_in_the_middle(name, _LONGEST_NAME)
+    return fill(cut_in_the_middle(name, 2 * _LONGEST_NAME - 4), _LONGEST_NAME)
 
 
 def plot_thresholds(
@@ -475,7 +520,7 @@ def draw_thresholds(pairs: Pairs, ax: "Axes") -> None:
         left = strip
         ax.axvspan(strip, low, color=GREY, alpha=0.15, linewidth=0)
         middle = (strip + low) / 2
-        apart = ticks - middle > _STRIP * (1 - low)  # from this label
+        apart = ticks - middle > 1.6 * _STRIP * (1 - low)  # from this label
         tick_labels = [*np.array(tick_labels)[apart].tolist(), "any"]
         ticks = np.append(ticks[apart], middle)
     ax.set_xticks(ticks, tick_labels)
@@ -581,7 +626,7 @@ def draw_path(path: ScorePath, ax: "Axes") -> None:
     (ring,) = ax.plot(*path.chosen, linestyle="none", markeredgecolor=ink(), **_RING)
     legend_above(ax, [*entries, (ring, path.chosen_name)])
     _scale_counts(ax, np.concatenate([curve.n_groups for curve in path.curves]))
-    ax.set(xlabel="number of groups", ylabel=path.score_name, ylim=limits)
+    ax.set(xlabel=path.x_name, ylabel=path.score_name, ylim=limits)
     ax.grid(alpha=0.3)
 
 
@@ -628,6 +673,8 @@ def _count_ticks(low: float, high: float) -> FloatArray:
     tens = 10.0 ** np.arange(0, np.ceil(np.log10(high)) + 1)
     round_numbers = np.sort(np.concatenate([tens, 2 * tens, 5 * tens]))
     within = round_numbers[(round_numbers >= low) & (round_numbers <= high)]
+    if within.size > _MOST_TICKS:
+        within = np.intersect1d(within, tens)
     if within.size < _FEWEST_TICKS:
         even = np.asarray(MaxNLocator(nbins=6, integer=True).tick_values(low, high))
         even = even[(even >= low) & (even <= high)]
@@ -828,8 +875,6 @@ class Predicted:
 
 def _draw_scatter(values: Predicted, ax: "Axes") -> None:
     """Draw predicted against observed values on axes of equal length."""
-    from matplotlib.ticker import MaxNLocator
-
     x, y = values.observed, values.predicted
     trained = np.zeros(x.size, np.bool_) if values.trained is None else values.trained
     low, high = min(x.min(), y.min()), max(x.max(), y.max())
@@ -842,7 +887,7 @@ def _draw_scatter(values: Predicted, ax: "Axes") -> None:
         ax.scatter(x[rows], y[rows], color=color, alpha=alpha, **dots)
     if trained.any() and not trained.all():
         ax.legend(loc="upper left", fontsize="small", handletextpad=0.2, borderpad=0.3)
-    ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(*ends)
+    ticks = few_ticks(ax).tick_values(*ends)
     ax.set(xticks=ticks, yticks=ticks, xlim=ends, ylim=ends, aspect="equal")
     ax.grid(alpha=0.3)
 
@@ -897,16 +942,20 @@ def _on_axis(values: npt.NDArray[Any], ax: "Axes") -> FloatArray:
 
 
 def draw_predictions(predictions: Predictions, panels: Any) -> None:
-    """Draw predicted against observed values, one panel for each target."""
+    """Draw predicted against observed values, one panel for each target, with R² in a corner."""
     axes = np.ravel(panels)
     for k, (ax, name) in enumerate(zip(axes, predictions.targets, strict=False)):
         _draw_scatter(Predicted(predictions.measured[:, k], predictions.predicted[:, k]), ax)
-        ax.set_title(shown(name, _LONGEST_NAME), fontsize="medium", parse_math=False, usetex=False)
+        ax.text(0.04, 0.96, f"R² = {decimals(predictions.r2[k])}", va="top", transform=ax.transAxes)
+        if len(predictions.targets) > 1:
+            title = shown(name, _LONGEST_NAME)
+            ax.set_title(title, fontsize="medium", parse_math=False, usetex=False)
     for ax in axes[len(predictions.targets) :]:
         ax.set_visible(False)
-    figure = axes[0].figure
-    figure.supxlabel("observed", fontsize="medium")
-    figure.supylabel("predicted", fontsize="medium")
+    name = predictions.targets[0] if len(predictions.targets) == 1 else ""
+    whole = axes[0].figure
+    for label, word in ((whole.supxlabel, "observed"), (whole.supylabel, "predicted")):
+        label(f"{word} {name}".strip(), fontsize="medium", parse_math=False, usetex=False)
 
 
 def plot_confusion(model: Any, X: Any, y: Any, *, ax: "Axes | None" = None) -> "Axes":
@@ -968,24 +1017,32 @@ def _classified(model: Any, X: Any, y: Any, function: str) -> tuple[Observations
     return samples, np.asarray(model.estimator_.predict_proba(samples.reduced(reducer)))
 
 
-def confusion_size(n_classes: int) -> tuple[float, float]:
+def confusion_size(n_classes: int, widest: float = 8.0) -> tuple[float, float]:
     """Return the size of a figure of a confusion matrix, in inches."""
     side = float(np.clip(0.7 * n_classes, 2.8, 6.0))
-    return side + 2, side + 1
+    return min(side + 1.5, widest), min(side + 1.5, widest) + 0.5
 
 
 def draw_confusion(confusion: Confusion, ax: "Axes") -> None:
     """Draw a confusion matrix, with numbers if there is room."""
+    from matplotlib.font_manager import FontProperties
+
     counts = confusion.counts
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, interpolation="none")
-    bar = ax.figure.colorbar(image, ax=ax, label="share of the class", shrink=0.9)
+    bar = ax.figure.colorbar(
+        image, ax=ax, location="bottom", label="share of the class", aspect=30, shrink=0.9
+    )
     bar.outline.set_visible(False)
-    if len(counts) <= _LABELLED:
+    smallest = FontProperties(size="small").get_size_in_points()
+    letters = LETTER * len(str(counts.max()))
+    room = 72 * 0.7 * min(inches(ax)) / len(counts) / letters  # names take some of the figure
+    if room >= smallest:
         for row, column in np.ndindex(*counts.shape):
             # Not quite black, which becomes the colour of a page's text.
             color = "#ffffff" if shares[row, column] > _DARK else "#1b2127"
             place = {"ha": "center", "va": "center_baseline"}
+            place["fontsize"] = "medium" if room > 1.2 * smallest else "small"
             ax.text(column, row, str(counts[row, column]), color=color, **place)  # type: ignore[arg-type]
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)

@@ -29,7 +29,9 @@ STRATEGY_COLORS |= {"agglomerative": BLUE, "joint": VERMILION}
 
 SYMLOG = "\n(logarithmic away from zero)"
 
-NAMES_SHOWN = 25  # most features whose names are written at the axis
+PAGE_WIDTH = 5.0  # inches: most of a figure on a page, 360 points
+
+NAMES_SHOWN = 20  # most classes whose names are written at the axis
 MARKS_DRAWN = 1500  # most marks drawn one by one; more become an image, so that a page stays small
 _LONGEST_NAME = 24
 _LONGEST_LABEL = 50
@@ -37,6 +39,7 @@ _LEGEND_MARK = 24  # square points
 _BESIDE_LABEL = 36.0  # points per mark of a legend
 _COLUMNS = 5
 LETTER = 0.6  # width of a letter over its height
+_NARROW = 2.2  # inches: axes with room for few ticks
 _DEEPEST = 1e5  # largest value over the end of the linear part of a logarithmic scale
 
 
@@ -93,10 +96,14 @@ def arguments(given: Any, name: str) -> dict[str, Any] | None:
 
 
 def default_style() -> "AbstractContextManager[None]":
-    """Use matplotlib's default style for SVG, where black becomes the colour of the page's text."""
+    """Use matplotlib's default style for SVG, where black becomes the colour of the page's text.
+
+    In a figure of ``PAGE_WIDTH`` inches that fills a phone, 360 pixels wide, letters have at least
+    9 pixels: those of legends are ``"small"``, which is 9.2 points here.
+    """
     from matplotlib import style
 
-    return style.context("default")
+    return style.context(["default", {"font.size": 11}])
 
 
 def ink() -> str:
@@ -170,6 +177,13 @@ def legend_above(
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set(parse_math=False, usetex=False)
         text.set_text(label)
+
+
+def few_ticks(ax: "Axes") -> Any:
+    """Return what places ticks at round numbers, few enough for labels in a column of a page."""
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(5 if inches(ax)[0] > _NARROW else 3, steps=[1, 2, 5, 10])
 
 
 def short_number(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Groups where their features are: maps of the cells of a field, and features in a sequence."""
+"""Groups where their cells are: maps of a field."""
 
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import fill
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .._data._checks import is_integer, real_numbers
+from .._data._checks import is_integer
 from .._data._field import Field
 from .._data._places import degrees_between
 from .._model._parameters import check_choice
@@ -17,22 +17,18 @@ from ..report._maps import (
     LABELS,
     LEFT_OUT,
     Map,
-    Spectrum,
     choose_maps,
     effect_of_cells,
-    make_spectrum,
 )
 from ..report._scores import effect_of_features, effect_of_groups, name_of_prediction
 from ..theory._arrays import FloatArray
 from ._cells import (
     corners,
     distinct_colors,
-    edges,
     grid_neighbors,
     label_position,
     largest_groups,
     point_neighbors,
-    sequence_neighbors,
 )
 from ._charts import check_coefficients
 from ._figures import (
@@ -46,7 +42,6 @@ from ._figures import (
     effect,
     given_axes,
     inches,
-    ink,
     label_axes,
     legend_above,
     linear_threshold,
@@ -78,7 +73,6 @@ _TICKS = 7  # most of an axis of degrees
 # Not quite black, which becomes the colour of a page's text: white on dark pages.
 _LABEL_INK = "#1b2127"
 _NUMBERS, _SMALLEST = 2.5, 5.0  # points: numbers of groups, per inch of width, and at least
-_OPACITY = 0.5  # of the bands of a spectrum, on light and on dark pages
 
 _Panels = list[tuple[Map, "Axes"]]
 
@@ -114,7 +108,8 @@ def plot_map(
         ``{"level": 500}``.
     numbers : int, default=0
         How many of the groups with the most cells on the map are marked with their number, that of
-        ``labels_`` and ``label_map``. Single cells are not.
+        ``labels_`` and ``label_map``. Single cells are not, nor groups whose number would cover
+        that of a larger one.
     legend : bool or mapping, default=True
         Whether there is a legend, or arguments for ``Axes.legend``, such as
         ``{"loc": "lower left"}``.
@@ -333,14 +328,15 @@ def _axes_for(maps: Sequence[Map], ax: Any, bar: bool) -> "list[Axes]":
     return list(grid[: len(maps)])
 
 
-def figure_size(map: Map, bar: bool = False) -> tuple[float, float]:
+def figure_size(map: Map, bar: bool = False, longest: float = _LONGEST) -> tuple[float, float]:
     """Return the size of a figure, in inches, for a map and perhaps its colour bar."""
     ratio = _ratio(map)
-    height = np.clip(_LONGEST * ratio, _SHORTEST, 0.8 * _LONGEST)
-    width = np.clip(height / ratio, _SHORTEST, _LONGEST)
-    height = min(height, max(width * ratio, _FLATTEST))  # or there would be blanks around it
     below = bar and _bar_below([ratio])
     beside = _AROUND if bar and not below else 0
+    longest -= beside if longest < _LONGEST else 0
+    height = np.clip(longest * ratio, _SHORTEST, 0.8 * longest)
+    width = np.clip(height / ratio, _SHORTEST, longest)
+    height = min(height, max(width * ratio, _FLATTEST))  # or there would be blanks around it
     return float(width) + beside, float(height) + _AROUND / 2 * (1 + below)
 
 
@@ -406,9 +402,9 @@ def draw_groups(
         _outline(ax, map, kwargs)
         size = FontProperties(size="small").get_size_in_points()
         size = min(size, max(_NUMBERS * inches(ax)[0], _SMALLEST))
-        for group in largest_groups(map, numbers):
+        for group, place in _apart(ax, map, largest_groups(map, numbers), size):
             text = ax.text(
-                *label_position(map, group),
+                *place,
                 str(group),
                 color=_LABEL_INK,
                 fontsize=size,
@@ -420,6 +416,25 @@ def draw_groups(
             )
             text.set_in_layout(False)
     _finish(panels, kwargs, legend, single=True, flipped=True)
+
+
+def _apart(
+    ax: "Axes", map: Map, groups: Sequence[int], size: float
+) -> list[tuple[int, tuple[float, float]]]:
+    """Return groups and where their numbers go, without those that would cover an earlier one."""
+    ax.autoscale_view()  # or the limits are those of empty axes until they are drawn
+    places = [label_position(map, group) for group in groups]
+    points = [ax.transData.transform(place) * 72 / ax.figure.dpi for place in places]
+    kept: list[int] = []
+    for k, group in enumerate(groups):
+        letters = [(len(str(group)) + len(str(groups[other]))) / 2 for other in kept]
+        gaps = [np.abs(points[k] - points[other]) for other in kept]
+        if not any(
+            across < (LETTER * count + 0.5) * size and up < 1.5 * size
+            for (across, up), count in zip(gaps, letters, strict=True)
+        ):
+            kept.append(k)
+    return [(groups[k], places[k]) for k in kept]
 
 
 def draw_effects(
@@ -740,101 +755,3 @@ def _extent(panels: _Panels, across: bool) -> tuple[float, float]:
     room, reach = (width, (height - _BAR) / ratio) if across else (height, width * ratio)
     share = float(np.clip(reach / room, 0.3, 1.0))
     return share * room, share
-
-
-# Spectra
-
-
-def plot_spectrum(
-    model: Any, spectrum: Any = None, *, ax: "Axes | None" = None, **kwargs: Any
-) -> "Axes":
-    """Draw a spectrum, or other features in a sequence, with a band of colour for each group.
-
-    Adjacent bands have different colours. With many groups a colour may be used again elsewhere; a
-    group in several pieces has the same colour in all of them. Single features are grey, and
-    constant ones have no band.
-
-    Features are placed at the numbers in their names if these are monotonic, as wavelengths are,
-    or at the coordinate of a field with one dimension besides the samples; otherwise by position.
-
-    Parameters
-    ----------
-    model : LinCFA, LinCFACV or LinCFAClassifierCV
-        Fitted to a table, or to a field with one dimension besides the samples.
-    spectrum : array of shape (n_features,), default=None
-        The line: for instance a sample, or coefficients. None for the means of the features.
-    ax : matplotlib.axes.Axes, default=None
-        Where to draw; None for a new figure of pyplot.
-    **kwargs
-        For the line, as for ``Axes.plot``.
-
-    Examples
-    --------
-    >>> from lincfa import LinCFA
-    >>> from lincfa.datasets import make_spectra
-    >>> from lincfa.plotting import plot_spectrum
-    >>> X, y = make_spectra(random_state=0)
-    >>> ax = plot_spectrum(LinCFA(tolerance=7.0).fit(X, y))
-    >>> ax.figure.savefig("spectrum.png")  # doctest: +SKIP
-    """
-    reducer = fitted_reducer(model)
-    field = field_of(reducer)
-    if field is not None:
-        for variable in field.variables:
-            if sum(size > 1 for size in variable.shape) > 1:  # the line would be a zigzag
-                dims = zip(field.cell_dims(variable), variable.shape, strict=True)
-                listed = ", ".join(f"{name} ({size})" for name, size in dims)
-                raise ValueError(
-                    "plot_spectrum draws features in a sequence, but these cells have several "
-                    f"dimensions: {listed}. plot_map draws them."
-                )
-    values = reducer.mean_ if spectrum is None else real_numbers(spectrum, "spectrum")
-    if values.shape != (reducer.n_features_in_,):
-        raise ValueError(
-            f"spectrum must have one value per feature, shape ({reducer.n_features_in_},), got "
-            f"{values.shape}."
-        )
-    ax = axes_or_new(ax, 9, 4)
-    label = "feature mean" if spectrum is None else "feature value"
-    draw_spectrum(make_spectrum(reducer, values), ax, label=label, **kwargs)
-    return ax
-
-
-def draw_spectrum(spectrum: Spectrum, ax: "Axes", *, label: str, **kwargs: Any) -> None:
-    """Draw bands, and a line over them."""
-    from matplotlib.collections import QuadMesh
-    from matplotlib.colors import ListedColormap
-    from matplotlib.patches import Patch
-
-    groups = spectrum.groups
-    numbers, sizes = np.unique(groups[groups >= 0], return_counts=True)
-    single = numbers[sizes == 1]
-    indices, colors = distinct_colors(groups, single, sequence_neighbors(groups))
-    # One image behind the line, as high as the axes, whatever their limits.
-    ends = edges(spectrum.x, 1.0)
-    bands = QuadMesh(
-        np.stack(np.meshgrid(ends, [0, 1]), axis=-1),
-        array=np.ma.masked_less(indices, 0)[None],
-        cmap=ListedColormap(colors or [SINGLE]),
-        alpha=_OPACITY,
-        linewidth=0,
-        rasterized=True,
-        transform=ax.get_xaxis_transform(),
-    )
-    bands.set_clim(-0.5, max(len(colors), 1) - 0.5)
-    ax.add_collection(bands, autolim=False)
-    ax.update_datalim([(ends[0], 0), (ends[-1], 0)], updatey=False)
-    line: dict[str, Any] = {"color": ink(), "linewidth": 1.2}
-    ax.plot(spectrum.x, spectrum.values, **line | kwargs)
-    ax.margins(x=0)
-    constant = int((groups < 0).sum())
-    entries = []
-    if single.size:
-        patch = Patch(facecolor=SINGLE, alpha=_OPACITY)
-        entries.append((patch, counted(single.size, "single {}", "feature")))
-    if constant:
-        patch = Patch(facecolor="none", edgecolor=ink(), linewidth=0.5)
-        entries.append((patch, counted(constant, "constant {}", "feature")))
-    if entries:
-        legend_above(ax, entries)
-    label_axes(ax, spectrum.x_label, label)

@@ -11,7 +11,8 @@ from ._figures import default_style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_RESOLUTION = 144  # dots per inch of what is drawn as an image
+_WIDEST = 1.7  # pixels of the page per point
+_RESOLUTION = 200  # dots per inch of what is drawn as an image
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _BLACK = re.compile(r"#000000\b|\bblack\b")
 _FONT = re.compile(r"(font: [^;']*?px) [^;]*|font-family: [^;]*")
@@ -34,6 +35,8 @@ def svg(figure: "Figure", *, title: str, salt: str) -> str:
                 element.set(name, _on_the_page(element.attrib[name]))
     described = f"{salt}-title"
     box = root.attrib["viewBox"]
+    # Letters are to be about as large as those of the page, not larger.
+    widest = round(_WIDEST * float(box.split()[2]))
     root.attrib.clear()
     root.attrib |= {
         "xmlns": "http://www.w3.org/2000/svg",
@@ -42,7 +45,8 @@ def svg(figure: "Figure", *, title: str, salt: str) -> str:
         "aria-labelledby": described,
         # matplotlib writes no colour for what is filled in black.
         "fill": "currentColor",
-        "style": "width: 100%; height: auto; stroke-linejoin: round; stroke-linecap: butt",
+        "style": f"width: 100%; max-width: {widest}px; height: auto; "
+        "stroke-linejoin: round; stroke-linecap: butt",
     }
     heading = ElementTree.Element("title", {"id": described})
     heading.text = title

@@ -19,7 +19,8 @@ from .._model._summary import LARGEST_WEIGHT
 from .._search._folds import folds_in_words
 from . import _groups, _scores
 from ._inputs import Observations, feature_names, field_of, fitted_reducer, open_test, open_training
-from ._maps import Map, Spectrum, report_maps, report_spectrum
+from ._maps import Map, report_maps
+from ._spectra import Spectrum, report_spectrum
 
 _CONSTANT_SHOWN = 1000
 _TARGETS_LISTED, _LONGEST_TARGET = 20, 40
@@ -111,8 +112,8 @@ def collect_findings(
     opposing: dict[tuple[int, int], _groups.Opposition] = {}
     if linear is not None:
         coef, _ = linear
-        coefficients = _scores.expand_coefficients(reducer, coef)
         effects = _scores.effect_of_groups(reducer, coef, train)
+        coefficients = _scores.describe_coefficients(reducer, effects)
         weights = np.atleast_2d(effects).T
         for k, column in enumerate(weights.T):
             found = _scores.find_oppositions(reducer, column, train, k)

@@ -16,6 +16,7 @@ from .._rule import Rule, pairs_from_correlations, tolerance_value
 from .._statistics import ArrayStatistics
 from ..theory._arrays import FloatArray
 from ._inputs import Observations, feature_names
+from ._names import display_names_of_groups
 
 GROUPS_SHOWN = 10_000
 MEMBERS_SHOWN = 200  # of one group, with their evidence
@@ -364,6 +365,7 @@ class CorrelationMatrix:
     groups: npt.NDArray[np.intp]
     values: FloatArray  # of shape (len(names), len(names))
     n_features: int  # how many features there are, of which these are shown
+    blocks: tuple[str, ...]  # short names of the groups, in that order
 
 
 def correlate_by_group(
@@ -377,12 +379,13 @@ def correlate_by_group(
     # Scaled first: squares of extreme numbers would be 0 or infinite.
     values = np.asarray(samples.X[:, chosen], dtype=np.float64)
     values = (values - reducer.mean_[chosen]) * (reducer.signs_[chosen] / reducer.scale_[chosen])
-    names = feature_names(reducer)
+    names, short = feature_names(reducer), display_names_of_groups(reducer)
     return CorrelationMatrix(
         tuple(with_sign(names[i], reducer.signs_[i]) for i in chosen),
         reducer.labels_[chosen],
         _correlations(values, samples.weights, bool(samples.missing)),
         order.size,
+        tuple(shown(short[k], LONGEST_NAME) for k in dict.fromkeys(reducer.labels_[chosen])),
     )
 
 

@@ -26,7 +26,11 @@ def feature_names(reducer: Any) -> list[str]:
 
 def name_of_target(reducer: Any, number: int) -> str:
     """Return the name of a target and its unit, as far as they are known; of two classes none."""
-    targets = reducer._targets
+    return title_of_target(reducer._targets, number)
+
+
+def title_of_target(targets: Targets, number: int) -> str:
+    """Return the name of one of some targets and its unit, as far as they are known."""
     if targets.size > 1 or targets.names is not None:
         name = targets.labels[number]
     else:

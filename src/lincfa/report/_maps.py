@@ -1,4 +1,4 @@
-"""Findings on where features are: maps of the cells of a field, features in a sequence."""
+"""Findings on where the cells of a field are: maps of groups and of their effects."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,8 @@ from .._data._names import shown
 from .._data._write_field import put
 from ..theory._arrays import FloatArray
 from ._groups import LONGEST_NAME
-from ._inputs import feature_names, field_of, name_of_target
+from ._inputs import field_of, name_of_target
+from ._spectra import is_scale
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,7 +31,6 @@ _MAP_DIMS = 2
 _TURN = 360.0
 _X_NAMES = {"x", "rlon", "projection_x_coordinate", "grid_longitude"}
 LABELS = {"lat": "latitude (°N)", "lon": "longitude (°E)"}
-_SPECTRUM_SIZE = 20, 20_000  # fewest and most features of a spectrum in a report
 
 
 # Where cells are
@@ -148,19 +148,12 @@ def _along(array: "xr.DataArray", name: Hashable) -> tuple[FloatArray, str, str 
     """Return a dimension's coordinate, label, kind and unit; positions if it has no numbers."""
     if name in array.coords:
         coordinate = array.coords[name]
-        if _is_scale(coordinate.values):
+        if is_scale(coordinate.values):
             kind, unit = _kind(array, name), str(coordinate.attrs.get("units", ""))
             label = LABELS[kind] if kind else f"{name} ({unit})" if unit else str(name)
             values = np.asarray(coordinate.values, dtype=np.float64)
             return values, label, kind, unit.lower() if kind is None else "degrees"
     return np.arange(array.sizes[name], dtype=np.float64), str(name), None, ""
-
-
-def _is_scale(values: npt.NDArray[Any]) -> bool:
-    """Whether these are distinct finite numbers."""
-    if values.dtype.kind not in "iuf":
-        return False
-    return bool(np.isfinite(values).all() and np.unique(values).size == values.size)
 
 
 # Maps
@@ -394,60 +387,3 @@ def _texts_along(array: Any, dimension: Hashable) -> list[str]:
     if dimension in array.coords:
         return texts(array.coords[dimension].values)
     return [str(place) for place in range(array.sizes[dimension])]
-
-
-# Spectra
-
-
-@dataclass(frozen=True)
-class Spectrum:
-    """Features in a sequence, such as the wavelengths of a spectrum."""
-
-    x: FloatArray  # coordinate of each feature, ascending or descending
-    x_label: str
-    numbered: bool  # False if x merely counts the features
-    groups: npt.NDArray[np.intp]  # −1 for a constant feature
-    values: FloatArray  # drawn as a line: means of the features, or a spectrum
-
-
-def make_spectrum(reducer: Any, values: FloatArray) -> Spectrum:
-    """Order features by name or by the coordinate of a 1-D field; by position if not monotonic."""
-    field = field_of(reducer)
-    x: FloatArray | None = None
-    label = "feature name"
-    if field is not None:
-        x, label = _field_coordinate(field)
-    else:
-        try:
-            x = np.array([float(name) for name in feature_names(reducer)])
-        except ValueError:
-            x = None
-    positions = np.arange(reducer.n_features_in_, dtype=np.float64)
-    steps = np.zeros(1) if x is None else np.diff(x)
-    if x is None or not np.isfinite(x).all() or not ((steps > 0).all() or (steps < 0).all()):
-        x, label = positions, "feature index"
-    numbered = not any(np.array_equal(x, positions + start) for start in (0, 1))
-    return Spectrum(x, label, numbered, reducer.labels_, values)
-
-
-def report_spectrum(reducer: Any) -> Spectrum | None:
-    """Return the means of the features as a spectrum; None if the features are not numbered."""
-    fewest, most = _SPECTRUM_SIZE
-    if not fewest <= reducer.n_features_in_ <= most:
-        return None
-    spectrum = make_spectrum(reducer, reducer.mean_)
-    return spectrum if spectrum.numbered else None
-
-
-def _field_coordinate(field: Field) -> tuple[FloatArray | None, str]:
-    """Return the coordinate of a field with one variable and one dimension of cells."""
-    variable, *others = field.variables
-    if others or len(variable.shape) != 1:
-        return None, ""
-    (dimension,) = field.cell_dims(variable)
-    for coordinate in field.coordinates:
-        if coordinate.name == dimension and _is_scale(coordinate.values):
-            units = coordinate.attrs.get("units")
-            label = f"{dimension} ({units})" if units else str(dimension)
-            return np.asarray(coordinate.values, dtype=np.float64)[variable.present], label
-    return None, ""

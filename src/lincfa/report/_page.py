@@ -26,7 +26,7 @@ from ._scores import HeldOutScores, name_of_prediction
 _Drawing: TypeAlias = tuple[tuple[float, float], Callable[[Any], None], tuple[int, int]]
 """Size of a figure in inches, what draws on its axes, and how many rows and columns these are."""
 
-_PANELS_ACROSS = 3
+_PANELS_ACROSS = 2
 _SQUARE = ("correlations", "map-", "effects-", "confusion")  # figures whose axes keep their aspect
 
 
@@ -237,46 +237,49 @@ def _drawings(findings: Findings) -> dict[str, _Drawing]:
     """Return how to draw each figure."""
     matrix, pairs, path = findings.matrix, findings.pairs, findings.path
     coefficients, scores = findings.coefficients, findings.scores
-    one = 1, 1
+    one, width = (1, 1), plotting.PAGE_WIDTH
     drawings: dict[str, _Drawing] = {}
     if isinstance(scores, ClassScores):
-        size = plotting.confusion_size(len(scores.confusion.classes))
+        size = plotting.confusion_size(len(scores.confusion.classes), width)
         drawings["confusion"] = size, partial(plotting.draw_confusion, scores.confusion), one
         if scores.roc.curves:
-            drawings["roc"] = (5.4, 5.4), partial(plotting.draw_roc, scores.roc), one
+            drawings["roc"] = (width, 5.2), partial(plotting.draw_roc, scores.roc), one
     elif scores is not None and scores.predictions is not None:
-        panels = len(scores.predictions.targets)
-        columns = min(panels, _PANELS_ACROSS)
-        shape = -(-panels // columns), columns
-        size = (2.8 * columns, 2.7 * shape[0] + 0.3)
+        n_targets = len(scores.predictions.targets)
+        columns = min(n_targets, _PANELS_ACROSS)
+        shape = -(-n_targets // columns), columns
+        size = (width if columns > 1 else 4.2, 2.5 * shape[0] + 0.3 if columns > 1 else 4.2)
         draw: Any = partial(plotting.draw_predictions, scores.predictions)
         drawings["predictions"] = size, draw, shape
     if matrix is not None and matrix.names:
-        drawings["correlations"] = (6.5, 5.4), partial(plotting.draw_correlation, matrix), one
+        drawings["correlations"] = (width, 4.8), partial(plotting.draw_correlation, matrix), one
     if pairs.merged.first or (pairs.near is not None and pairs.near.first):
-        drawings["thresholds"] = (6.5, 5.0), partial(plotting.draw_thresholds, pairs), one
+        drawings["thresholds"] = (width, 4.4), partial(plotting.draw_thresholds, pairs), one
     if path is not None:
-        drawings["path"] = (7.0, 4.0), partial(plotting.draw_path, path), one
+        drawings["path"] = (width, 3.6), partial(plotting.draw_path, path), one
     mapped = [map for map in findings.maps if map.values is not None]
-    # Cells are found on a map, not in column order.
-    if coefficients is not None and coefficients.names and not mapped:
-        # Names below the axis take as much room as the plot.
-        height = 5.6 if len(coefficients.names) <= plotting.NAMES_SHOWN else 3.6
-        for k, panel in enumerate(coefficients.panels):
+    panels = () if coefficients is None else coefficients.panels
+    if not mapped and findings.spectrum is None:  # where effects are seen in their places
+        for k, panel in enumerate(panels):
             draw = partial(plotting.draw_coefficients, panel)
-            drawings[_words.coefficient_picture(k)] = (8.0, height), draw, one
+            size = plotting.coefficients_size(panel, width)
+            drawings[_words.coefficient_picture(k)] = size, draw, one
     for k, map in enumerate(findings.maps):
         if not map.again:
             draw = partial(plotting.draw_groups, map, numbers=_words.GROUPS_NUMBERED)
-            drawings[f"map-{k}"] = plotting.figure_size(map), draw, one
+            drawings[f"map-{k}"] = plotting.figure_size(map, longest=width), draw, one
         if map.values is not None:
             # Those of a target share a scale.
             effects = [plotting.effects_on(each) for each in mapped if each.target == map.target]
             changed = name_of_prediction(map.target, bool(findings.classes))
             scale: dict[str, Any] = {"effects": np.concatenate(effects), "changed": changed}
             draw = partial(plotting.draw_effects, map, **scale)
-            drawings[f"effects-{k}"] = plotting.figure_size(map, bar=True), draw, one
+            size = plotting.figure_size(map, bar=True, longest=width)
+            drawings[f"effects-{k}"] = size, draw, one
     if findings.spectrum is not None:
-        draw = partial(plotting.draw_spectrum, findings.spectrum, label="feature mean")
-        drawings["spectrum"] = (8.0, 3.6), draw, one
+        shape = 1 + len(panels), 1
+        draw = partial(
+            plotting.draw_spectrum, findings.spectrum, label="feature mean", effects=panels
+        )
+        drawings["spectrum"] = (width, 2.8 + 1.6 * len(panels)), draw, shape
     return drawings

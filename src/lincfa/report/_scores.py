@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -16,6 +16,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from .._data._dates import Dates
 from .._data._names import shown
 from .._data._targets import Targets
+from .._model._display import count
 from .._model._logistic import PenalizedLogistic
 from .._model._regression import RidgeRegression
 from .._model._summary import opposite_signs
@@ -26,7 +27,7 @@ from ..theory._arrays import FloatArray
 from ..timeseries import BlockKFold
 from ._classes import ClassScores, TunedLogistic, probabilities, score_classes
 from ._groups import LONGEST_NAME, Opposition
-from ._inputs import Observations, feature_names, fitted_reducer, open_test, open_training
+from ._inputs import Observations, fitted_reducer, open_test, open_training, title_of_target
 from ._intervals import (
     FEWEST_FOR_INTERVALS,
     LEVEL,
@@ -36,6 +37,7 @@ from ._intervals import (
     length_of_blocks,
     resampled_sums,
 )
+from ._names import display_names_of_groups
 
 _LARGEST_PROBLEM = 3e9  # largest n·D·min(n, D) for which least squares take seconds
 
@@ -46,6 +48,7 @@ _PATH_STEPS = 25
 _MOST_GROUPS = 500
 _COEFFICIENTS_SHOWN = 20_000
 _OPPOSITIONS = 200  # explained by another group, those with the largest weights
+EFFECTS_SHOWN = 30  # groups that are drawn, those with the largest
 PANELS = 6  # most targets that are drawn one by one
 _POINTS_SHOWN = 500
 _LONGEST_TARGET = 40
@@ -120,12 +123,11 @@ def fit_regression(model: Any, reducer: Any, train: Observations | None) -> Any:
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Coefficients of the reduced features, expanded to the features in column order."""
+    """Effects of the groups on the prediction, by the numbers of the groups."""
 
-    names: tuple[str, ...]
-    groups: npt.NDArray[np.intp]  # −1 for a constant feature
-    values: FloatArray  # change in the prediction per standard deviation of the feature
-    n_features: int  # how many features there are, of which these are shown
+    names: tuple[str, ...]  # short names of the groups
+    values: FloatArray  # change in the prediction per standard deviation of the group's mean
+    n_groups: int  # how many groups there are, of which these are the first
     targets: tuple[str, ...] = ()  # of several, which have a row of values each
     log_odds: bool = False  # whether that is what changes, of a class
 
@@ -152,17 +154,14 @@ def name_of_prediction(target: str, log_odds: bool) -> str:
     return f"{what} of {target}" if target else what
 
 
-def expand_coefficients(reducer: Any, coef: FloatArray, target: str = "") -> Coefficients:
-    """Expand coefficients of the reduced features to all features.
-
-    They are of the only target, of several, or of that one of several which is named.
-    """
+def describe_coefficients(reducer: Any, effects: FloatArray, target: str = "") -> Coefficients:
+    """Name the groups that have effects on the only target, on several, or on the one named."""
+    names = display_names_of_groups(reducer)[:_COEFFICIENTS_SHOWN]
     return Coefficients(
-        tuple(feature_names(reducer)[:_COEFFICIENTS_SHOWN]),
-        reducer.labels_[:_COEFFICIENTS_SHOWN],
-        effect_of_features(reducer, coef)[..., :_COEFFICIENTS_SHOWN],
-        reducer.n_features_in_,
-        tuple(reducer.target_names_) if coef.ndim > 1 else (target,) if target else (),
+        tuple(shown(name, LONGEST_NAME) for name in names),
+        effects[..., :_COEFFICIENTS_SHOWN],
+        int(reducer.n_groups_),
+        tuple(reducer.target_names_) if effects.ndim > 1 else (target,) if target else (),
         reducer._targets.classes is not None,
     )
 
@@ -244,11 +243,12 @@ class TargetScores:
 class Predictions:
     """Predictions from the reduced features, of some test samples and the first targets."""
 
-    targets: tuple[str, ...]
+    targets: tuple[str, ...]  # with their units; "" for a single one without a name
     measured: FloatArray  # of shape (n, len(targets))
     predicted: FloatArray
     n_samples: int  # how many there are, of which these are shown
     n_targets: int
+    r2: FloatArray  # of all samples, one per target, as in the scores
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ class RegressionScores:
     n_test: int
     how: str  # what was done, in a sentence or two
     targets: tuple[TargetScores, ...] = ()  # each of several, of which the rows above are the mean
-    predictions: Predictions | None = None  # of several targets
+    predictions: Predictions | None = field(default=None, compare=False)  # as arrays cannot
 
     @property
     def worse_than_mean(self) -> bool:
@@ -443,19 +443,28 @@ def _held_out(
         r2, rmse = _score_predictions(y[:, k], [each[:, k] for each in predictions], length)
         by_target.append(TargetScores(target, *_scored(names, sizes, r2, rmse)))
         r2s.append(r2)
+    some = np.unique(np.linspace(0, len(y) - 1, min(len(y), _POINTS_SHOWN)).round().astype(int))
+    first = np.arange(min(targets.size, PANELS))
+    drawn = np.ix_(some, first)
+    pictured = Predictions(
+        tuple(title_of_target(targets, k) for k in first.tolist()),
+        y[drawn],
+        predictions[-1][drawn],
+        len(y),
+        targets.size,
+        np.array([by_target[k].rows[-1].r2.value for k in first]),
+    )
     if targets.size == 1:
         (alone,) = by_target
-        return RegressionScores(alone.rows, alone.r2_difference, n_train, len(y), how)
-    some = np.unique(np.linspace(0, len(y) - 1, min(len(y), _POINTS_SHOWN)).round().astype(int))
-    shown_targets = tuple(targets.labels[:PANELS])
-    drawn = np.ix_(some, np.arange(len(shown_targets)))
+        gain = alone.r2_difference
+        return RegressionScores(alone.rows, gain, n_train, len(y), how, predictions=pictured)
     return RegressionScores(
         *_scored(names, sizes, np.mean(r2s, axis=0), None),
         n_train,
         len(y),
         how,
         tuple(by_target),
-        Predictions(shown_targets, y[drawn], predictions[-1][drawn], len(y), targets.size),
+        pictured,
     )
 
 
@@ -549,6 +558,7 @@ class ScorePath:
     curves: tuple[Curve, ...]
     chosen: tuple[float, float]  # number of groups and score; of a search, means over its folds
     chosen_name: str  # label of that point
+    x_name: str  # what its number of groups is
     score_name: str  # larger is better
     how: str  # what was done, in a sentence or two
 
@@ -582,16 +592,20 @@ def _search_path(model: Any) -> ScorePath:
         rows = rows[np.argsort(results["mean_n_groups"][rows], kind="stable")]
         curves.append(Curve(str(strategy), *(column[rows] for column in columns)))
     best = model.best_index_
+    mean = f"{columns[0][best]:.3g}"
     penalty = ", each with its best penalty" if "penalty" in results else ""
     blocks = folds_in_words(getattr(model, "cv_", None))
     return ScorePath(
         tuple(curves),
         (float(columns[0][best]), float(columns[1][best])),
-        f"chosen ({model.n_groups_} groups on all data)",
+        f"chosen: {mean} group{'s' * (mean != '1')} on average",
+        "number of groups, mean over the folds",
         score_name(model),
         f"Ways of merging{penalty}: means over the cross-validation folds of the training data"
         f"{f' ({blocks})' if blocks else ''}; "
-        "bars: one standard error. The marked combination was chosen.",
+        "bars: one standard error. The marked combination was chosen: it has "
+        f"{count(model.n_groups_, 'group')} when fitted to all training data, and {mean} on "
+        "average over the folds.",
     )
 
 
@@ -646,7 +660,8 @@ def _merge_path(reducer: Any, train: Observations, test: Observations, estimator
     return ScorePath(
         (Curve(reducer.strategy, numbers.astype(float), r2, np.full(len(r2), np.nan)),),
         (float(reducer.n_groups_), float(r2[numbers == reducer.n_groups_][0])),
-        "this model",
+        f"this model: {count(reducer.n_groups_, 'group')}",
+        "number of groups",
         name,
         f"{kind} regressions fitted to {len(train.y)} samples and scored on {len(test.y)} others, "
         "for different cuts of the merge path. The marked model was not chosen by these scores.",

@@ -12,7 +12,13 @@ from ._findings import Findings
 from ._groups import LONGEST_NAME, PairTable
 from ._intervals import Interval
 from ._maps import CONSTANT, LEFT_OUT, Map
-from ._scores import PANELS, HeldOutScores, RegressionScores, name_of_prediction
+from ._scores import (
+    EFFECTS_SHOWN,
+    PANELS,
+    HeldOutScores,
+    RegressionScores,
+    name_of_prediction,
+)
 
 GROUPS_NUMBERED = 9  # on a map, the largest
 _NEAREST_SHOWN = 10
@@ -345,27 +351,27 @@ def captions(findings: Findings) -> dict[str, str]:
             f"{name[0].upper()}{name[1:]} against the number of groups; higher is better. "
             f"{findings.path.how}"
         )
-    shared = "one coefficient"
-    if findings.settings.get("units") == "original":
-        shared += " per original unit"
-    if findings.weighted:
-        shared += " in proportion to their weights"
-    if findings.n_flipped:
-        shared += ", with the opposite sign if flipped"
+    mean = "weighted mean" if findings.weighted else "mean"
+    flipped = ", in which some enter with the sign flipped," if findings.n_flipped else ""
     for k, panel in enumerate(() if coefficients is None else coefficients.panels):
         text = (
-            "Coefficients of the regression on the reduced features, expanded to all features in "
-            f"column order: the change in the {panel.changed} per standard deviation of the "
-            f"feature. Members of a group share {shared}."
+            f"What each group does: how much the {panel.changed} rises (red) or falls (blue) when "
+            f"the {mean} of its features{flipped} rises by one standard deviation and no other "
+            "mean changes."
         )
-        if len(panel.names) < panel.n_features:
-            text += f" The first {len(panel.names)} of {panel.n_features} features are shown."
+        sizes = np.sort(np.abs(panel.values))[::-1]
+        if panel.n_groups > EFFECTS_SHOWN:
+            text += (
+                f" The {EFFECTS_SHOWN} largest of {panel.n_groups} effects; the others are at "
+                f"most {digits(float(sizes[EFFECTS_SHOWN]))}, up or down."
+            )
         result[coefficient_picture(k)] = text
+    left_out = ""
     if len(findings.targets) > PANELS and coefficients is not None:
         more = len(findings.targets) - PANELS
-        result[coefficient_picture(PANELS - 1)] += (
-            f" Those of {more} more {_plural(findings)} are not shown."
-        )
+        noun = noun_of_target(findings) if more == 1 else _plural(findings)
+        left_out = f" Those of {more} more {noun} are not shown."
+        result[coefficient_picture(PANELS - 1)] += left_out
     if isinstance(findings.scores, ClassScores):
         result |= _captions_of_classes(findings.scores)
     elif findings.scores is not None and findings.scores.predictions is not None:
@@ -400,6 +406,15 @@ def captions(findings: Findings) -> dict[str, str]:
             "The line shows the mean of each feature, the bands show the groups; adjacent groups "
             f"have different colours. {elsewhere} Single features are grey."
         )
+        if coefficients is not None:
+            changed = coefficients.panels[0].changed
+            if len(findings.targets) > 1:
+                changed = f"{'score' if findings.classes else 'prediction'} of each "
+                changed += noun_of_target(findings)
+            result["spectrum"] += (
+                f" Below, in the same colours, how much the {changed} changes when the {mean} of a "
+                f"group rises by one standard deviation and no other mean changes.{left_out}"
+            )
     return result
 
 
@@ -434,7 +449,7 @@ def _describe_numbers(map: Map) -> str:
     if several == 0:
         return ""
     which = "the groups" if several <= GROUPS_NUMBERED else f"the {GROUPS_NUMBERED} largest groups"
-    return f" Numbers mark {which}, as in the table."
+    return f" Numbers mark {which}, as in the table, where there is room."
 
 
 def _describe_thinning(findings: Findings, map: Map, last: bool) -> str:
@@ -462,16 +477,15 @@ def alternatives(findings: Findings) -> dict[str, str]:
             f"Correlation matrix of {count(len(findings.matrix.names), 'feature')}, by group."
         )
     if findings.path is not None:
-        number, score = findings.path.chosen
         result["path"] = (
-            f"{findings.path.score_name} against the number of groups; marked: {number:g} groups "
-            f"with {decimals(score)}, {findings.path.chosen_name}."
+            f"{findings.path.score_name} against the {findings.path.x_name}; marked with "
+            f"{decimals(findings.path.chosen[1])}: {findings.path.chosen_name}."
         )
     coefficients = findings.coefficients
     for k, panel in enumerate(() if coefficients is None else coefficients.panels):
         values, of = panel.values, f" for {panel.targets[0]}" if panel.targets else ""
         result[coefficient_picture(k)] = (
-            f"Coefficients of {count(values.size, 'feature')}{of}, from {values.min():.3g} to "
+            f"Effects of {count(values.size, 'group')}{of}, from {values.min():.3g} to "
             f"{values.max():.3g}."
         )
     if isinstance(findings.scores, ClassScores):
@@ -480,8 +494,8 @@ def alternatives(findings: Findings) -> dict[str, str]:
         result["confusion"] = f"Confusion matrix: {right} of {total} samples are right."
         result["roc"] = f"Curves of classes found; areas below: {', '.join(areas)}."
     elif findings.scores is not None and findings.scores.predictions is not None:
-        names = ", ".join(findings.scores.predictions.targets)
-        result["predictions"] = f"Predicted against observed, for {names}."
+        names = ", ".join(filter(None, findings.scores.predictions.targets))
+        result["predictions"] = f"Predicted against observed{f', for {names}' * bool(names)}."
     for k, map in enumerate(findings.maps):
         name = f"Map of {map.title}" if map.title else "Map"
         counts = {
