@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import numpy as np
 
 from lincfa import LinCFA
-from lincfa.datasets import make_correlated
+from lincfa._model._display import decimals
+from lincfa.datasets import make_correlated, make_spectra
 from lincfa.report._findings import collect_findings
 
 NASTY = [
@@ -53,6 +54,37 @@ def field_findings():
     return collect_findings(model.fit(X, y), X=X, y=y)
 
 
+def spectrum_findings():
+    """Findings on spectra of mixtures, with wavelengths as names of the columns."""
+    import pandas as pd
+
+    X, y = make_spectra(n_samples=160, n_features=60, random_state=0)
+    X = pd.DataFrame(X, columns=[f"{900 + 5 * k} nm" for k in range(60)])
+    model = LinCFA(tolerance=7.0, min_correlation=0.9).fit(X[:80], y[:80])
+    return collect_findings(model, X=X[:80], y=y[:80], X_test=X[80:], y_test=y[80:])
+
+
+def class_findings():
+    """Findings on three classes, which differ in two of three signals."""
+    rng = np.random.default_rng(0)
+    signal = rng.normal(size=(240, 3))
+    X = np.repeat(signal, 4, axis=1) + 0.5 * rng.normal(size=(240, 12))
+    y = np.array(["dry", "mild", "wet"])[np.digitize(signal @ [1.0, -1.0, 0.0], [-0.7, 0.7])]
+    model = LinCFA(strategy="agglomerative", n_groups=3).fit(X[:120], y[:120])
+    return collect_findings(model, X=X[:120], y=y[:120], X_test=X[120:], y_test=y[120:])
+
+
+def target_findings():
+    """Findings on three targets, of which one is noise."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    X, y = make_correlated(n_samples=200, n_features=20, random_state=0)
+    Y = pd.DataFrame({"runoff": y, "level": y + rng.normal(size=200), "noise": rng.random(200)})
+    model = LinCFA(strategy="agglomerative").fit(X[:100], Y[:100])
+    return collect_findings(model, X=X[:100], y=Y[:100], X_test=X[100:], y_test=Y[100:])
+
+
 @cache
 def nasty_findings():
     """Findings on columns with the names above, each with a copy that merges and a constant one."""
@@ -70,6 +102,21 @@ def nasty_findings():
     samples = {"X": X[:30], "y": y[:30], "X_test": X[30:], "y_test": y[30:]}
     words = {"title": NASTY[0], "data": {NASTY[0]: NASTY[0]}, "notes": NASTY}
     return collect_findings(model, **samples, **words, recipe=f"fit {NASTY[0]} {NASTY[6]}")
+
+
+def row_of(scores, method):
+    """The scores of a rival on all features."""
+    (row,) = (row for row in scores.rows[:-1] if row.method == method)
+    return row
+
+
+def written(figure, write=decimals):
+    """A figure with its interval as the page writes it; a dash if there is none."""
+    if figure is None:
+        return "–"
+    if np.isnan(figure.low):
+        return write(figure.value)
+    return f"{write(figure.value)} [{write(figure.low)}, {write(figure.high)}]"
 
 
 class Page(HTMLParser):

@@ -11,7 +11,9 @@ from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 
 from lincfa import LinCFA, LinCFACV, explain_pair
 from lincfa._model._regression import precision_of
-from lincfa.baselines import RIDGES
+from lincfa._search._folds import default_folds
+from lincfa.baselines import RIDGES, ridge
+from lincfa.diagnostics._compare import METHODS, TrainingPart
 from lincfa.report import _groups
 from lincfa.report._findings import collect_findings, plain, settings_of
 from lincfa.report._groups import collect_pairs, correlate_by_group
@@ -22,6 +24,7 @@ from lincfa.report._scores import score_path
 from lincfa.structure import grid_connectivity
 from lincfa.timeseries import BlockKFold
 from reference import assert_raises
+from report_pages import row_of
 from series import autoregression
 
 pd = pytest.importorskip("pandas")
@@ -37,7 +40,9 @@ def explain(data, first, second, noise):
 
 def test_groups_hold_every_feature_once(model, halves):
     found = collect_findings(model, **halves)
-    sizes = [group.size for group in found.groups]
+    effects = [abs(group.weight) for group in found.groups]
+    assert effects == sorted(effects, reverse=True)
+    sizes = [group.size for group in collect_findings(model).groups]  # without a regression
     assert sizes == sorted(sizes, reverse=True)
     members = [member.name for group in found.groups for member in group.members]
     assert sorted(members) == sorted(f"x{i}" for i in range(30))
@@ -83,8 +88,8 @@ def test_weights_that_nearly_cancel_are_marked(rng):
     assert [group.cancels for group in found.groups] == [True, True]
     assert found.n_cancelling == 2
     page = render(found)
-    assert "2 of 2 coefficients are larger than 3 standard deviations of the target" in page
-    assert len(re.findall(r"<td>−?\d+\.\d !", page)) == 2
+    assert "2 of 2 effects are too large to interpret, beyond 3 standard deviations" in page
+    assert page.count("effect too large to interpret: others nearly cancel it") == 2
     plain = collect_findings(LinCFA().fit(X, X[:, 0]), X=X, y=X[:, 0])
     assert plain.n_cancelling == 0
     assert "nearly cancel" not in render(plain)
@@ -178,7 +183,7 @@ def test_path_scores_are_those_of_fits_with_so_many_groups(halves, strategy):
         predicted = LinearRegression().fit(X, halves["y"]).predict(X_test)
         assert score == pytest.approx(r2_score(halves["y_test"], predicted))
     assert path.chosen[0] == model.n_groups_
-    assert path.chosen[1] == pytest.approx(found.scores.rows[1].r2.value)
+    assert path.chosen[1] == pytest.approx(found.scores.rows[-1].r2.value)
 
 
 def test_path_of_a_search_is_its_own(fitted):
@@ -207,7 +212,7 @@ def test_findings_are_plain_json(model, halves):
     assert told["title"] == "<b>"
     assert told["data"]["file"] == "a.csv"
     assert told["notes"] == ["one"]
-    assert told["scores"]["rows"][1]["r2"]["value"] == found.scores.rows[1].r2.value
+    assert told["scores"]["rows"][-1]["r2"]["value"] == found.scores.rows[-1].r2.value
     singles = [group for group in told["groups"] if group["size"] == 1]
     assert all(group["mean_correlation"] is None for group in singles)
 
@@ -232,7 +237,7 @@ def test_recipe_is_python_that_repeats_the_report(halves, tmp_path, monkeypatch,
     exec(found.recipe, names)
     np.testing.assert_array_equal(names["model"].labels_, model.labels_)
     assert set(report) == {name for name, value in options.items() if value is not None}
-    assert collect_findings(names["model"], **report).scores == found.scores
+    assert plain(collect_findings(names["model"], **report).scores) == plain(found.scores)
 
 
 def test_constant_features_are_named(halves):
@@ -290,7 +295,8 @@ def test_bad_samples_are_refused(sequential, halves, change, message):
 
 def test_scores_are_those_of_plain_regressions(model, halves):
     scores = collect_findings(model, **halves).scores
-    for row, reduce in zip(scores.rows, (np.asarray, model.transform), strict=True):
+    full, reduced = row_of(scores, "least squares"), scores.rows[-1]
+    for row, reduce in ((full, np.asarray), (reduced, model.transform)):
         X, X_test = reduce(halves["X"]), reduce(halves["X_test"])
         predicted = LinearRegression().fit(X, halves["y"]).predict(X_test)
         assert row.n_features == X.shape[1]
@@ -299,9 +305,100 @@ def test_scores_are_those_of_plain_regressions(model, halves):
         assert row.rmse.value == pytest.approx(rmse, rel=1e-10)
         assert row.r2.low < row.r2.value < row.r2.high
         assert row.rmse.low < row.rmse.value < row.rmse.high
-    full, reduced = scores.rows
-    assert scores.r2_difference.value == pytest.approx(reduced.r2.value - full.r2.value)
+    assert full.difference.value == pytest.approx(reduced.r2.value - full.r2.value)
     assert (scores.n_train, scores.n_test) == (120, 120)
+
+
+def test_rivals_are_tuned_as_in_a_comparison(sequential, halves):
+    """On the same folds of the training samples, by the methods of lincfa.compare."""
+    scores = collect_findings(sequential, **halves).scores
+    assert [row.method for row in scores.rows] == [
+        *("least squares", "ridge regression", "PLS"),
+        "least squares",
+    ]
+    X, X_test = ((halves[n] - sequential.mean_) / sequential.scale_ for n in ("X", "X_test"))
+    part = TrainingPart(120, 30)
+    for method, name in (("ridge regression", "ridge"), ("PLS", "PLS")):
+        fitted = METHODS[name](part)[-1].fit(X, halves["y"])  # of features that are scaled
+        row, predicted = row_of(scores, method), fitted.predict(X_test)
+        assert row.r2.value == pytest.approx(r2_score(halves["y_test"], predicted))
+        gain = scores.rows[-1].r2.value - row.r2.value
+        assert row.difference.value == pytest.approx(gain)
+        assert row.difference.low < row.difference.value < row.difference.high
+    best = max(scores.rows[:-1], key=lambda row: row.r2.value)
+    assert scores.best_rival is best
+    assert "Ridge regression and PLS were tuned by cross-validation" in scores.how
+
+
+def test_rivals_that_would_take_long_are_left_out(monkeypatch, sequential, halves):
+    monkeypatch.setattr("lincfa.report._rivals._DECOMPOSED", 0)
+    monkeypatch.setattr("lincfa.report._rivals._ITERATED", 0)
+    scores = collect_findings(sequential, **halves).scores
+    assert len(scores.rows) == 1
+    assert scores.best_rival is None
+    assert "Ridge regression would take long on 120 samples of 30 features." in scores.how
+    assert "PLS would take long" in scores.how
+    assert "Least squares would take long" in scores.how
+
+
+def test_rivals_with_sample_weights(halves):
+    """A ridge regression with weights, and no PLS, which takes none."""
+    weights = np.linspace(0.5, 2, 120)
+    model = LinCFA().fit(halves["X"], halves["y"], weights)
+    scores = collect_findings(model, **halves, sample_weight=weights).scores
+    scaled = [(halves[name] - model.mean_) / model.scale_ for name in ("X", "X_test")]
+    folds = list(default_folds(120).split(scaled[0]))
+    expected = RidgeCV(RIDGES, cv=folds, scoring="neg_mean_squared_error")
+    expected.fit(scaled[0], halves["y"], sample_weight=weights)
+    r2 = expected.score(scaled[1], halves["y_test"])
+    assert row_of(scores, "ridge regression").r2.value == pytest.approx(r2)
+    assert "PLS takes no sample weights." in scores.how
+
+
+def test_effects_are_checked_on_held_out_samples(model, halves):
+    found = collect_findings(model, **halves)
+    told = model.inference(halves["X_test"], halves["y_test"]).per_standard_deviation()
+    assert found.inference.n_samples == 120
+    for group in found.groups:
+        check, k = group.check, group.number
+        for name in ("estimate", "low", "high", "adjusted_p_value"):
+            assert getattr(check, name) == pytest.approx(getattr(told, name)[k])
+        clear = check.adjusted_p_value < 0.05
+        same = check.estimate * group.weight > 0
+        expected = ("confirmed" if same else "opposite sign") if clear else "unclear"
+        assert check.verdict == expected
+    assert found.inference_note == told.how
+
+
+def test_new_samples_confirm_effects_or_contradict_them(rng):
+    """Effects of 1, −1 and 0, known to 0.05 from 400 samples; then of signs that have turned."""
+    signal = rng.normal(size=(800, 3))
+    X = np.repeat(signal, 3, axis=1) + 0.3 * rng.normal(size=(800, 9))
+    y = signal @ [1.0, -1.0, 0.0] + rng.normal(size=800)
+    model = LinCFA(strategy="agglomerative", n_groups=3).fit(X[:400], y[:400])
+    for sign, verdict in ((1, "confirmed"), (-1, "opposite sign")):
+        given = {"X_test": X[400:], "y_test": sign * y[400:]}
+        found = collect_findings(model, X=X[:400], y=y[:400], **given)
+        told = {group.name: group.check.verdict for group in found.groups}
+        assert list(told.values()) == [verdict, verdict, "unclear"]
+        page = render(found)
+        assert page.count(f">{verdict}</span>") == 2
+        assert page.count(">unclear</span>") == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [(slice(0), "no held-out samples were given"), (slice(13), "13 rows are too few")],
+)
+def test_effects_that_cannot_be_checked(sequential, halves, rows, why):
+    given = {name: halves[name] for name in ("X", "y")}
+    if rows.stop:
+        given |= {name: halves[name][rows] for name in ("X_test", "y_test")}
+    found = collect_findings(sequential, **given)
+    assert found.inference is None
+    assert why in found.inference_note
+    assert all(group.check is None for group in found.groups)
+    assert why in render(found)
 
 
 @pytest.mark.parametrize("ordered", [False, True])
@@ -309,12 +406,21 @@ def test_without_data_of_the_fit_scores_are_cross_validated(sequential, halves, 
     test = {name: halves[name] for name in ("X_test", "y_test")}
     scores = collect_findings(sequential, **test, ordered=ordered).scores
     folds = KFold(5) if ordered else KFold(5, shuffle=True, random_state=0)
-    for row, reduce in zip(scores.rows, (np.asarray, sequential.transform), strict=True):
+    rows = row_of(scores, "least squares"), scores.rows[-1]
+    for row, reduce in zip(rows, (np.asarray, sequential.transform), strict=True):
         X = reduce(halves["X_test"])
         predicted = cross_val_predict(LinearRegression(), X, halves["y_test"], cv=folds)
         assert row.r2.value == pytest.approx(r2_score(halves["y_test"], predicted), abs=1e-9)
     assert "cross-validated" in scores.how
     assert scores.n_train == 96
+    inner = (lambda n: BlockKFold(5, n_repeats=2)) if ordered else default_folds
+    X, y = (halves["X_test"] - sequential.mean_) / sequential.scale_, halves["y_test"]
+    predicted = np.empty(120)
+    for train, test in folds.split(X):
+        fitted = ridge(inner(96)).fit(X[train], y[train])
+        predicted[test] = fitted.predict(X[test])
+    found = row_of(scores, "ridge regression").r2.value
+    assert found == pytest.approx(r2_score(y, predicted), abs=1e-9)
 
 
 def test_samples_of_one_date_are_held_out_together(sequential, halves):
@@ -355,7 +461,7 @@ def test_intervals_of_dependent_errors_are_wider_in_order(sequential, halves, rn
     width = {}
     for ordered in (False, True):
         found = collect_findings(sequential, **given, ordered=ordered).scores
-        interval = found.rows[1].rmse
+        interval = found.rows[-1].rmse
         width[ordered] = interval.high - interval.low
         assert ("consecutive" in found.how) == ordered
     assert width[True] > 1.5 * width[False]
@@ -401,9 +507,9 @@ def test_large_problems_have_a_vanishing_penalty(monkeypatch, sequential, halves
     plain = collect_findings(sequential, **halves).scores
     monkeypatch.setattr("lincfa.report._scores._LARGEST_PROBLEM", 0)
     penalised = collect_findings(sequential, **halves).scores
-    for one, other in zip(plain.rows, penalised.rows, strict=True):
-        assert other.r2.value == pytest.approx(one.r2.value, abs=1e-6)
-        assert other.r2.value != one.r2.value
+    one, other = (each.rows[-1].r2.value for each in (plain, penalised))
+    assert other == pytest.approx(one, abs=1e-6)
+    assert other != one
     assert "negligible ridge penalty" in penalised.how
     assert "negligible ridge penalty" not in plain.how
 
@@ -455,7 +561,9 @@ def test_precision_is_that_of_the_values(rng):
 def test_more_features_than_samples_is_said(halves):
     few = {name: values[:25] for name, values in halves.items()}
     model = LinCFA().fit(few["X"], few["y"])
-    assert "minimum-norm" in collect_findings(model, **few).scores.how
+    scores = collect_findings(model, **few).scores
+    assert "Least squares needs more samples than features." in scores.how
+    assert [row.method for row in scores.rows[:-1]] == ["ridge regression", "PLS"]
 
 
 def test_a_search_scores_its_own_estimator(halves):
@@ -463,8 +571,12 @@ def test_a_search_scores_its_own_estimator(halves):
     model.fit(halves["X"], halves["y"])
     found = collect_findings(model, **halves)
     expected = r2_score(halves["y_test"], model.predict(halves["X_test"]))
-    assert found.scores.rows[1].r2.value == pytest.approx(expected)
-    assert "Ridge" in found.scores.how
+    assert found.scores.rows[-1].r2.value == pytest.approx(expected)
+    assert [row.method for row in found.scores.rows] == [
+        *("Ridge", "ridge regression", "PLS"),
+        "Ridge",
+    ]
+    assert "Ridge(alpha=5.0)" in found.scores.how
     assert found.settings["chosen tolerance"] == model.tolerance_
 
 
@@ -477,7 +589,15 @@ def test_weights_are_repetitions(halves):
         repeated = LinCFA(strategy=strategy).fit(again["X"], again["y"])
         one = collect_findings(weighted, **halves, sample_weight=weights)
         other = collect_findings(repeated, **(halves | again))
-        for part in ("matrix", "coefficients", "pairs", "scores", "path"):
+        # Folds of repeated rows are others, so that rivals are tuned otherwise.
+        for each in (one, other):
+            assert len(each.scores.rows) > 2
+        rows = [
+            (row_of(each.scores, "least squares"), each.scores.rows[-1]) for each in (one, other)
+        ]
+        for a, b in zip(*map(leaves, map(list, rows)), strict=True):
+            assert a == pytest.approx(b, rel=1e-6, abs=1e-9)
+        for part in ("matrix", "coefficients", "pairs", "path"):
             for a, b in zip(leaves(getattr(one, part)), leaves(getattr(other, part)), strict=True):
                 assert a == pytest.approx(b, rel=1e-6, abs=1e-9, nan_ok=True)
         assert [g.weight for g in one.groups] == pytest.approx([g.weight for g in other.groups])
@@ -507,8 +627,9 @@ def test_extreme_units_change_nothing(halves, unit):
         for given in (halves, scaled)
     )
     np.testing.assert_allclose(other.matrix.values, one.matrix.values, atol=1e-9)
-    assert other.scores.rows[1].r2.value == pytest.approx(one.scores.rows[1].r2.value)
-    assert other.scores.rows[1].rmse.low == pytest.approx(one.scores.rows[1].rmse.low * unit**0.9)
+    for a, b in zip(one.scores.rows, other.scores.rows, strict=True):
+        assert b.r2.value == pytest.approx(a.r2.value)
+        assert b.rmse.low == pytest.approx(a.rmse.low * unit**0.9)
 
 
 @pytest.mark.parametrize("units", ["standardized", "original"])
@@ -543,7 +664,8 @@ def test_all_features_have_a_penalty_by_the_blocks_of_the_search(rng, weighted):
     alone = RidgeCV(RIDGES).fit(scaled.iloc[rows], given["y"], sample_weight=weights)
     assert expected.alpha_ != alone.alpha_
     r2 = expected.score(scaled[140:], y[140:])
-    assert found.rows[0].r2.value == pytest.approx(r2, abs=1e-6)
+    assert row_of(found, "ridge regression").r2.value == pytest.approx(r2, abs=1e-6)
+    assert "4 blocks of samples consecutive in time" in found.how
 
 
 def test_few_samples_have_no_intervals(sequential, halves):
@@ -551,7 +673,7 @@ def test_few_samples_have_no_intervals(sequential, halves):
     scores = collect_findings(sequential, **(halves | few)).scores
     assert np.isfinite(scores.rows[0].r2.value)
     assert np.isnan(scores.rows[0].r2.low)
-    assert np.isnan(scores.r2_difference.high)
+    assert np.isnan(scores.rows[0].difference.high)
     assert "too few" in scores.how
 
 

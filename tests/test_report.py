@@ -16,9 +16,9 @@ from lincfa.datasets import make_correlated
 from lincfa.report import _groups
 from lincfa.report._findings import collect_findings
 from lincfa.report._page import render, write_report
-from lincfa.report._words import compare_scores, list_warnings
+from lincfa.report._words import list_tiles, list_warnings, state_answer
 from reference import QUICK
-from report_pages import NASTY, Page, make_findings, nasty_findings
+from report_pages import NASTY, Page, make_findings, nasty_findings, written
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
@@ -57,71 +57,129 @@ def text_of(findings):
     return Page(render(findings)).text
 
 
+def tiles(page):
+    """Value, title and note of the numbers that a page begins with."""
+    return re.findall(
+        r"<li><strong>(.*?)</strong> <span>(.*?)</span> <small>(.*?)</small></li>", page
+    )
+
+
 def test_says_first_what_came_out(findings, page):
-    assert page.text.count(findings.headline) == 2  # also the title of the window
-    assert f"{findings.n_groups} instead of {findings.n_features} features" in page.text
+    assert page.text.count(findings.headline) == 1  # the title of the window
+    assert f"{findings.n_groups} averages of {findings.n_features} features predict" in page.text
     assert "Runoff" in page.text
     assert "Two columns were skipped." in page.text
     assert page.all("time") == [{"datetime": findings.created}]
     assert not page.all("p", **{"class": "cut"})  # nothing is
 
 
+def test_first_numbers_are_those_of_the_json(findings):
+    told = json.loads(findings.to_json())
+    *rivals, own = told["scores"]["rows"]
+    best = max(rivals, key=lambda row: row["r2"]["value"])
+    score, rival, size = tiles(render(findings))
+    ends = f"95 % interval: {decimals(own['r2']['low'])} to {decimals(own['r2']['high'])}."
+    assert score[0] == decimals(own["r2"]["value"])
+    assert score[1] == f"R² on {told['scores']['n_test']} new samples"
+    assert score[2].startswith(ends)
+    assert rival[0] == decimals(best["r2"]["value"])
+    assert rival[1] == f"R² of the best rival, {best['method']}"
+    difference = {name: decimals(best["difference"][name]) for name in ("value", "low", "high")}
+    assert "Difference {value} [{low}, {high}]:".format(**difference) in rival[2]
+    assert size[:2] == (str(told["n_groups"]), f"inputs instead of {told['n_features']}")
+    assert told["rival_is_better"] == (best["difference"]["high"] < 0)
+
+
+def with_gain(findings, low, high, **own):
+    """Findings in which the best rival differs by such an interval, and the model scores so."""
+    *rivals, reduced = findings.scores.rows
+    best = findings.scores.best_rival
+    changed = replace(best, difference=replace(best.difference, low=low, high=high))
+    reduced = replace(reduced, r2=replace(reduced.r2, **own))
+    rows = (*(changed if row is best else row for row in rivals), reduced)
+    return replace(findings, scores=replace(findings.scores, rows=rows))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said", "told"),
+    [
+        (0.01, 0.2, "better than the best rival, PLS", "this model is better."),
+        (-0.2, -0.01, "less well than the best rival, PLS", "the rival is better."),
+        (-0.1, 0.1, "about as well as the best rival, PLS", "not clear."),
+        (float("nan"), float("nan"), "about as well as", "too few samples to tell."),
+    ],
+)
+def test_answer_follows_the_interval(findings, low, high, said, told):
+    text = render(with_gain(findings, low, high))
+    assert said in Page(text).text
+    assert tiles(text)[1][2].endswith(told)
+    warned = "PLS on all 40 features predicts clearly better: R² 0.760 instead of 0.715" in text
+    assert warned == (high < 0)
+
+
+def test_what_predicts_nothing_is_no_success(findings):
+    found = with_gain(findings, 0.01, 0.2, value=-39.0)
+    assert "do not predict new samples: the mean of the past would come closer." in text_of(found)
+    assert "better than" not in state_answer(found)
+    assert "predict worse than the mean of the target: R² is −39.0" in text_of(found)
+
+
+def test_answers_of_other_kinds(findings, bare):
+    alone = replace(findings.scores, rows=findings.scores.rows[-1:])
+    told = state_answer(replace(findings, scores=alone))
+    assert told == "5 averages of 40 features predict new samples; nothing was compared with them."
+    one = state_answer(replace(findings, n_groups=1, target_name="runoff (mm)"))
+    assert one.startswith("1 average of 40 features predicts runoff (mm) in new samples less well")
+    unmerged = state_answer(replace(findings, n_groups=40))
+    assert unmerged.startswith("40 features predict new samples")
+    assert state_answer(bare).endswith("How well these predict new samples is not known yet.")
+    assert [tile.title for tile in list_tiles(bare)] == ["inputs instead of 30"]
+
+
 def test_scores_are_those_of_the_findings(findings, page):
     scores = findings.scores
     table = page.tables[0]
-    for row, cells in zip(scores.rows, table[1:3], strict=True):
-        r2, rmse = row.r2, row.rmse
+    for row, cells in zip(scores.rows[::-1], table[1:-1], strict=True):
         assert cells == [
-            row.features,
+            row.method if row.difference else "this model",
             str(row.n_features),
-            f"{decimals(r2.value)} [{decimals(r2.low)}, {decimals(r2.high)}]",
+            written(row.r2),
             "",
-            f"{digits(rmse.value)} [{digits(rmse.low)}, {digits(rmse.high)}]",
+            written(row.difference),
+            written(row.rmse, digits),
         ]
-    difference = scores.r2_difference
-    assert table[3][2].startswith(f"{decimals(difference.value)} [{decimals(difference.low)},")
     assert scores.how in page.text
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "said"),
-    [
-        (0.01, 0.2, "predict better"),
-        (-0.2, -0.01, "predict worse"),
-        (-0.1, 0.1, "The difference is not clear"),
-    ],
-)
-def test_verdict_follows_the_interval(findings, low, high, said):
-    difference = replace(findings.scores.r2_difference, low=low, high=high)
-    changed = replace(findings, scores=replace(findings.scores, r2_difference=difference))
-    assert said in text_of(changed)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "said"),
-    [
-        (1.0, 9.0, "below 0. The reduced features are less far off."),
-        (-9.0, -1.0, "below 0. All features are less far off."),
-        (-9.0, 9.0, "R² is below 0."),
-        (float("nan"), float("nan"), "R² is below 0."),
-    ],
-)
-def test_what_predicts_nothing_is_no_success(findings, low, high, said):
-    scores = findings.scores
+@pytest.mark.parametrize("shift", [0.0, -0.7, -30.0])
+def test_dots_are_where_the_axis_says(findings, shift):
+    """Positions on the line are those of the scores between the ticks, which have numbers."""
     rows = tuple(
-        replace(row, r2=replace(row.r2, value=value))
-        for row, value in zip(scores.rows, (-260397.0, -39.0), strict=True)
+        replace(
+            row,
+            r2=replace(
+                row.r2,
+                **{
+                    n: getattr(row.r2, n) + (shift if k == 0 else 0)
+                    for n in ("value", "low", "high")
+                },
+            ),
+        )
+        for k, row in enumerate(findings.scores.rows)
     )
-    difference = replace(scores.r2_difference, low=low, high=high)
-    scores = replace(scores, rows=rows, r2_difference=difference)
-    told = compare_scores(scores)
-    assert told.startswith("Both predict worse than the mean of the target: R² is below 0.")
-    assert said in told
-    assert "predict better" not in told
-    alone = compare_scores(replace(scores, rows=rows[1:], r2_difference=None))
-    assert "They predict worse than the mean of the target" in alone
-    good = replace(rows[1], r2=replace(rows[1].r2, value=0.1))
-    assert "the mean of the target" not in compare_scores(replace(scores, rows=(rows[0], good)))
+    scores = replace(findings.scores, rows=rows)
+    text = render(replace(findings, scores=scores)).split('class="scores"')[1].split("</table>")[0]
+    ticks = [
+        (float(at), float(number.replace("−", "-")))
+        for at, number in re.findall(r'<text x="([\d.]+)%"[^>]*>([^<]+)</text>', text)
+    ]
+    at, numbers = np.array(ticks).T
+    assert 3 <= len(ticks) <= 7
+    found = re.findall(r'<circle cx="([\d.]+)%"', text)[::-1]
+    drawn = [row.r2.value for row in rows if row.r2.value >= numbers[0]]
+    np.testing.assert_allclose(np.interp(np.array(found, float), at, numbers), drawn, atol=2e-3)
+    assert len(drawn) == len(rows) - (shift == -30)  # far below the others: an arrow
+    assert text.count("<path") == (shift == -30)
 
 
 def test_just_below_zero_is_about_zero(findings):
@@ -136,36 +194,39 @@ def test_groups_and_their_members_are_those_of_the_findings(findings, page):
     rows = page.tables[1][1:]
     assert len(rows) == findings.n_groups
     for group, cells in zip(findings.groups, rows, strict=True):
-        assert cells[0].startswith(group.name)
-        assert cells[1] == str(group.size)
+        assert cells[0].startswith(group.title)
+        check = group.check
+        figures = [digits(each) for each in (check.estimate, check.low, check.high)]
+        assert cells[1:] == [
+            digits(group.weight),
+            "{} [{}, {}] {}".format(*figures, check.verdict),
+            str(group.size),
+            decimals(group.mean_correlation) if group.size > 1 else "–",
+            decimals(group.target_correlation),
+        ]
+        assert f"adjusted p-value {digits(check.adjusted_p_value)}." in cells[0]
         if group.size > 1:
-            mark = " ?" * (group.mean_correlation < 0.3)
-            assert cells[2] == decimals(group.mean_correlation) + mark
-            mark = " ?" * (group.min_correlation < -0.3)
-            assert cells[3].removeprefix("≤ ") == decimals(group.min_correlation) + mark
-            assert cells[3].startswith("≤") != group.min_is_exact
-        else:
-            assert cells[2:4] == ["–", "–"]
-            assert group.members[0].words in cells[0]
-        assert cells[4] == decimals(group.target_correlation)
-        assert cells[5] == digits(group.weight) + " ±" * (group.opposes is not None)
+            smallest = f"Smallest correlation of two members: {decimals(group.min_correlation)}."
+            assert smallest in cells[0]
     groups = tuple(replace(group, min_is_exact=False) for group in findings.groups)
-    rows = Page(render(replace(findings, groups=groups))).tables[1][1:]
-    assert [cells[3].startswith("≤") for cells in rows] == [group.size > 1 for group in groups]
+    bounds = Page(render(replace(findings, groups=groups))).text.count("two members: ≤ ")
+    assert bounds == sum(group.size > 1 for group in groups)
     tables = page.tables[2:]
-    several = [group for group in findings.groups if group.size > 1]
-    for group, table in zip(several, tables, strict=False):
+    for group, table in zip(findings.groups, tables, strict=False):
         expected = [[m.name, decimals(m.target_correlation), m.words] for m in group.members]
         assert table[1:] == expected
 
 
 def test_numbers_to_sort_by(findings):
     text = re.search(r'<script id="sort-keys"[^>]*>(.*?)</script>', render(findings), re.DOTALL)[1]
-    size, mean, least, target, weight = json.loads(text)
+    weight, check, size, mean, target = json.loads(text)
     assert size == [group.size for group in findings.groups]
-    np.testing.assert_allclose(weight, [group.weight for group in findings.groups], rtol=1e-6)
+    sizes = [abs(group.weight) for group in findings.groups]
+    np.testing.assert_allclose(weight, sizes, rtol=1e-6)
+    estimates = [abs(group.check.estimate) for group in findings.groups]
+    np.testing.assert_allclose(check, estimates, rtol=1e-6)
     single = [group.size == 1 for group in findings.groups]
-    assert [value is None for value in mean] == single == [value is None for value in least]
+    assert [value is None for value in mean] == single
     assert None not in target
 
 
@@ -175,7 +236,7 @@ def test_cuts_are_said(monkeypatch):
     found = make_findings()
     text = text_of(found)
     others = sum(len(group.others) for group in found.groups)
-    assert f"the 3 largest of {found.n_groups} groups" in text
+    assert f"the first 3 of {found.n_groups} groups" in text
     assert f"{others} features of large groups are listed by name only" in text
     assert f"{len(found.groups[0].others)} more, by name only: {found.groups[0].others[0]}" in text
     assert "not listed" not in text
@@ -191,7 +252,7 @@ def test_texts_have_a_limit(monkeypatch):
     assert unnamed
     assert len(found.groups) < found.n_groups
     assert f"{unnamed} features of large groups are not listed" in text
-    assert f"… and {found.groups[0].n_unnamed} more, not listed" in text
+    assert f"… and {max(group.n_unnamed for group in found.groups)} more, not listed" in text
     for group in found.groups:
         assert group.size == len(group.members) + len(group.others) + group.n_unnamed
 
@@ -214,7 +275,7 @@ def test_constant_features_are_listed():
     found = nasty_findings()
     assert found.n_constant == len(NASTY)
     text = text_of(found)
-    assert "These belong to no group: <script>alert(1)</script> still , " in text
+    assert "belong to no group: <script>alert(1)</script> still , " in text
     cut = replace(found, constant=found.constant[:2])
     assert f"… and {len(NASTY) - 2} more" in text_of(cut)
 
@@ -230,7 +291,7 @@ def test_pairs_that_stay_apart(findings, page):
 
 
 def test_figures_have_captions_and_words(findings, page):
-    names = ["predictions", "correlations", "thresholds", "path", "coefficients"]
+    names = ["predictions", "path", "coefficients", "correlations", "thresholds"]
     assert [a["id"] for a in page.all("figure")] == [f"picture-{name}" for name in names]
     assert len(page.all("figcaption")) == 5
     assert findings.path.how in page.text
@@ -244,12 +305,12 @@ def test_figures_have_captions_and_words(findings, page):
 
 def test_what_there_are_no_data_for_is_left_out(bare, drawn):
     page = Page(render(bare))
-    assert "model.report(path, X_test=…, y_test=…)" in page.text
+    assert "model.report(path, X=…, y=…, X_test=…, y_test=…)" in page.text
     assert "--test" in page.text
     assert [a["id"] for a in page.all("figure")] == ["picture-thresholds"]
     assert "Only merged pairs are shown" in page.text
     assert "why they did not merge" not in page.text
-    assert page.tables[0][0][-1] == "r with target"  # and no coefficient
+    assert page.tables[0][0] == ["group", "features", "likeness", "r with target"]  # and no effect
 
 
 def test_settings_and_recipe(findings, page):
@@ -286,6 +347,8 @@ def test_halves_of_characters_are_written(tmp_path, findings):
 def test_asks_for_nothing_from_outside(page, findings, drawn):
     text = render(findings)
     assert "default-src 'none'" in text
+    assert "unsafe" not in text.split("</head>")[0]
+    assert not [a for _, a in Page(text).tags if "style" in a]  # which the policy forbids
     for tag, attributes in page.tags:
         for name in ("src", "href", "xlink:href", "action", "srcset", "data"):
             assert re.match(r"#|data:image/png;base64,|$", attributes.get(name, "")), tag

@@ -31,8 +31,8 @@ from lincfa.report._page import draw_figures, render
 from lincfa.report._spectra import Spectrum, name_bands
 from lincfa.report._thumbnails import draw_thumbnails
 
-ALWAYS = ["predictions", "correlations", "thresholds", "coefficients"]
-WITH_PATH = ["predictions", "correlations", "thresholds", "path", "coefficients"]
+ALWAYS = ["predictions", "coefficients", "correlations", "thresholds"]
+WITH_PATH = ["predictions", "path", "coefficients", "correlations", "thresholds"]
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def pictures(tmp_path):
         ({"strategy": "centroid"}, ALWAYS),
         ({"strategy": "agglomerative", "n_groups": 1}, WITH_PATH),
         ({"strategy": "agglomerative", "n_groups": 30}, WITH_PATH),
-        ({"strategy": "joint"}, ["predictions", "correlations", "path", "coefficients"]),
+        ({"strategy": "joint"}, ["predictions", "path", "coefficients", "correlations"]),
     ],
 )
 def test_settings(pictures, halves, parameters, expected):
@@ -84,7 +84,7 @@ def test_data(pictures, halves, kind):
 def test_a_search(pictures, halves):
     model = LinCFACV(estimator=Ridge(), cv=3, strategies=["centroid"]).fit(halves["X"], halves["y"])
     assert pictures(model, **halves) == WITH_PATH
-    assert pictures(model) == ["thresholds", "path", "coefficients"]
+    assert pictures(model) == ["path", "coefficients", "thresholds"]
 
 
 def test_a_loaded_model(pictures, halves, tmp_path):
@@ -153,33 +153,32 @@ def test_a_field_has_maps_of_groups_and_of_effects():
     expected = np.append(weights, np.nan)[model.label_map().fillna(-1).astype(int)]
     np.testing.assert_allclose(map.values[::-1], expected, rtol=1e-4)  # it has five digits
     page = Page(render(findings))
-    assert figures(page) == ["map-0", "correlations", "thresholds", "effects-0"]
-    assert "Coefficients of the features" not in page.text  # which the map shows
+    assert figures(page) == ["effects-0", "map-0", "correlations", "thresholds"]
+    assert "Effects by name" not in page.text  # which the map shows
     assert "t2m: Each colour is a group of cells;" in page.text
     assert "Map of t2m: 2 groups of several cells, 1 constant cell, 1 cell left out." in page.text
     assert f"effects of 2 groups, from {map.values[map.groups >= 0].min():.3g} to" in page.text
-    assert "is shown" not in page.text[page.text.index("Groups on the map") :][:500]
+    assert "is shown" not in page.text[page.text.index("Where it looks") :][:500]
     assert len(page.all("figcaption")) == len(figures(page))
     page = Page(render(collect_findings(model, X=X, y=y)))
     numbers = [int(cells[0].split()[0]) for cells in page.tables[0][1:]]
     assert sorted(numbers) == list(range(model.n_groups_))
-    sizes = [int(cells[3]) for cells in page.tables[0][1:]]
+    sizes = [int(cells[2]) for cells in page.tables[0][1:] if len(cells) == 6]
     assert sizes == [model.groups_[number].size for number in numbers]
     places = model.summary().places
-    centres = [places.centres[number] for number in numbers]
-    assert [cells[1] for cells in page.tables[0][1:]] == centres
+    for number in numbers:
+        assert f"Centre: {places.centres[number]}." in page.text
     written = [square_kilometres(places.area_km2[number]) for number in numbers]
-    assert [cells[2] for cells in page.tables[0][1:]] == written
+    assert [cells[3] for cells in page.tables[0][1:]] == written
     place = findings.to_dict()["groups"][0]["place"]
     assert (place["south"], place["north"]) == (40, 50)
     assert "Numbers mark the groups, as in the table" in page.text
     picture = render(collect_findings(model))
     page = Page(picture)  # without coefficients there are no weights
     assert figures(page) == ["map-0", "thresholds"]
-    assert "Coefficients on the map" not in page.text
     picture = picture[picture.index('id="picture-map-0"') :]
     picture = picture[: picture.index("</figure>")]
-    numbers = re.findall(r"fill: #1b2127[^>]*>(\d+)</text>", picture)
+    numbers = re.findall(r'fill="#1b2127"[^>]*>(\d+)</text>', picture)
     assert numbers == ["1", "0"]  # the largest first
 
 
@@ -189,7 +188,7 @@ def test_nine_groups_of_a_map_have_numbers():
     X, y = scene()
     text = render(replace(collect_findings(fit_field(X, y)), maps=(map,)))
     assert "Numbers mark the 9 largest groups, as in the table" in text
-    assert len(re.findall(r"fill: #1b2127[^>]*>\d+</text>", text)) == 9
+    assert len(re.findall(r'fill="#1b2127"[^>]*>\d+</text>', text)) == 9
 
 
 def test_a_table_has_no_maps():
@@ -289,7 +288,7 @@ def test_cells_in_a_row_have_a_spectrum():
         np.testing.assert_array_equal(row.groups, model.labels_)
         page = Page(render(findings))
         assert figures(page)[0] == "spectrum"
-        assert "Groups along the spectrum" in page.text
+        assert "Which bands it uses" in page.text
         assert "Means of 50 features from 400 to 498, with bands for" in page.text
 
 

@@ -21,13 +21,14 @@ from lincfa import LinCFA, LinCFAClassifierCV, LinCFACV
 from lincfa._model._display import decimals, digits
 from lincfa._model._logistic import PenalizedLogistic
 from lincfa._search._folds import stratified_folds
+from lincfa.baselines import pls_discriminant
 from lincfa.report import _groups
 from lincfa.report._classes import TunedLogistic, trace_roc
 from lincfa.report._findings import collect_findings
 from lincfa.report._page import render
-from lincfa.report._words import compare_scores, list_warnings
+from lincfa.report._words import list_warnings
 from lincfa.timeseries import BlockKFold
-from report_pages import Page
+from report_pages import Page, written
 from series import autoregression
 
 pytest.importorskip("jinja2")
@@ -104,7 +105,8 @@ def of_answers(answers):
 def test_scores_of_each_target(of_three, three):
     model, found = of_three
     scores = found.scores
-    for row, reduce in zip((0, 1), (np.asarray, model.transform), strict=True):
+    assert [row.method for row in scores.rows[:-1]] == ["least squares", "ridge regression", "PLS"]
+    for row, reduce in zip((0, -1), (np.asarray, model.transform), strict=True):
         fitted = LinearRegression().fit(reduce(three["X"]), three["y"])
         predicted = fitted.predict(reduce(three["X_test"]))
         mean = r2_score(three["y_test"], predicted)
@@ -117,8 +119,10 @@ def test_scores_of_each_target(of_three, three):
             rmse = root_mean_squared_error(y, predicted[:, k])
             assert each.rows[row].rmse.value == pytest.approx(rmse)
     for part in (scores, *scores.targets):
-        full, reduced = (row.r2.value for row in part.rows)
-        assert part.r2_difference.value == pytest.approx(reduced - full)
+        *rivals, reduced = part.rows
+        for rival in rivals:
+            gain = reduced.r2.value - rival.r2.value
+            assert rival.difference.value == pytest.approx(gain)
     drawn = scores.predictions
     np.testing.assert_array_equal(drawn.measured, three["y_test"])
     np.testing.assert_allclose(drawn.predicted, predicted)
@@ -127,8 +131,8 @@ def test_scores_of_each_target(of_three, three):
 def test_the_mean_of_the_targets_varies_less(of_three):
     """The same samples are drawn for each target, so that their mean has an interval."""
     _, found = of_three
-    mean = found.scores.rows[1].r2
-    ends = [(each.rows[1].r2.low, each.rows[1].r2.high) for each in found.scores.targets]
+    mean = found.scores.rows[-1].r2
+    ends = [(each.rows[-1].r2.low, each.rows[-1].r2.high) for each in found.scores.targets]
     low, high = np.mean(ends, axis=0)
     assert low < mean.low < mean.value < mean.high < high
 
@@ -139,7 +143,7 @@ def test_a_search_for_several_targets(three, tmp_path):
     told = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert told["settings"]["chosen penalty"] == model.penalty_
     expected = r2_score(three["y_test"], model.predict(three["X_test"]))
-    assert told["scores"]["rows"][1]["r2"]["value"] == pytest.approx(expected)
+    assert told["scores"]["rows"][-1]["r2"]["value"] == pytest.approx(expected)
     assert told["targets"] == NAMES
     assert np.shape(told["coefficients"]["values"]) == (3, model.n_groups_)
     effects = {e["target"]: e["weight"] for e in told["groups"][0]["targets"]}
@@ -185,25 +189,41 @@ def test_page_of_several_targets(of_three):
     _, found = of_three
     page = Page(render(found))
     means, targets, groups, members, effects = page.tables[:5]
-    assert means[0][2] == "mean R² [95 %]"
-    assert means[1][2].startswith(decimals(found.scores.rows[0].r2.value))
+    assert means[0][2] == "mean R²"
+    rows = found.scores.rows[::-1]
+    assert [row[0] for row in means[1:-1]] == ["this model", *(row.method for row in rows[1:])]
+    for each, row in zip(rows, means[1:-1], strict=True):
+        assert row[2] == written(each.r2)
+        assert row[4] == written(each.difference)
     assert [row[0] for row in targets[1:]] == NAMES
+    best = found.scores.rows.index(found.scores.best_rival)
     for each, row in zip(found.scores.targets, targets[1:], strict=True):
-        assert row[1].startswith(decimals(each.rows[0].r2.value))
-        assert row[-1].startswith(digits(each.rows[1].rmse.value))
-    assert groups[0][-2].startswith("largest r with a target")
-    assert groups[1][4] == f"{decimals(found.groups[0].target_correlation)} " + (
-        f"({found.groups[0].target})"
-    )
+        figures = each.rows[-1].r2, each.rows[best].r2, each.rows[best].difference
+        assert row[1:4] == [written(figure) for figure in figures]
+        assert row[-1] == written(each.rows[-1].rmse, digits)
+    first = found.groups[0]
+    assert groups[0][-1] == "largest r with a target"
+    assert groups[1][1] == f"{digits(first.weight)} ({first.weight_target})"
+    assert groups[1][-1] == f"{decimals(first.target_correlation)} ({first.target})"
     assert members[0][1] == "largest r with a target"
-    assert [row[0] for row in effects[1:]] == [e.target for e in found.groups[0].targets]
-    assert page.text.count(found.headline) == 2
+    assert [row[0] for row in effects[1:]] == [e.target for e in first.targets]
+    for effect, row in zip(first.targets, effects[1:], strict=True):
+        check = effect.check
+        figures = [digits(each) for each in (check.estimate, check.low, check.high)]
+        told = "{} [{}, {}]".format(*figures)
+        assert row[1:] == [
+            decimals(effect.target_correlation),
+            digits(effect.weight),
+            f"{told} {check.verdict}",
+            digits(check.adjusted_p_value),
+        ]
+    assert f"{found.n_groups} averages of 16 features predict 3 targets in new samples" in page.text
     assert "predict 1 of 3 targets worse than its mean" in page.text
     assert "in a linear regression of the targets" in page.text
     assert "targets rain, temp, flow" in page.text
     pictures = [a["id"].removeprefix("picture-") for a in page.all("figure")]
     coefficients = ["coefficients", "coefficients-1", "coefficients-2"]
-    expected = ["predictions", "correlations", "thresholds", "path", *coefficients]
+    expected = ["predictions", "path", *coefficients, "correlations", "thresholds"]
     assert pictures == expected
     assert len(page.all("svg", role="img")) == len(expected)
 
@@ -224,16 +244,15 @@ def test_many_targets_are_counted(factors, monkeypatch):
 def test_path_scores_the_mean(of_three):
     _, found = of_three
     assert found.path.score_name == "mean R² of the targets"
-    assert found.path.chosen[1] == pytest.approx(found.scores.rows[1].r2.value)
+    assert found.path.chosen[1] == pytest.approx(found.scores.rows[-1].r2.value)
 
 
 def test_useless_means_are_no_success(of_three):
     _, found = of_three
-    (warning,) = list_warnings(found.scores, 0, 0, searched=False)
+    warning = list_warnings(found.scores, 0, 0, searched=False)[0]
     assert warning.startswith("The reduced features predict 1 of 3 targets worse than its mean")
-    assert f"R² is {decimals(found.scores.targets[2].rows[1].r2.value)} for flow" in warning
+    assert f"R² is {decimals(found.scores.targets[2].rows[-1].r2.value)} for flow" in warning
     assert found.worse_than_mean
-    assert "by the mean R² of the targets" in compare_scores(found.scores)
 
 
 @pytest.mark.parametrize("kind", ["array", "frame", "dataset", "list"])
@@ -250,7 +269,7 @@ def test_targets_come_in_any_container(of_three, three, kind):
     again = collect_findings(model, **given).scores.targets
     for each, before in zip(again, found.scores.targets, strict=True):
         assert each.target == before.target
-        assert each.rows[1].r2.value == pytest.approx(before.rows[1].r2.value)
+        assert each.rows[-1].r2.value == pytest.approx(before.rows[-1].r2.value)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +300,7 @@ def test_maps_of_several_targets(rng):
     assert [(map.target, map.again) for map in found.maps] == [("y0", False), ("y1", True)]
     page = Page(render(found))
     pictures = [a["id"].removeprefix("picture-") for a in page.all("figure")]
-    assert [name for name in pictures if name[-1].isdigit()] == ["map-0", "effects-0", "effects-1"]
+    assert [name for name in pictures if name[-1].isdigit()] == ["effects-0", "effects-1", "map-0"]
     assert "how much the prediction of y1 rises" in page.text
     with pytest.raises(ValueError, match=r"choose one with target=.*'y0', 'y1'"):
         plotting.plot_effect_map(model)
@@ -295,7 +314,7 @@ def test_maps_of_several_targets(rng):
 def test_scores_of_classes(of_colors, colors):
     model, found = of_colors
     scores, y = found.scores, colors["y_test"]
-    guess, full, reduced = scores.rows
+    guess, full, plsda, reduced = scores.rows
     p = model.predict_proba(colors["X_test"])
     assert reduced.accuracy.value == pytest.approx(model.score(colors["X_test"], y))
     assert reduced.log_loss.value == pytest.approx(log_loss(y, p, labels=model.classes_))
@@ -308,16 +327,22 @@ def test_scores_of_classes(of_colors, colors):
     X, X_test = (
         (colors[name] - colors["X"].mean()) / colors["X"].std() for name in ("X", "X_test")
     )
-    tuned = TunedLogistic().fit(X.to_numpy(), colors["y"])
+    tuned = TunedLogistic(cv=model.cv_).fit(X.to_numpy(), colors["y"])
     expected = log_loss(y, tuned.predict_proba(X_test.to_numpy()), labels=model.classes_)
     assert full.log_loss.value == pytest.approx(expected, rel=1e-6)
     right = accuracy_score(y, tuned.predict(X_test.to_numpy()))
     assert full.accuracy.value == pytest.approx(right)
-    for name in ("accuracy", "log_loss"):
-        each, other = (getattr(row, name) for row in (full, reduced))
-        difference = getattr(scores, f"{name}_difference")
-        assert difference.value == pytest.approx(other.value - each.value)
-        assert other.low < other.value < other.high
+    codes = np.searchsorted(model.classes_, colors["y"])
+    fitted = pls_discriminant(120, 16, cv=model.cv_).fit(X.to_numpy(), codes)
+    predicted = model.classes_[fitted.predict(X_test.to_numpy())]
+    assert plsda.accuracy.value == pytest.approx(accuracy_score(y, predicted))
+    assert plsda.log_loss is None
+    for row in (guess, full, plsda):
+        gain = reduced.accuracy.value - row.accuracy.value
+        assert row.difference.value == pytest.approx(gain)
+    assert scores.best_rival in (full, plsda)
+    for figure in (reduced.accuracy, reduced.log_loss):
+        assert figure.low < figure.value < figure.high
     predicted = model.predict(colors["X_test"])
     np.testing.assert_array_equal(scores.confusion.counts, confusion_matrix(y, predicted))
     assert scores.confusion.classes == tuple(model.classes_)
@@ -362,33 +387,34 @@ def test_two_classes_are_one_target(of_answers, answers):
     assert (found.targets, found.classes) == (("yes",), ("no", "yes"))
     text = Page(render(found)).text
     assert "r with class yes" in text
-    assert "change in the log odds of the class yes per standard deviation" in text
+    assert "how much the log odds of the class yes change when" in text
 
 
 def test_page_of_classes(of_colors):
     _, found = of_colors
     page = Page(render(found))
     scores, confusion, groups = page.tables[:3]
-    assert [row[0] for row in scores[1:]] == [
+    rows = found.scores.rows[::-1]
+    assert [row[0] for row in scores[1:-1]] == [
+        "this model",
+        *("PLS-DA", "logistic regression"),
         f"most frequent class ({found.scores.most_frequent})",
-        "all features",
-        "reduced features",
-        "difference",
     ]
-    assert scores[3][2].startswith(decimals(found.scores.rows[2].accuracy.value))
-    assert scores[3][-1].startswith(digits(found.scores.rows[2].log_loss.value))
-    assert scores[4][-1].startswith(digits(found.scores.log_loss_difference.value))
+    for each, row in zip(rows, scores[1:-1], strict=True):
+        assert row[2] == written(each.accuracy)
+        assert row[4] == written(each.difference)
+        assert row[-1] == written(each.log_loss, digits)
     assert [row[0] for row in confusion[1:]] == list(found.classes)
     assert [list(map(int, row[1:])) for row in confusion[1:]] == (
         found.scores.confusion.counts.tolist()
     )
-    assert groups[0][-2].startswith("largest r with a class")
+    assert groups[0][-1] == "largest r with a class"
     assert "RMSE" not in page.text
-    assert "change in the score of a class" in page.text
+    assert "how much the score of a class changes when" in page.text
     assert "of the classes' indicators by" in page.text
     pictures = [a["id"].removeprefix("picture-") for a in page.all("figure")]
     assert pictures[:2] == ["confusion", "roc"]
-    assert pictures[-5:] == ["coefficients", *(f"coefficients-{k}" for k in range(1, 5))]
+    assert set(pictures) > {"coefficients", *(f"coefficients-{k}" for k in range(1, 5))}
 
 
 def test_groups_alone_are_scored_with_a_tuned_regression(colors):
@@ -397,10 +423,10 @@ def test_groups_alone_are_scored_with_a_tuned_regression(colors):
     tuned = TunedLogistic().fit(model.transform(colors["X"]), colors["y"])
     p = tuned.predict_proba(model.transform(colors["X_test"]))
     expected = log_loss(colors["y_test"], p, labels=model.classes_)
-    assert found.scores.rows[2].log_loss.value == pytest.approx(expected)
+    assert found.scores.rows[-1].log_loss.value == pytest.approx(expected)
     assert found.path.score_name == "accuracy"
-    assert found.path.chosen[1] == pytest.approx(found.scores.rows[2].accuracy.value)
-    assert "Logistic regressions" in found.scores.how
+    assert found.path.chosen[1] == pytest.approx(found.scores.rows[-1].accuracy.value)
+    assert "This model: logistic regression on the reduced features" in found.scores.how
     assert found.pairs.near.f.size
 
 
@@ -409,7 +435,7 @@ def test_without_data_of_the_fit_classes_are_cross_validated(of_answers, answers
     test = {name: answers[name] for name in ("X_test", "y_test")}
     found = collect_findings(of_answers[0], **test, ordered=ordered)
     assert "cross-validated in 5 folds" in found.scores.how
-    assert found.scores.rows[2].log_loss.value < found.scores.rows[0].log_loss.value
+    assert found.scores.rows[-1].log_loss.value < found.scores.rows[0].log_loss.value
     assert found.scores.confusion.counts.sum() == len(answers["y_test"])
 
 
@@ -421,11 +447,11 @@ def test_what_is_no_better_than_a_guess_is_said_first(factors):
         found = collect_findings(model, **given)
         assert found.no_better_than_most_frequent
         assert found.worse_than_mean is None
-        (warning,) = list_warnings(found.scores, 0, 0, found.searched)
+        warning = list_warnings(found.scores, 0, 0, found.searched)[0]
         assert "no better than the most frequent class" in warning
         assert ("Try LinCFAClassifierCV" in warning) != found.searched
         text = Page(render(found)).text
-        assert text.index("no better than the most") < text.index("Scores on held-out")
+        assert text.index("no better than a guess of the most") < text.index("How well it predicts")
         assert json.loads(found.to_json())["no_better_than_most_frequent"] is True
 
 
@@ -478,7 +504,7 @@ def test_a_loaded_classifier(of_answers, answers, tmp_path):
     model, found = of_answers
     model.save(tmp_path / "model.json")
     again = collect_findings(lincfa.load(tmp_path / "model.json"), **answers)
-    before, after = (each.scores.rows[2].log_loss.value for each in (found, again))
+    before, after = (each.scores.rows[-1].log_loss.value for each in (found, again))
     assert after == pytest.approx(before)
 
 
@@ -486,8 +512,8 @@ def test_a_loaded_classifier(of_answers, answers, tmp_path):
 
 
 def drawn(ax):
-    """Heights of all marks."""
-    return [bar.get_width() for bar in ax.patches]
+    """Lengths of all bars."""
+    return np.array([bar.get_width() for bar in ax.patches])
 
 
 def test_coefficients_need_a_target(of_colors, three):

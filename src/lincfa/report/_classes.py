@@ -65,13 +65,26 @@ def probabilities(fitted: Any, X: npt.NDArray[Any], classes: npt.NDArray[Any]) -
 
 
 @dataclass(frozen=True)
-class ClassifierScore:
-    """Scores of a logistic regression on all or on the reduced features, or of none."""
+class Predicted:
+    """What a method predicts from which features."""
 
+    method: str
+    features: str
+    n_features: int
+    values: FloatArray  # a column for each target, or the probability of each class
+    probabilities: bool = True  # False if these are 0 and 1, of a method that has none
+
+
+@dataclass(frozen=True)
+class ClassifierScore:
+    """Scores of a classifier on all or on the reduced features, or on none."""
+
+    method: str
     features: str
     n_features: int
     accuracy: Interval
-    log_loss: Interval
+    log_loss: Interval | None  # None for a method without probabilities
+    difference: Interval | None  # accuracy of the reduced features minus this; None for these
 
 
 @dataclass(frozen=True)
@@ -104,15 +117,18 @@ class Roc:
 class ClassScores:
     """Predictions of classes from all features and from the reduced ones, of unseen samples."""
 
-    rows: tuple[ClassifierScore, ...]  # none, all features where they are available, the reduced
-    accuracy_difference: Interval | None  # reduced minus all; None if only the reduced are scored
-    log_loss_difference: Interval | None
+    rows: tuple[ClassifierScore, ...]  # no features, rivals on all of them, the reduced features
     most_frequent: str  # of the test samples
     n_train: int
     n_test: int
     how: str  # what was done, in a sentence or two
     confusion: Confusion  # of the predictions from the reduced features
     roc: Roc
+
+    @property
+    def best_rival(self) -> ClassifierScore | None:
+        """The classifier on all features with the largest accuracy; None without any."""
+        return max(self.rows[1:-1], key=lambda row: row.accuracy.value, default=None)
 
     @property
     def no_better_than_most_frequent(self) -> bool:
@@ -123,37 +139,42 @@ class ClassScores:
 def score_classes(
     y: npt.NDArray[Any],
     classes: npt.NDArray[Any],
-    given: Sequence[tuple[str, int, FloatArray]],
+    given: Sequence[Predicted],
     n_train: int,
     how: str,
     length: int,
 ) -> ClassScores:
-    """Score probabilities, each with the features they are from and how many these are."""
+    """Score probabilities of classes, those from the reduced features last."""
     codes = np.searchsorted(classes, y)
     shares = np.bincount(codes, minlength=len(classes)) / len(codes)
     constant = np.tile(shares, (len(codes), 1))
-    given = [(MOST_FREQUENT, 0, constant), *given]
+    given = [Predicted(MOST_FREQUENT, "no features", 0, constant), *given]
     own = np.arange(len(codes)), codes
     tiny = np.finfo(np.float64).eps
-    right = [p.argmax(axis=1) == codes for _, _, p in given]
-    losses = [-np.log(np.clip(p[own], tiny, 1 - tiny)) for _, _, p in given]
+    right = [each.values.argmax(axis=1) == codes for each in given]
+    losses = [-np.log(np.clip(each.values[own], tiny, 1 - tiny)) for each in given]
     means = resampled_sums(np.column_stack([*right, *losses]).astype(float), length) / len(codes)
     accuracy, loss = np.hsplit(means, 2)
+    last = len(given) - 1
     rows = tuple(
-        ClassifierScore(name, size, interval(accuracy[:, k]), interval(loss[:, k]))
-        for k, (name, size, _) in enumerate(given)
+        ClassifierScore(
+            each.method,
+            each.features,
+            each.n_features,
+            interval(accuracy[:, k]),
+            interval(loss[:, k]) if each.probabilities else None,
+            None if k == last else interval(accuracy[:, last] - accuracy[:, k]),
+        )
+        for k, each in enumerate(given)
     )
-    compared = len(given) > 2
     return ClassScores(
         rows,
-        interval(accuracy[:, -1] - accuracy[:, -2]) if compared else None,
-        interval(loss[:, -1] - loss[:, -2]) if compared else None,
         _labels(classes)[int(shares.argmax())],
         n_train,
         len(codes),
         how,
-        confuse(y, classes[given[-1][2].argmax(axis=1)], classes),
-        trace_roc(y, given[-1][2], classes),
+        confuse(y, classes[given[-1].values.argmax(axis=1)], classes),
+        trace_roc(y, given[-1].values, classes),
     )
 
 

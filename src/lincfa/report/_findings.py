@@ -13,12 +13,23 @@ import numpy as np
 from scipy import sparse
 
 from .._data._names import shown
+from .._model._inference import Inference, infer_weights
 from .._model._parameters import check_block_length
 from .._model._regression import linear_coefficients
 from .._model._summary import LARGEST_WEIGHT
 from .._search._folds import folds_in_words
+from ..theory._arrays import FloatArray
 from . import _groups, _scores
-from ._inputs import Observations, feature_names, field_of, fitted_reducer, open_test, open_training
+from ._inputs import (
+    Observations,
+    feature_names,
+    field_of,
+    fitted_reducer,
+    name_of_target,
+    open_test,
+    open_training,
+)
+from ._intervals import LEVEL
 from ._maps import Map, report_maps
 from ._spectra import Spectrum, report_spectrum
 
@@ -36,7 +47,9 @@ class Findings:
     title: str
     created: str  # date and time in ISO format
     headline: str  # "30 features → 7 groups"
+    target_name: str  # what is predicted, with its unit, if there is one and it has a name
     worse_than_mean: bool | None  # whether R² of the reduced features is below 0, for any target
+    rival_is_better: bool | None  # whether the best rival is, beyond chance; None without any
     n_cancelling: int  # weights too large to be interpreted, of opposite sign
     searched: bool  # whether cross-validation chose the groups
     n_samples: float  # of the fit; with weights, their sum
@@ -49,7 +62,9 @@ class Findings:
     missing: float | None  # share of missing values in the training data; None if unknown
     flagged: tuple[str, ...]  # on groups whose members hardly belong together, in sentences
     scores: _scores.HeldOutScores | None  # None without test samples
-    groups: tuple[_groups.Group, ...]  # the largest first; if there are very many, not all
+    groups: tuple[_groups.Group, ...]  # those with the largest effects first; maybe not all
+    inference: Inference | None  # weights estimated on the held-out samples alone
+    inference_note: str  # how that was done, or why it was not
     constant: tuple[str, ...]  # names of constant features, the first thousand
     matrix: _groups.CorrelationMatrix | None  # None without data
     matrix_source: str  # which data
@@ -119,6 +134,7 @@ def collect_findings(
             found = _scores.find_oppositions(reducer, column, train, k)
             opposing |= {(number, k): opposition for number, opposition in found.items()}
     targets, classes = tuple(reducer.target_names_), reducer._targets.classes
+    inference, note = _infer(model, test, ordered)
     # Log odds have no scale by which they could be too large.
     largest = np.inf if classes is not None else LARGEST_WEIGHT * reducer.target_scale_
     maps, n_maps = report_maps(reducer, effects)
@@ -130,7 +146,9 @@ def collect_findings(
         title=title or "Reduced features",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         headline=summary.headline,
+        target_name=name_of_target(reducer, 0) if len(targets) == 1 and classes is None else "",
         worse_than_mean=getattr(scores, "worse_than_mean", None),
+        rival_is_better=_rival_is_better(scores),
         n_cancelling=0 if weights is None else int((np.abs(weights) > largest).sum()),
         searched=getattr(model, "_searched", False),
         n_samples=n_samples,
@@ -143,7 +161,11 @@ def collect_findings(
         missing=_share_missing(reducer, train),
         flagged=summary.flag_words(options=recipe is not None),
         scores=scores,
-        groups=_groups.describe_groups(reducer, weights, largest, opposing),
+        groups=_groups.describe_groups(
+            reducer, weights, largest, opposing, _check_weights(inference, weights)
+        ),
+        inference=inference,
+        inference_note=note,
         constant=tuple(shown(names[i], _groups.LONGEST_NAME) for i in constant[:_CONSTANT_SHOWN]),
         matrix=None if known is None else _groups.correlate_by_group(reducer, known),
         matrix_source="the training data" if train is not None else "the test samples",
@@ -162,6 +184,47 @@ def collect_findings(
         classes=() if classes is None else tuple(map(str, classes.tolist())),
         no_better_than_most_frequent=getattr(scores, "no_better_than_most_frequent", None),
     )
+
+
+def _infer(model: Any, test: Observations | None, ordered: bool) -> tuple[Inference | None, str]:
+    """Estimate the weights on held-out samples; return also how, or why that is impossible."""
+    if test is None:
+        return None, "Effects were not checked: no held-out samples were given."
+    if test.targets.classes is not None:
+        return None, "Effects were not checked: that is for targets that are numbers, not classes."
+    try:
+        found = infer_weights(model, test, LEVEL / 100, ordered or test.dates is not None)
+    except ValueError as error:
+        return None, f"Effects were not checked: {error}"
+    return found, found.how
+
+
+def _check_weights(
+    inference: Inference | None, weights: FloatArray | None
+) -> dict[tuple[int, int], _groups.Check]:
+    """Compare the weights of a model, per standard deviation, with those on held-out samples."""
+    if inference is None or weights is None:
+        return {}
+    scaled = inference.per_standard_deviation()
+    names = ("estimate", "low", "high", "adjusted_p_value")
+    figures = {name: np.atleast_2d(getattr(scaled, name)).T for name in names}
+    same = np.sign(figures["estimate"]) == np.sign(weights)
+    verdicts = np.where(same, "confirmed", "opposite sign")
+    verdicts = np.where(figures["adjusted_p_value"] < 1 - inference.level, verdicts, "unclear")
+    return {
+        (number, k): _groups.Check(
+            **{name: float(values[number, k]) for name, values in figures.items()},
+            verdict=str(verdicts[number, k]),
+        )
+        for number, k in np.argwhere(np.isfinite(figures["estimate"])).tolist()
+    }
+
+
+def _rival_is_better(scores: _scores.HeldOutScores | None) -> bool | None:
+    rival = None if scores is None else scores.best_rival
+    if rival is None or rival.difference is None:
+        return None
+    return rival.difference.high < 0
 
 
 def _listed(targets: Sequence[str], classes: Any) -> dict[str, Any]:

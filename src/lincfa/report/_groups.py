@@ -57,6 +57,17 @@ class Opposition:
 
 
 @dataclass(frozen=True)
+class Check:
+    """The weight of a group as held-out samples alone estimate it, in the unit of the weight."""
+
+    estimate: float
+    low: float  # of the 95 % interval
+    high: float
+    adjusted_p_value: float  # for as many tests as there are weights
+    verdict: str  # "confirmed", "unclear" or "opposite sign"
+
+
+@dataclass(frozen=True)
 class Effect:
     """How the mean of a group goes with a target, and its weight in the regression."""
 
@@ -65,6 +76,7 @@ class Effect:
     weight: float
     cancels: bool
     opposes: Opposition | None
+    check: Check | None
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,7 @@ class Group:
 
     number: int  # position among the reduced features, from 0
     name: str  # of the reduced feature
+    title: str  # that a reader knows: a place, a band, columns
     size: int
     mean_correlation: float  # over pairs of members; NaN for a single feature
     min_correlation: float
@@ -81,6 +94,7 @@ class Group:
     weight: float  # change in the prediction per standard deviation; NaN without a regression
     cancels: bool  # whether the weight is too large to be interpreted; others nearly cancel it
     opposes: Opposition | None  # if weight and target correlation have opposite signs
+    check: Check | None  # the weight on held-out samples
     flag: str  # "opposite" or "hardly related" if members hardly belong together
     members: tuple[Member, ...]  # the first ones, with their evidence
     others: tuple[str, ...]  # names of the next ones, with a minus sign if flipped
@@ -93,8 +107,8 @@ class Group:
     @property
     def effects(self) -> tuple[Effect, ...]:
         """What is known of each target, also if there is just one."""
-        alone = Effect("", self.target_correlation, self.weight, self.cancels, self.opposes)
-        return self.targets or (alone,)
+        figures = self.target_correlation, self.weight, self.cancels, self.opposes, self.check
+        return self.targets or (Effect("", *figures),)
 
 
 def describe_groups(
@@ -102,14 +116,15 @@ def describe_groups(
     weights: FloatArray | None,
     largest_weight: Any = np.inf,
     opposing: Mapping[tuple[int, int], Opposition] | None = None,
+    checks: Mapping[tuple[int, int], Check] | None = None,
 ) -> tuple[Group, ...]:
-    """Describe the groups, the largest first, as many as fit on a page.
+    """Describe the groups, those that change the prediction most first, as many as fit on a page.
 
-    Of several targets, weights have a column and the largest weight a number for each.
+    Of several targets, weights have a column and the largest weight a number for each. Without
+    weights the largest groups come first.
     """
     targets = reducer._targets
-    summary = reducer.summary()
-    order = np.argsort(-summary.sizes, kind="stable")[:GROUPS_SHOWN].tolist()
+    summary, titles = reducer.summary(), display_names_of_groups(reducer)
     names = [shown(name, LONGEST_NAME) for name in feature_names(reducer)]
     flags = summary.flags
     r = summary.target_correlation.reshape(reducer.n_groups_, -1)
@@ -117,6 +132,8 @@ def describe_groups(
     cancels = np.abs(weights) > largest_weight
     # Targets in different units are compared in standard deviations; log odds have no unit.
     units = np.ones(r.shape[1]) if targets.classes is not None else reducer.target_scale_
+    importance = np.nan_to_num(np.abs(weights / units).max(axis=1))
+    order = np.lexsort((-summary.sizes, -importance))[:GROUPS_SHOWN].tolist()
     evidence = {int(row["feature"]): row for row in reducer.evidence_}
     in_full, named, left = FEATURES_SHOWN, NAMED, TEXT_SHOWN
     groups: list[Group] = []
@@ -141,6 +158,7 @@ def describe_groups(
         in_full -= len(members)
         left -= sum(_bytes(member.name) + _bytes(member.words) for member in members)
         left -= _bytes(summary.names[number][:LONGEST_NAME]) + _LINE
+        left -= _bytes(titles[number][:LONGEST_NAME])
         by_r = np.argsort(-np.abs(r[number]), kind="stable").tolist()
         effects = [
             Effect(
@@ -149,6 +167,7 @@ def describe_groups(
                 float(weights[number, k]),
                 bool(cancels[number, k]),
                 (opposing or {}).get((number, k)),
+                (checks or {}).get((number, k)),
             )
             for k in by_r
         ]
@@ -165,6 +184,7 @@ def describe_groups(
             Group(
                 number=number,
                 name=shown(summary.names[number], LONGEST_NAME),
+                title=shown(titles[number], LONGEST_NAME),
                 size=len(features),
                 mean_correlation=float(summary.mean_correlation[number]),
                 min_correlation=float(summary.min_correlation[number]),
@@ -173,6 +193,7 @@ def describe_groups(
                 weight=heaviest.weight,
                 cancels=heaviest.cancels,
                 opposes=heaviest.opposes,
+                check=heaviest.check,
                 flag=flags[number],
                 members=tuple(members),
                 others=tuple(others),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._data._names import shown
+from .._data._targets import Targets
 from .._model._observations import Observations as Observations
 from .._model._observations import field_of as field_of
 from .._model._observations import fitted_reducer as fitted_reducer

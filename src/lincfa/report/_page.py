@@ -3,11 +3,11 @@
 import base64
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from importlib import resources
-from math import isfinite, isnan, nan
+from math import ceil, floor, isfinite, isnan, log10, nan
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,16 +16,18 @@ import numpy as np
 from .. import plotting
 from .._model._display import decimals, digits, square_kilometres
 from .._model._files import write_atomically
-from .._model._summary import RELATED
 from . import _words
 from ._classes import ClassScores
 from ._findings import Findings
-from ._groups import LONGEST_NAME
+from ._groups import LONGEST_NAME, Group
 from ._scores import HeldOutScores, name_of_prediction
+from ._thumbnails import draw_thumbnails
 
 _Drawing: TypeAlias = tuple[tuple[float, float], Callable[[Any], None], tuple[int, int]]
 """Size of a figure in inches, what draws on its axes, and how many rows and columns these are."""
 
+_BARS = 200  # groups with small pictures of their effects and places
+_TICKS = 4
 _PANELS_ACROSS = 2
 _SQUARE = ("correlations", "map-", "effects-", "confusion")  # figures whose axes keep their aspect
 
@@ -51,6 +53,7 @@ def render(findings: Findings) -> str:
         style=_markup(style),
         start=_markup(start),
         script=_markup(script),
+        style_hash=_digest(style),
         script_hashes=[_digest(start), _digest(script)],
     )
     return _encodable(page)
@@ -81,9 +84,9 @@ def _asset(name: str) -> str:
     return (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
 
 
-def _digest(script: str) -> str:
-    """Return the hash by which the page's content security policy admits a script."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+def _digest(text: str) -> str:
+    """Return the hash by which the page's content security policy admits a script or a style."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _encodable(text: str) -> str:
@@ -97,11 +100,15 @@ def _encodable(text: str) -> str:
 def _context(findings: Findings) -> dict[str, Any]:
     """Return the variables of the template."""
     weighted = any(not isnan(group.weight) for group in findings.groups)
+    checked = any(effect.check for group in findings.groups for effect in group.effects)
     scores, near = findings.scores, findings.pairs.near
     more_constant = findings.n_constant - len(findings.constant)
+    columns = _group_columns(findings, weighted, checked)
     return {
         "findings": findings,
         "created": f"{datetime.fromisoformat(findings.created):%Y-%m-%d %H:%M %Z}",
+        "answer": _words.state_answer(findings),
+        "tiles": _words.list_tiles(findings),
         "reduction": _words.describe_reduction(findings),
         "warnings": _words.list_warnings(
             scores,
@@ -109,18 +116,25 @@ def _context(findings: Findings) -> dict[str, Any]:
             findings.n_groups * len(findings.targets),
             findings.searched,
         ),
-        "verdict": None if scores is None else _words.compare_scores(scores),
-        "dots": [] if scores is None else _dots(scores),
+        "chart": None if scores is None else _chart(scores),
         "score_columns": [] if scores is None else _score_columns(scores),
-        "titles": _titles(findings),
-        "coefficient": _words.describe_coefficient(findings),
+        "correlated": _titles(findings)[0],
+        "columns": columns,
+        "sort_keys": [_sort_keys(values) for _, values in columns],
+        "bars": _bars(findings.groups),
+        "thumbnails": [
+            _markup(drawn)
+            for drawn in draw_thumbnails(findings, [g.number for g in findings.groups[:_BARS]])
+        ],
+        "remarks": partial(_words.list_remarks, findings),
+        "oppositions": partial(_words.explain_oppositions, findings),
+        "effect": _words.describe_effect(findings),
+        "largest": _words.list_largest(findings),
         "noun": _words.noun_of_target(findings),
         "weighted": weighted,
-        "placed": _has_places(findings),
-        "sort_keys": _sort_keys(findings, weighted),
+        "checked": checked,
         "mean": _words.kind_of_mean(findings),
-        "related": RELATED,
-        "oppositions": _words.describe_oppositions(findings),
+        "placed": _has_places(findings),
         "omissions": _words.describe_omissions(findings),
         "more_constant": f" … and {more_constant} more" if more_constant else "",
         "maps": [f"map-{k}" for k, map in enumerate(findings.maps) if not map.again],
@@ -141,52 +155,103 @@ def _has_places(findings: Findings) -> bool:
     return any(group.place is not None for group in findings.groups)
 
 
-def _sort_keys(findings: Findings, weighted: bool) -> list[list[float | None]]:
-    """Return the numbers that the table of groups is sorted by, column by column."""
-    names = ["size", "mean_correlation", "min_correlation", "target_correlation"]
-    names += ["weight"] if weighted else []
-    columns = [[float(getattr(group, name)) for group in findings.groups] for name in names]
+def _group_columns(
+    findings: Findings, weighted: bool, checked: bool
+) -> list[tuple[str, list[float]]]:
+    """Return the titles of the columns of the table of groups, and the numbers to sort by."""
+    groups = findings.groups
+    correlation, weight = _titles(findings)
+    columns: list[tuple[str, list[float]]] = []
+    if weighted:
+        columns.append((weight, [abs(group.weight) for group in groups]))
+    if checked:
+        estimates = [abs(group.check.estimate) if group.check else nan for group in groups]
+        columns.append(("on new samples", estimates))
+    columns.append(("features", [group.size for group in groups]))
     if _has_places(findings):
-        places = [
-            (nan, nan) if p is None else (p["centre_lat"], p["area_km2"])
-            for p in (group.place for group in findings.groups)
-        ]
-        columns = [*map(list, zip(*places, strict=True)), *columns]
-    return [[float(f"{v:.7g}") if isfinite(v) else None for v in column] for column in columns]
+        areas = [nan if group.place is None else group.place["area_km2"] for group in groups]
+        columns.append(("km²", areas))
+    columns.append(("likeness", [group.mean_correlation for group in groups]))
+    columns.append((correlation, [group.target_correlation for group in groups]))
+    return columns
+
+
+def _sort_keys(values: list[float]) -> list[float | None]:
+    return [float(f"{value:.7g}") if isfinite(value) else None for value in values]
 
 
 def _titles(findings: Findings) -> tuple[str, str]:
-    """Return the titles of the columns of correlations and coefficients."""
+    """Return the titles of the columns of correlations and effects."""
     if len(findings.targets) > 1:
-        return f"largest r with a {_words.noun_of_target(findings)}", "largest coefficient"
-    return f"r with {_words.the_target(findings).removeprefix('the ')}", "coefficient"
+        return f"largest r with a {_words.noun_of_target(findings)}", "largest effect"
+    return f"r with {_words.the_target(findings).removeprefix('the ')}", "effect"
 
 
-def _score_columns(scores: HeldOutScores) -> list[tuple[str, str, str, Any]]:
-    """Return title, attribute, format and difference of each column of the table of scores."""
-    if isinstance(scores, ClassScores):
-        return [
-            ("accuracy", "accuracy", "decimals", scores.accuracy_difference),
-            ("log loss", "log_loss", "digits", scores.log_loss_difference),
-        ]
-    if scores.targets:
-        return [("mean R²", "r2", "decimals", scores.r2_difference)]
-    return [("R²", "r2", "decimals", scores.r2_difference), ("RMSE", "rmse", "digits", None)]
-
-
-def _dots(scores: HeldOutScores) -> list[dict[str, float]]:
-    """Return the position of each score and its interval on a line, in per cent of its length."""
-    parts = ("low", "value", "high")
-    _, name, _, _ = _score_columns(scores)[0]
-    intervals = [getattr(row, name) for row in scores.rows]
-    ends = [getattr(each, part) for each in intervals for part in parts]
-    if not all(map(isfinite, ends)):
+def _bars(groups: Sequence[Group]) -> list[dict[str, float]]:
+    """Return where the effects of the first groups are drawn, in per cent of a line around 0."""
+    first = groups[:_BARS]
+    sizes = [abs(group.weight) for group in first]
+    sizes += [abs(group.check.estimate) for group in first if group.check]
+    largest = max(sizes, default=nan)
+    if not largest > 0:  # also of NaN
         return []
-    low, span = min(ends), (max(ends) - min(ends)) or 1.0
-    return [
-        {part: round(3 + 94 * (getattr(each, part) - low) / span, 2) for part in parts}
-        for each in intervals
-    ]
+
+    def place(value: float) -> float:
+        return round(50 + 48 * min(max(value / largest, -1.04), 1.04), 2)
+
+    bars = []
+    for group in first:
+        end = place(group.weight)
+        bar = {"x": min(end, 50), "width": round(abs(end - 50), 2)}
+        if group.check is not None:
+            names = ("low", "estimate", "high")
+            bar |= {name: place(getattr(group.check, name)) for name in names}
+        bars.append(bar)
+    return bars
+
+
+def _score_columns(scores: HeldOutScores) -> list[tuple[str, str, str]]:
+    """Return title, attribute and format of each column of the table of scores."""
+    if isinstance(scores, ClassScores):
+        return [("accuracy", "accuracy", "decimals"), ("log loss", "log_loss", "digits")]
+    if scores.targets:
+        return [("mean R²", "r2", "decimals")]
+    return [("R²", "r2", "decimals"), ("RMSE", "rmse", "digits")]
+
+
+def _chart(scores: HeldOutScores) -> dict[str, Any] | None:
+    """Return where scores, their intervals and the ticks of their axis are, in per cent."""
+    _, name, _ = _score_columns(scores)[0]
+    figures = [getattr(row, name) for row in scores.rows]
+    if not all(isfinite(figure.low) for figure in figures):
+        return None
+    # What is far worse than a guess would leave no room for what matters.
+    low = max(min(figure.low for figure in figures), min(figures[-1].low, 0.0) - 0.5)
+    ticks = _ticks(low, max(figure.high for figure in figures))
+    low, high = ticks[0], ticks[-1]
+
+    def place(value: float) -> float:
+        return round(4 + 92 * (max(value, low) - low) / (high - low), 2)
+
+    parts = ("low", "value", "high")
+    return {
+        "dots": [
+            {part: place(getattr(figure, part)) for part in parts} | {"cut": figure.value < low}
+            for figure in figures
+        ],
+        "ticks": [(place(tick), f"{tick:g}".replace("-", "−")) for tick in ticks],
+    }
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return round numbers at equal distances, from the last below to the first above."""
+    span = (high - low) or 1.0
+    unit = 10.0 ** floor(log10(span))
+    steps = (0.25, 0.5, 1.0, 2.0, 2.5)  # of the unit, which goes into the span less than ten times
+    step = next(step for step in steps if span / (step * unit) <= _TICKS)
+    step *= unit
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    return [round(k * step, 12) for k in range(first, max(last, first + 1) + 1)]
 
 
 def _number(value: float, kind: str = "decimals") -> str:

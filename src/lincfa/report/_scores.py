@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.linear_model import Ridge, RidgeCV
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -21,11 +22,10 @@ from .._model._logistic import PenalizedLogistic
 from .._model._regression import RidgeRegression
 from .._model._summary import opposite_signs
 from .._search._choice import best_penalties, standard_errors
-from .._search._folds import folds_in_words, ordered_folds
-from ..baselines import RIDGES, PathCV, ridge
+from .._search._folds import folds_in_words
 from ..theory._arrays import FloatArray
 from ..timeseries import BlockKFold
-from ._classes import ClassScores, TunedLogistic, probabilities, score_classes
+from ._classes import ClassScores, Predicted, TunedLogistic, probabilities, score_classes
 from ._groups import LONGEST_NAME, Opposition
 from ._inputs import Observations, fitted_reducer, open_test, open_training, title_of_target
 from ._intervals import (
@@ -38,6 +38,17 @@ from ._intervals import (
     resampled_sums,
 )
 from ._names import display_names_of_groups
+from ._rivals import (
+    LEAST_SQUARES,
+    LOGISTIC,
+    RIDGE,
+    Rival,
+    choose_rivals,
+    describe_rivals,
+    fit_scaled,
+    split_samples,
+    tuning_folds,
+)
 
 _LARGEST_PROBLEM = 3e9  # largest n·D·min(n, D) for which least squares take seconds
 
@@ -52,6 +63,13 @@ EFFECTS_SHOWN = 30  # groups that are drawn, those with the largest
 PANELS = 6  # most targets that are drawn one by one
 _POINTS_SHOWN = 500
 _LONGEST_TARGET = 40
+
+ALL, REDUCED = "all features", "reduced features"
+WITHOUT_RIVALS = "Nothing was compared with it, as the full data were not in memory."
+_NEGLIGIBLE = (
+    " Least squares on so many reduced features would be slow, so a negligible ridge penalty is "
+    "used ({:g} of the total variance); predictions are the same unless features nearly coincide."
+)
 
 
 # Regressions
@@ -71,10 +89,6 @@ def fit_linear(
     if isinstance(cv, BlockKFold):
         parts = list(cv.split(X, y, None if dates is None else dates.ranks))
         estimator = clone(estimator).set_params(cv=parts)
-        if isinstance(estimator, PathCV) and weights is not None:  # which takes none
-            estimator = RidgeCV(RIDGES, cv=parts, scoring="neg_mean_squared_error")
-    if isinstance(estimator, RidgeCV):
-        return clone(estimator).fit(X.astype(np.float64, copy=False), y, **options)
     if estimator is not None:
         return clone(estimator).fit(X, y, **options)
     if not _is_penalized(*X.shape):  # else it would take minutes
@@ -204,7 +218,7 @@ def find_oppositions(
     rho = (counts[:, None] * values[:, opposing]).T @ values
     rho[np.arange(opposing.size), opposing] = 0
     largest = (np.sign(r[opposing, None]) * beta * rho).argmax(axis=1)
-    names = reducer.get_feature_names_out()
+    names = display_names_of_groups(reducer)
     for k, (number, other) in enumerate(zip(opposing.tolist(), largest.tolist(), strict=True)):
         name = shown(names[other], LONGEST_NAME)
         result[number] = Opposition(other, name, float(rho[k, other]))
@@ -224,10 +238,12 @@ def unit_of_targets(reducer: Any) -> FloatArray:
 class RegressionScore:
     """Scores of a regression on all or on the reduced features."""
 
+    method: str
     features: str
     n_features: int
     r2: Interval
     rmse: Interval | None  # None for the mean over several targets, which differ in unit
+    difference: Interval | None  # R² of the reduced features minus this; None for these
 
 
 @dataclass(frozen=True)
@@ -236,7 +252,6 @@ class TargetScores:
 
     target: str
     rows: tuple[RegressionScore, ...]
-    r2_difference: Interval | None
 
 
 @dataclass(frozen=True)
@@ -255,13 +270,17 @@ class Predictions:
 class RegressionScores:
     """Regressions on all features and on the reduced ones, on samples that neither has seen."""
 
-    rows: tuple[RegressionScore, ...]  # all features, where they are available, then the reduced
-    r2_difference: Interval | None  # reduced minus all; None if only the reduced are scored
+    rows: tuple[RegressionScore, ...]  # rivals on all features, then the reduced features
     n_train: int
     n_test: int
     how: str  # what was done, in a sentence or two
     targets: tuple[TargetScores, ...] = ()  # each of several, of which the rows above are the mean
     predictions: Predictions | None = field(default=None, compare=False)  # as arrays cannot
+
+    @property
+    def best_rival(self) -> RegressionScore | None:
+        """The regression on all features with the largest R²; None without any."""
+        return max(self.rows[:-1], key=lambda row: row.r2.value, default=None)
 
     @property
     def worse_than_mean(self) -> bool:
@@ -295,7 +314,10 @@ def score(
     ordered: bool,
     block_length: int | str | None = None,
 ) -> HeldOutScores | None:
-    """Score on the test samples, by cross-validation without training data; None without any."""
+    """Score the model and its rivals on the test samples; None without any.
+
+    Without training data all regressions are cross-validated within the test samples.
+    """
     if test is None:
         return None
     n_test, ordered = len(test.y), ordered or test.dates is not None
@@ -310,70 +332,117 @@ def score(
             f"least {_FOLDS}. Pass the training data too, as X and y."
         )
     n_train = n_test - -(-n_test // _FOLDS) if train is None else len(train.y)
-    sizes = [int((reducer.labels_ >= 0).sum()), int(reducer.n_groups_)]
-    folds = _folds(model, test if train is None else train, ordered, train is not None)
-    on_all, on_reduced = _estimators(model, test.targets, n_train, sizes[0], folds)
+    fitted_to = test if train is None else train
+    cv = tuning_folds(model, fitted_to, ordered)
+    width = int((reducer.labels_ >= 0).sum())
+    # Without training data all is fitted anew in each fold of the test samples.
+    outer = [] if train is not None else _outer_folds(test, ordered)
+    inner = split_samples(cv, fitted_to)
+    n_folds = max(len(outer), 1) * (len(inner) + 1)
+    rivals, left_out = choose_rivals(model, fitted_to, n_train, width, n_folds)
 
     def all_features(samples: Observations) -> npt.NDArray[Any]:
-        # In the units of the reduced features, which a penalty depends on. Least squares do not,
-        # except for the minimum-norm solution.
+        # In the units of the reduced features, which a penalty of one's own depends on.
         own = getattr(model, "estimator", None)
         standardized = own is None or reducer.units == "standardized"
         return samples.standardized(reducer) if standardized else samples.filled(reducer)
 
+    predictions = []
+    for rival in rivals:
+        try:
+            if train is None:
+                values = _cross_predict(rival, all_features(test), test, outer, cv)
+            else:
+                values = _fit_predict(rival, all_features(train), train, inner, all_features(test))
+        except ValueError as error:  # such as folds of few samples that lack a class
+            left_out.append(f"{rival.name[0].upper()}{rival.name[1:]} failed: {error}")
+            continue
+        predictions.append(Predicted(rival.name, ALL, width, values, rival.probabilities))
+    on_reduced, reduced = _on_reduced(model, test.targets), test.reduced(reducer)
     if train is None:
-        predictions = [
-            _cross_predict(each, X, test, ordered)
-            for each, X in ((on_all, all_features(test)), (on_reduced, test.reduced(reducer)))
-        ]
+        values = _cross_predict(Rival("", lambda _: on_reduced), reduced, test, outer, cv)
     else:
-        given = (train.y, train.weights, train.precision, train.dates)
-        full = fit_linear(on_all, all_features(train), *given)
-        predictions = [
-            _predicted(full, all_features(test), test.targets),
-            _predicted(regression, test.reduced(reducer), test.targets),
-        ]
+        values = _predicted(regression, reduced, test.targets)
+    n_groups = int(reducer.n_groups_)
+    predictions.append(Predicted(method_of(model), REDUCED, n_groups, values))
     weighted = train is not None and train.weights is not None
-    length = length_of_blocks(block_length, _errors(test.y, test.targets, predictions[-1]), ordered)
+    length = length_of_blocks(block_length, _errors(test.y, test.targets, values), ordered)
     how = _describe_scoring(model, None if train is None else n_train, n_test, length, weighted)
-    if on_all is None:
-        fitted_to = test if train is None else train
-        how += _describe_solution(n_train, sizes[0], fitted_to.precision)
+    if on_reduced is None and _is_penalized(n_train, n_groups):
+        how += _NEGLIGIBLE.format(_negligible(fitted_to.precision))
+    how += describe_rivals([each.method for each in predictions[:-1]], left_out, cv)
     if any(samples is not None and samples.missing for samples in (train, test)):
         how += (
-            " The regression on all features needs complete data: missing values were replaced by "
+            " Regressions on all features need complete data: missing values were replaced by "
             "training means, as are reduced features of which all members are missing."
         )
-    return _held_out(test.y, test.targets, predictions, sizes, n_train, how, length)
+    return _held_out(test.y, test.targets, predictions, n_train, how, length)
 
 
-def _folds(model: Any, samples: Observations, ordered: bool, training: bool) -> BlockKFold | None:
-    """Return the blocks of samples by which a penalty is chosen, as the search did; else None."""
-    cv = getattr(model, "cv_", None)  # a model that was loaded from a file has none
-    if not training:
-        blocks = ordered if cv is None else isinstance(cv, BlockKFold)
-        return BlockKFold(_FOLDS - 1) if blocks and samples.targets.classes is None else None
-    if cv is None and samples.dates is not None and samples.targets.classes is None:
-        return ordered_folds(int(samples.dates.ranks[-1]) + 1)
-    return cv if isinstance(cv, BlockKFold) else None
+def method_of(model: Any) -> str:
+    """Name the regression on the reduced features."""
+    own = getattr(model, "estimator", None)
+    if fitted_reducer(model)._targets.classes is not None:
+        return LOGISTIC
+    if own is not None:
+        return type(own).__name__
+    return LEAST_SQUARES if getattr(model, "penalty_", None) is None else RIDGE
 
 
-def _estimators(
-    model: Any, targets: Targets, n_train: int, width: int, folds: BlockKFold | None
-) -> tuple[Any, Any]:
-    """Return what to fit to all features, and to the reduced ones; None for least squares."""
+def _on_reduced(model: Any, targets: Targets) -> Any:
+    """Return what to fit to the reduced features; None for least squares."""
     own, penalty = getattr(model, "estimator", None), getattr(model, "penalty_", None)
     if targets.classes is not None:
-        tuned = TunedLogistic(cv=folds)
-        return tuned, tuned if penalty is None else PenalizedLogistic(penalty)
-    if penalty is None:
-        return own, own
-    # A penalty for all features too, or it alone would make the difference.
-    tuned_ridge = RidgeCV(RIDGES, alpha_per_target=targets.size > 1)
-    if folds is not None:
-        tuned_ridge = ridge(folds)
-    on_reduced = model._final(fitted_reducer(model)._constraint())
-    return None if _is_penalized(n_train, width) else tuned_ridge, on_reduced
+        return TunedLogistic() if penalty is None else PenalizedLogistic(penalty)
+    return own if penalty is None else model._final(fitted_reducer(model)._constraint())
+
+
+def _fit_predict(
+    rival: Rival,
+    X: npt.NDArray[Any],
+    samples: Observations,
+    parts: list[Any],
+    new: npt.NDArray[Any],
+) -> FloatArray:
+    """Fit a rival to features of samples, tuned on parts of these, and predict from new ones."""
+    targets, estimator = samples.targets, rival.make and rival.make(parts)
+    with warnings.catch_warnings():
+        # Components beyond the last that matters, or too many for a fold.
+        for category in (UserWarning, FitFailedWarning):
+            warnings.simplefilter("ignore", category)
+        if rival.scaled:
+            return fit_scaled(estimator, X, samples.y, samples.weights)(new).reshape(len(new), -1)
+        given = (samples.y, samples.weights, samples.precision, samples.dates)
+        fitted = fit_linear(estimator, X, *given)
+    if not rival.probabilities and targets.classes is not None:
+        return np.asarray(fitted.predict(new)[:, None] == targets.classes, dtype=np.float64)
+    return _predicted(fitted, new, targets)
+
+
+def _outer_folds(samples: Observations, ordered: bool) -> list[Any]:
+    kind: Callable[..., Any] = KFold if samples.targets.classes is None else StratifiedKFold
+    folds = BlockKFold(_FOLDS) if ordered else kind(_FOLDS, shuffle=True, random_state=0)
+    return split_samples(folds, samples)
+
+
+def _cross_predict(
+    rival: Rival, X: npt.NDArray[Any], samples: Observations, folds: list[Any], cv: Any
+) -> FloatArray:
+    """Predict each sample by a regression fitted to other folds, tuned on parts of these."""
+    targets = samples.targets
+    width = targets.size if targets.classes is None else targets.classes.size
+    predicted = np.empty((len(samples.y), width))
+    for train, test in folds:
+        own = replace(
+            samples,
+            X=samples.X[train],
+            y=samples.y[train],
+            dates=None if samples.dates is None else samples.dates.take(train),
+        )
+        blocks = isinstance(cv, BlockKFold)
+        parts = split_samples(tuning_folds(None, own, blocks), own)
+        predicted[test] = _fit_predict(rival, X[train], own, parts, X[test])
+    return predicted
 
 
 def _predicted(fitted: Any, X: npt.NDArray[Any], targets: Targets) -> FloatArray:
@@ -389,11 +458,12 @@ def score_on_reduced(
     """Score a regression on the reduced features X of test samples, and on nothing else."""
     reducer = fitted_reducer(model)
     targets = reducer._targets
-    predictions = [_predicted(regression, X, targets)]
+    values = _predicted(regression, X, targets)
     n_train = int(reducer.n_samples_)
-    length = length_of_blocks(None, _errors(y, targets, predictions[-1]), ordered)
-    how = _describe_scoring(model, n_train, len(y), length)
-    return _held_out(y, targets, predictions, [int(reducer.n_groups_)], n_train, how, length)
+    length = length_of_blocks(None, _errors(y, targets, values), ordered)
+    how = f"{_describe_scoring(model, n_train, len(y), length)} {WITHOUT_RIVALS}"
+    given = [Predicted(method_of(model), REDUCED, int(reducer.n_groups_), values)]
+    return _held_out(y, targets, given, n_train, how, length)
 
 
 def _errors(y: npt.NDArray[Any], targets: Targets, predicted: FloatArray) -> FloatArray:
@@ -403,45 +473,22 @@ def _errors(y: npt.NDArray[Any], targets: Targets, predicted: FloatArray) -> Flo
     return np.asarray(y.reshape(len(y), -1) - predicted)
 
 
-def _cross_predict(
-    estimator: Any, X: npt.NDArray[Any], samples: Observations, ordered: bool
-) -> FloatArray:
-    y, targets = samples.y, samples.targets
-    kind: Callable[..., Any] = KFold if targets.classes is None else StratifiedKFold
-    folds = BlockKFold(_FOLDS) if ordered else kind(_FOLDS, shuffle=True, random_state=0)
-    dates = samples.dates
-    predicted = np.empty(
-        (len(y), targets.size if targets.classes is None else targets.classes.size)
-    )
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class")
-        parts = list(folds.split(X, y, None if dates is None else dates.ranks))
-    for train, test in parts:
-        own = None if dates is None else dates.take(train)
-        fitted = fit_linear(estimator, X[train], y[train], None, samples.precision, own)
-        predicted[test] = _predicted(fitted, X[test], targets)
-    return predicted
-
-
 def _held_out(
     y: npt.NDArray[Any],
     targets: Targets,
-    predictions: list[FloatArray],
-    sizes: list[int],
+    given: list[Predicted],
     n_train: int,
     how: str,
     length: int,
 ) -> HeldOutScores:
-    """Score predictions from all features, where there are any, and from the reduced ones."""
-    names = ["all features", "reduced features"][-len(predictions) :]
+    """Score predictions of rivals from all features, where there are any, and of the model."""
     if targets.classes is not None:
-        given = list(zip(names, sizes, predictions, strict=True))
         return score_classes(y, targets.classes, given, n_train, how, length)
     y = y.reshape(len(y), -1)
     by_target, r2s = [], []
     for k, target in enumerate(targets.labels):
-        r2, rmse = _score_predictions(y[:, k], [each[:, k] for each in predictions], length)
-        by_target.append(TargetScores(target, *_scored(names, sizes, r2, rmse)))
+        r2, rmse = _score_predictions(y[:, k], [each.values[:, k] for each in given], length)
+        by_target.append(TargetScores(target, _scored(given, r2, rmse)))
         r2s.append(r2)
     some = np.unique(np.linspace(0, len(y) - 1, min(len(y), _POINTS_SHOWN)).round().astype(int))
     first = np.arange(min(targets.size, PANELS))
@@ -449,17 +496,15 @@ def _held_out(
     pictured = Predictions(
         tuple(title_of_target(targets, k) for k in first.tolist()),
         y[drawn],
-        predictions[-1][drawn],
+        given[-1].values[drawn],
         len(y),
         targets.size,
         np.array([by_target[k].rows[-1].r2.value for k in first]),
     )
     if targets.size == 1:
-        (alone,) = by_target
-        gain = alone.r2_difference
-        return RegressionScores(alone.rows, gain, n_train, len(y), how, predictions=pictured)
+        return RegressionScores(by_target[0].rows, n_train, len(y), how, predictions=pictured)
     return RegressionScores(
-        *_scored(names, sizes, np.mean(r2s, axis=0), None),
+        _scored(given, np.mean(r2s, axis=0), None),
         n_train,
         len(y),
         how,
@@ -469,15 +514,20 @@ def _held_out(
 
 
 def _scored(
-    names: list[str], sizes: list[int], r2: FloatArray, rmse: FloatArray | None
-) -> tuple[tuple[RegressionScore, ...], Interval | None]:
-    rows = tuple(
+    given: list[Predicted], r2: FloatArray, rmse: FloatArray | None
+) -> tuple[RegressionScore, ...]:
+    last = len(given) - 1
+    return tuple(
         RegressionScore(
-            name, size, interval(r2[:, k]), None if rmse is None else interval(rmse[:, k])
+            each.method,
+            each.features,
+            each.n_features,
+            interval(r2[:, k]),
+            None if rmse is None else interval(rmse[:, k]),
+            None if k == last else interval(r2[:, last] - r2[:, k]),
         )
-        for k, (name, size) in enumerate(zip(names, sizes, strict=True))
+        for k, each in enumerate(given)
     )
-    return rows, interval(r2[:, 1] - r2[:, 0]) if len(names) > 1 else None
 
 
 def _score_predictions(
@@ -498,44 +548,25 @@ def _score_predictions(
 def _describe_scoring(
     model: Any, n_train: int | None, n_test: int, length: int, weighted: bool = False
 ) -> str:
-    estimator = getattr(model, "estimator", None)
-    classes = fitted_reducer(model)._targets.classes is not None
-    penalized = classes or getattr(model, "penalty_", None) is not None
-    regression = "Ridge regressions" if penalized else "Linear regressions"
-    if classes:
-        regression = "Logistic regressions"
-    if estimator is not None:
-        regression = f"{estimator!r}"
+    method, own = method_of(model), getattr(model, "estimator", None)
+    penalized = method == LOGISTIC or getattr(model, "penalty_", None) is not None
+    text = f"This model: {method if own is None else repr(own)} on the reduced features"
+    text += ", its penalty chosen by cross-validation. " if penalized else ". "
     if n_train is None:
-        how = f"cross-validated in {_FOLDS} folds on {n_test} samples not used to find the groups"
+        text += (
+            f"Regressions were cross-validated in {_FOLDS} folds on {n_test} samples not used to "
+            "find the groups."
+        )
     else:
-        how = f"fitted to {n_train} samples and scored on {n_test} others"
-        how += ", with the sample weights of the fit" if weighted else ""
-    if penalized:
-        how += ", with penalties chosen by cross-validation"
+        text += f"Fitted to {n_train} samples and scored on {n_test} others"
+        text += ", with the sample weights of the fit." if weighted else "."
     if n_test < FEWEST_FOR_INTERVALS:
-        return f"{regression} {how}. {n_test} samples are too few for intervals."
+        return f"{text} {n_test} samples are too few for intervals."
     drawn = f", in blocks of {length} consecutive samples" if length > 1 else ""
     return (
-        f"{regression} {how}. Brackets: {LEVEL} % bootstrap interval ({RESAMPLES} resamples of "
-        f"the test set{drawn})."
+        f"{text} Brackets: {LEVEL} % bootstrap interval ({RESAMPLES} resamples of the test "
+        f"set{drawn})."
     )
-
-
-def _describe_solution(n: int, width: int, precision: float) -> str:
-    """Explain in a sentence what is special about least squares of this size; mostly nothing."""
-    if _is_penalized(n, width):
-        return (
-            " Least squares on so many features would be slow, so a negligible ridge penalty is "
-            f"used ({_negligible(precision):g} of the total variance); predictions are the same "
-            "unless features nearly coincide."
-        )
-    if width >= n:
-        return (
-            " With at least as many features as samples, the regression on all features is the "
-            "minimum-norm solution."
-        )
-    return ""
 
 
 # Scores along a path

@@ -1,5 +1,6 @@
 """The sentences of the page."""
 
+from dataclasses import dataclass
 from math import isnan
 
 import numpy as np
@@ -9,8 +10,8 @@ from .._model._display import count, decimals, digits, distinguishable
 from .._model._summary import LARGEST_WEIGHT
 from ._classes import MOST_FREQUENT, ClassScores
 from ._findings import Findings
-from ._groups import LONGEST_NAME, PairTable
-from ._intervals import Interval
+from ._groups import LONGEST_NAME, Group, PairTable
+from ._intervals import LEVEL, Interval
 from ._maps import CONSTANT, LEFT_OUT, Map
 from ._scores import (
     EFFECTS_SHOWN,
@@ -22,7 +23,7 @@ from ._scores import (
 
 GROUPS_NUMBERED = 9  # on a map, the largest
 _NEAREST_SHOWN = 10
-_OPPOSITIONS_SHOWN = 10
+_LARGEST_LISTED = 5  # effects beside a spectrum
 _NAMED = 3  # targets in one sentence
 _LINCFACV = "LinCFACV, on the command line --tolerance cv"
 _SEARCH = "Try {}: it chooses how much to merge and a{} penalty by cross-validation."
@@ -30,7 +31,122 @@ _MORE_DATA = (
     "Cross-validation has already chosen how to merge, so more samples or other features are "
     "needed, or the held-out samples differ from the others."
 )
-_WORSE = "predict worse than the mean of the target: R² is below 0"
+_UNRELATED = "members hardly related to each other"
+_FLAGS = {"opposite": "some members go opposite ways", "hardly related": _UNRELATED}
+
+
+# The answer
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One of the numbers that a page begins with."""
+
+    value: str
+    title: str
+    note: str
+
+
+def state_answer(findings: Findings) -> str:
+    """Say in a sentence how well how many reduced features predict."""
+    varying = findings.n_features - findings.n_constant
+    one = findings.n_groups == 1
+    who = f"{count(findings.n_groups, 'average')} of {count(varying, 'feature')}"
+    if findings.n_groups == varying:
+        who = count(varying, "feature")
+    scores = findings.scores
+    if scores is None:
+        return (
+            f"{count(findings.n_features, 'feature')} became {count(findings.n_groups, 'group')}. "
+            "How well these predict new samples is not known yet."
+        )
+    what = f"{findings.target_name} in new samples" if findings.target_name else "new samples"
+    if findings.classes:
+        what = "the classes of new samples"
+    elif len(findings.targets) > 1:
+        what = f"{len(findings.targets)} targets in new samples"
+    verb = "predicts" if one else "predict"
+    if isinstance(scores, ClassScores):
+        if scores.no_better_than_most_frequent:
+            return f"{who} {verb} {what} no better than a guess of the {MOST_FREQUENT}."
+    elif scores.rows[-1].r2.value < 0:
+        fail = "does" if one else "do"
+        return f"{who} {fail} not predict {what}: the mean of the past would come closer."
+    rival = scores.best_rival
+    if rival is None:
+        return f"{who} {verb} {what}; nothing was compared with {'it' if one else 'them'}."
+    verdict = {"better": "better than", "worse": "less well than"}.get(
+        verdict_on(rival.difference), "about as well as"
+    )
+    best = "the best rival, " if len(scores.rows) > 2 + bool(findings.classes) else ""
+    return f"{who} {verb} {what} {verdict} {best}{rival.method} on all features."
+
+
+def verdict_on(difference: Interval | None) -> str:
+    """Say which is better, given the score of the reduced features minus that of a rival."""
+    if difference is None or isnan(difference.low):
+        return "too few samples to tell"
+    if difference.low > 0 or difference.high < 0:
+        return "better" if difference.low > 0 else "worse"
+    return "equal" if difference.low == difference.high else "not clear"
+
+
+def list_tiles(findings: Findings) -> list[Tile]:
+    """Return the numbers that back the answer: score, best rival, number of features."""
+    tiles, scores = [], findings.scores
+    if scores is not None:
+        title, name, words = _main_score(scores)
+        own, rival = getattr(scores.rows[-1], name), scores.best_rival
+        tiles.append(
+            Tile(
+                decimals(own.value),
+                f"{title} on {count(scores.n_test, 'new sample')}",
+                f"{interval_in_words(own)}{words}",
+            )
+        )
+        if rival is not None:
+            verdict = verdict_on(rival.difference)
+            told = {"better": "this model is better", "worse": "the rival is better"}
+            tiles.append(
+                Tile(
+                    decimals(getattr(rival, name).value),
+                    f"{title} of the best rival, {rival.method}",
+                    f"{interval_in_words(getattr(rival, name))}Difference "
+                    f"{with_brackets(rival.difference)}: {told.get(verdict, verdict)}.",
+                )
+            )
+    varying = findings.n_features - findings.n_constant
+    constant = (
+        f" {count(findings.n_constant, 'more')} never changed." if findings.n_constant else ""
+    )
+    note = f"Each is the {kind_of_mean(findings)} of a group of features.{constant}"
+    title = f"{'input' if findings.n_groups == 1 else 'inputs'} instead of {varying}"
+    return [*tiles, Tile(str(findings.n_groups), title, note)]
+
+
+def _main_score(scores: HeldOutScores) -> tuple[str, str, str]:
+    """Return name, attribute and meaning of the score by which methods are compared."""
+    if isinstance(scores, ClassScores):
+        guess = decimals(scores.rows[0].accuracy.value)
+        return "accuracy", "accuracy", f"Always guessing “{scores.most_frequent}”: {guess}."
+    name = "mean R²" if scores.targets else "R²"
+    return name, "r2", "1 is perfect, 0 is no better than the mean."
+
+
+def interval_in_words(figure: Interval) -> str:
+    """Write an interval as a sentence; nothing if it is unknown."""
+    if isnan(figure.low):
+        return ""
+    return f"{LEVEL} % interval: {decimals(figure.low)} to {decimals(figure.high)}. "
+
+
+def with_brackets(figure: Interval | None) -> str:
+    """Write a figure with its interval in brackets."""
+    if figure is None:
+        return "–"
+    if isnan(figure.low):
+        return decimals(figure.value)
+    return f"{decimals(figure.value)} [{decimals(figure.low)}, {decimals(figure.high)}]"
 
 
 def list_warnings(
@@ -48,12 +164,22 @@ def list_warnings(
     elif scores is not None and scores.worse_than_mean:
         advice = _MORE_DATA if searched else _SEARCH.format(_LINCFACV, " ridge")
         warnings.append(f"{_worse(scores)} {advice}")
+    rival = None if scores is None else scores.best_rival
+    if scores is not None and rival is not None and verdict_on(rival.difference) == "worse":
+        title, name, _ = _main_score(scores)
+        advice = "" if searched else " LinCFACV, which chooses how far to merge, may come closer."
+        warnings.append(
+            f"{rival.method[0].upper()}{rival.method[1:]} on all {rival.n_features} features "
+            f"predicts clearly better: {title} {decimals(getattr(rival, name).value)} instead of "
+            f"{decimals(getattr(scores.rows[-1], name).value)} on the same held-out samples."
+            f"{advice}"
+        )
     if n_cancelling:
         advice = "" if searched else " LinCFACV chooses a penalty against this."
         warnings.append(
-            f"{n_cancelling} of {n_coefficients} coefficients are larger than {LARGEST_WEIGHT:g} "
-            "standard deviations of the target per standard deviation of the reduced feature. "
-            "These are weights of opposite sign that nearly cancel: do not interpret them."
+            f"{n_cancelling} of {n_coefficients} effects are too large to interpret, beyond "
+            f"{LARGEST_WEIGHT:g} standard deviations of the target: effects of opposite sign "
+            "that nearly cancel. Predictions may be good, but single effects say nothing."
             f"{advice}"
         )
     return warnings
@@ -85,10 +211,11 @@ def _no_better(scores: ClassScores) -> str:
         f"{_percent(reduced.accuracy.value)} of {scores.n_test} held-out samples, and "
         f"{_percent(guess.accuracy.value)} of these are of the class {scores.most_frequent}."
     )
-    if reduced.log_loss.value < guess.log_loss.value:
+    own, shares = reduced.log_loss, guess.log_loss
+    if own is not None and shares is not None and own.value < shares.value:
         text += (
             " Their probabilities say more than the share of each class: log loss "
-            f"{digits(reduced.log_loss.value)} instead of {digits(guess.log_loss.value)}."
+            f"{digits(own.value)} instead of {digits(shares.value)}."
         )
     return text
 
@@ -144,48 +271,47 @@ def kind_of_mean(findings: Findings) -> str:
     return "weighted mean" if findings.weighted else "plain mean"
 
 
-def describe_oppositions(findings: Findings) -> tuple[str, list[str]]:
-    """Explain weights whose sign is opposite to that of the correlation with the target."""
-    opposing = [
-        (group, effect)
-        for group in findings.groups
-        for effect in group.effects
-        if effect.opposes is not None
-    ]
-    if not opposing:
-        return "", []
-    text = (
-        f"“±” marks {count(len(opposing), 'coefficient')} whose sign is opposite to that of the "
-        f"correlation with the {noun_of_target(findings)}. A coefficient is the effect of a group "
-        "given all others, "
-        f"whereas its correlation with the {noun_of_target(findings)} includes the effects of "
-        "groups that it is correlated with."
-    )
+def list_remarks(findings: Findings, group: Group) -> list[str]:
+    """Say what a reader should know of a group before trusting its numbers; usually nothing."""
+    remarks = [_FLAGS[group.flag]] if group.flag else []
+    if group.cancels:
+        remarks.append("effect too large to interpret: others nearly cancel it")
+    if group.opposes is not None:
+        remarks.append(f"effect opposite to its correlation with {_target_of(findings, group)}")
+    return remarks
 
-    def labelled(number: int, name: str) -> str:  # as in the table
-        return f"{number} {name}" if findings.maps else name
 
-    largest = sorted((abs(effect.weight) for _, effect in opposing), reverse=True)
-    smallest = largest[:_OPPOSITIONS_SHOWN][-1]
-    rows = []
-    for group, effect in opposing:
-        if abs(effect.weight) < smallest:
-            continue
+def list_largest(findings: Findings) -> list[str]:
+    """Name the groups that change the prediction most, and whether new samples confirm it."""
+    lines = []
+    for group in findings.groups[:_LARGEST_LISTED]:
+        of = f" on {group.weight_target}" if group.weight_target else ""
+        check = "" if group.check is None else f"; {group.check.verdict} on new samples"
+        lines.append(f"{group.title}: effect {digits(group.weight)}{of}{check}")
+    return lines
+
+
+def _target_of(findings: Findings, group: Group) -> str:
+    return group.weight_target or the_target(findings)
+
+
+def explain_oppositions(findings: Findings, group: Group) -> list[str]:
+    """Explain effects of a group whose sign is opposite to that of a correlation."""
+    lines = []
+    for effect in group.effects:
         found = effect.opposes
+        if found is None:
+            continue
         mainly = ""
-        if found is not None and found.name:
-            mainly = (
-                f", mainly through {labelled(found.number, found.name)} (their correlation: "
-                f"{decimals(found.correlation)})"
-            )
-        rows.append(
-            f"{labelled(group.number, group.name)}: correlated with "
-            f"{effect.target or the_target(findings)} by {decimals(effect.target_correlation)}"
-            f"{mainly}; given the others, its coefficient is {digits(effect.weight)}."
+        if found.name:
+            mainly = f", mainly through {found.name} (their correlation: "
+            mainly += f"{decimals(found.correlation)})"
+        lines.append(
+            f"Correlated with {effect.target or the_target(findings)} by "
+            f"{decimals(effect.target_correlation)}{mainly}; given the others, its effect is "
+            f"{digits(effect.weight)}."
         )
-    if len(opposing) > len(rows):
-        rows.append(f"… and {len(opposing) - len(rows)} more, with smaller coefficients")
-    return text, rows
+    return lines
 
 
 def noun_of_target(findings: Findings) -> str:
@@ -198,18 +324,17 @@ def the_target(findings: Findings) -> str:
     return f"the class {shown(findings.targets[0])}" if findings.classes else "the target"
 
 
-def describe_coefficient(findings: Findings) -> str:
-    """Explain the coefficients of the reduced features."""
-    unit = "per standard deviation of the reduced feature"
+def describe_effect(findings: Findings) -> str:
+    """Explain the effects of the groups."""
+    when = "when the average of the group rises by one standard deviation and no other changes"
     if not findings.classes:
-        summary = "a summary has it in standard deviations of the target, as weight"
-        return f"change in the prediction, in the target's unit, {unit}; {summary}"
+        unit = "its unit" if len(findings.targets) == 1 else "the unit of the target"
+        return f"how much the prediction changes, in {unit}, {when}"
     if len(findings.targets) == 1:
-        return f"change in the log odds of {the_target(findings)} {unit}"
+        return f"how much the log odds of {the_target(findings)} change {when}"
     return (
-        f"change in the score of a class {unit}. Scores are log odds up to a number that all "
-        "classes share: the coefficients of two classes differ by the change in the log odds of "
-        "one against the other"
+        f"how much the score of a class changes {when}. Scores are log odds up to a number that "
+        "all classes share"
     )
 
 
@@ -252,44 +377,13 @@ def _describe_rule(findings: Findings) -> str:
     return text
 
 
-def compare_scores(scores: HeldOutScores) -> str:
-    """State whether the reduced features predict better, as far as the test set shows."""
-    if isinstance(scores, ClassScores):
-        found = scores.log_loss_difference
-        gain = None if found is None else Interval(-found.value, -found.high, -found.low)
-        useless, worse, by = False, "", ", by log loss"
-    else:
-        gain = scores.r2_difference
-        useless = all(row.r2.value < 0 for row in scores.rows)
-        several = bool(scores.targets)
-        worse = _WORSE.replace("the target: R²", "the targets: mean R²") if several else _WORSE
-        by = ", by the mean R² of the targets" if several else ""
-    if gain is None:
-        text = "Only the reduced features were scored: the full data were not in memory."
-        return f"{text} They {worse}." if useless else text
-    reduced_better, all_better = gain.low > 0, gain.high < 0
-    if useless:
-        text = f"Both {worse}."
-        if reduced_better or all_better:
-            text += f" {'The reduced' if reduced_better else 'All'} features are less far off."
-        return text
-    if isnan(gain.low):
-        return "The test set is too small to tell which predicts better."
-    if gain.low == gain.high == 0:
-        return "Both predict equally well."
-    if reduced_better or all_better:
-        verdict = "better" if reduced_better else "worse"
-        return f"On this test set, the reduced features predict {verdict} than all features{by}."
-    return f"The difference is not clear{by}: another test set could reverse it."
-
-
 def describe_omissions(findings: Findings) -> list[str]:
     """State what the table of groups leaves out; usually nothing."""
     notes = []
     listed = len(findings.groups)
     if listed < findings.n_groups:
         notes.append(
-            f"The table lists the {listed} largest of {findings.n_groups} groups, and the search "
+            f"The table lists the first {listed} of {findings.n_groups} groups, and the search "
             "covers only these; model.groups_by_name() returns all."
         )
     others = sum(len(group.others) for group in findings.groups)

@@ -29,6 +29,7 @@
 
   const namesOf = (row) => {
     const all = [withDegrees(nameOf(row))];
+    for (const name of row.querySelectorAll(".name")) all.push(name.textContent);
     const members = row.querySelector("table");
     if (members) {
       for (const member of members.tBodies[0].rows) all.push(member.cells[0].textContent);
