@@ -618,23 +618,23 @@ class _Outcome:
 
 
 def _score_lines(scores: Any) -> Iterator[str]:
-    """State how well all features and the reduced ones predict: all targets, then each."""
-    rows = f"on {scores.n_test} held-out rows"
+    """State how well the model and its rivals predict: all targets, then each."""
     several = getattr(scores, "targets", ())
-    mean = f", the mean of {len(several)} targets," if several else ""
-    for row in scores.rows:
-        regression = f"regression on {row.features} ({row.n_features})"
+    score = "R²" if hasattr(scores.rows[0], "r2") else "accuracy and log loss"
+    mean = f", the mean of {len(several)} targets" if several else ""
+    yield f"{score} on {scores.n_test} held-out rows{mean}:"
+    for row in reversed(scores.rows):
+        where = f"{row.method} on {row.features} ({row.n_features})"
         if hasattr(row, "r2"):
-            yield f"R² {_with_interval(row.r2)}{mean} {rows}, {regression}"
-        elif not row.n_features:
-            yield f"accuracy {row.accuracy.value:.3f} {rows}, the {row.features} alone"
-        else:
-            loss = f"log loss {row.log_loss.value:.3f}"
-            yield f"accuracy {_with_interval(row.accuracy)}, {loss} {rows}, logistic {regression}"
+            yield f"  {_with_interval(row.r2)}  {where}"
+            continue
+        loss = "" if row.log_loss is None else f", {row.log_loss.value:.3f}"
+        yield f"  {_with_interval(row.accuracy)}{loss}  {where if row.n_features else row.method}"
     for each in several[:_TARGETS_SHOWN]:
-        *full, reduced = each.rows
-        against = f", on all features {full[0].r2.value:.3f}" if full else ""
-        yield f"  {each.target}: R² {_with_interval(reduced.r2)} on reduced features{against}"
+        *rivals, reduced = each.rows
+        rival = max(rivals, key=lambda row: row.r2.value, default=None)
+        against = "" if rival is None else f"; {rival.method} on all {rival.r2.value:.3f}"
+        yield f"  {each.target}: {_with_interval(reduced.r2)} on reduced features{against}"
     if len(several) > _TARGETS_SHOWN:
         yield f"  … and {len(several) - _TARGETS_SHOWN} more targets (--json has all)"
 
