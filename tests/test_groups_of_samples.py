@@ -104,6 +104,7 @@ def test_more_folds_than_groups(samples):
     assert_raises(message, compare, X, y, cv=12, groups=batch)
     few = "samples of one group only are left to learn from: at least 3 groups are needed"
     assert_raises(few, compare, X, y, methods=["ridge"], cv=2, groups=batch % 2)
+    assert_raises(message, LinCFACV(**QUICK, cv=GroupKFold(12)).fit, X, y, groups=batch)
     assert_raises(r"cv=GroupKFold\(.*needs groups", LinCFACV(cv=GroupKFold()).fit, X, y)
 
 

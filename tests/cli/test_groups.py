@@ -67,6 +67,7 @@ def test_scores_are_of_whole_groups(table, batches, samples, done, folder, monke
     assert outcome["data"]["held out for the scores"] == held_out.replace("batch", "number")
     assert outcome["settings"]["cv"] == "5 parts of whole groups of samples, held out in turn"
     assert not any("number" in group["features"] for group in outcome["groups"])
+    split = splits[-1]
     model = LinCFACV().fit(
         samples.X[split.train], samples.y[split.train], groups=batches[split.train]
     )

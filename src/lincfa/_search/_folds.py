@@ -487,6 +487,8 @@ def divide(
     """Divide samples into parts to learn from and parts to score."""
     if groups is None and "Group" in type(splitter).__name__:
         raise ValueError(f"cv={splitter!r} needs groups: which samples belong together.")
+    if isinstance(splitter, GroupKFold | StratifiedGroupKFold):
+        _check_groups(groups, splitter.n_splits)
     try:
         with warnings.catch_warnings():
             # A class with one sample is missing from the training part of a fold.
@@ -536,17 +538,22 @@ def check_classes_to_learn(
     raise ValueError(f"No sample of the class {label!r} is left to learn from when {what}")
 
 
+def _check_groups(labels: npt.NDArray[Any], n_folds: int) -> int:
+    """Count groups of samples; raise if there are fewer than folds."""
+    found = np.unique(labels).size
+    if found < n_folds:
+        raise ValueError(
+            f"The samples belong to {found} {'group' if found == 1 else 'groups'}, too few for "
+            f"{n_folds} folds of whole groups."
+        )
+    return found
+
+
 def group_folds(
     labels: npt.NDArray[Any], classes: bool, n_splits: int | None = None, random_state: Any = 0
 ) -> GroupKFold | StratifiedGroupKFold:
     """Shuffled folds of whole groups, five or as many as there are; alike in shares of classes."""
-    found = np.unique(labels).size
-    needed = 2 if n_splits is None else n_splits
-    if found < needed:
-        raise ValueError(
-            f"The samples belong to {found} {'group' if found == 1 else 'groups'}, too few for "
-            f"{needed} folds of whole groups."
-        )
+    found = _check_groups(labels, 2 if n_splits is None else n_splits)
     kind = StratifiedGroupKFold if classes else GroupKFold
     n_splits = min(_SPLITS, found) if n_splits is None else n_splits
     return kind(n_splits, shuffle=True, random_state=random_state)

@@ -380,7 +380,7 @@ def compare(
     if ordered is None:
         dated = training.dates is not None if labels is None else are_dates(labels)
         ordered = dated or isinstance(cv, BlockKFold)
-    cv = _splitter(cv, n_repeats, ordered, targets, labels, random_state)
+    cv = _splitter(cv, len(outcome), n_repeats, ordered, targets, labels, random_state)
     in_blocks = isinstance(cv, BlockKFold)
     dates = training.dates if ordered or in_blocks else None
     if in_blocks and labels is not None:
@@ -489,6 +489,7 @@ def _checked(
 
 def _splitter(
     cv: Any,
+    n_samples: int,
     n_repeats: int,
     ordered: bool,
     targets: Targets,
@@ -502,6 +503,8 @@ def _splitter(
     if number is not None or cv is None or isinstance(cv, str):
         if not is_count(number) or number < 2:
             raise ValueError(f"cv must be an integer of at least 2 or a splitter, got {cv!r}")
+        if number > n_samples:
+            raise ValueError(f"cv={cv} folds are more than there are samples, {n_samples}.")
         if ordered:
             return BlockKFold(number)
         if labels is not None:
