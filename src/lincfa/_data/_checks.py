@@ -122,16 +122,16 @@ def check_in_memory(X: Any) -> None:
 
 
 def check_table(X: Any) -> Any:
-    """Raise unless X has rows and columns, in memory; return lists as an array."""
+    """Raise unless X has rows and columns, in memory; return lists and the like as an array."""
     check_in_memory(X)
     if sparse.issparse(X):
         raise TypeError("X is sparse, and must be dense: pass X.toarray(), if memory is enough.")
-    if isinstance(X, list | tuple):
+    if isinstance(X, list | tuple) or (hasattr(X, "__array__") and not hasattr(X, "shape")):
         try:
             X = np.asarray(X)
         except ValueError:
             raise ValueError("The rows of X have different numbers of columns.") from None
-    shape = np.shape(X) if hasattr(X, "__array__") else getattr(X, "shape", ())
+    shape = getattr(X, "shape", ())
     if not shape:
         raise ValueError(f"{TABLE}, not {shown(repr(X))}.")
     if len(shape) == 1:
@@ -150,7 +150,7 @@ def _times(shape: Iterable[int]) -> str:
 
 def as_table(X: Any, min_samples: int = 1, estimator: str = "") -> npt.NDArray[Any]:
     """Convert a table that :func:`check_container` has passed to an array of floats."""
-    n_samples, width = X.shape if hasattr(X, "shape") else np.shape(X)
+    n_samples, width = X.shape
     if width == 0:
         raise ValueError(
             f"X has no columns: 0 feature(s) (shape=({n_samples}, 0)) while a minimum of 1 is "
@@ -177,9 +177,8 @@ def check_length(found: int, expected: int, what: str) -> None:
 def check_container(X: Any, missing: str = "error") -> Any:
     """Raise for what conversion to an array would lose, or report without naming the column.
 
-    Returns X, with NaN where it is masked, if values may be missing.
+    Returns X, lists as an array, with NaN where it is masked if values may be missing.
     """
-    given = X
     X = check_table(X)
     if np.ma.is_masked(X):
         if missing == "pairwise":
@@ -197,7 +196,7 @@ def check_container(X: Any, missing: str = "error") -> Any:
         raise ValueError(f"Complex data not supported: X is of type {X.dtype}.")
     elif isinstance(X, np.ndarray) and X.dtype.kind not in "fiub":
         _check_objects(X)
-    return given
+    return X
 
 
 def check_named(names: list[Any]) -> None:
