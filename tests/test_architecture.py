@@ -29,7 +29,7 @@ LAYERS = [
 LATE = {("_model._base", "report._findings"), ("_model._base", "report._page")}
 """Methods of convenience, which import from a later layer when they are called."""
 
-OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "xarray", "jinja2", "rich"}
+OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "xarray", "jinja2", "rich", "onnx"}
 
 
 def module_name(path):

@@ -1,14 +1,16 @@
 """Bad input is refused with a message that names what is wrong and where."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
-from lincfa import LinCFA
+from lincfa import LinCFA, LinCFAClassifierCV, LinCFACV, compare, explain_pair
 from reference import assert_raises
 
 
@@ -134,7 +136,7 @@ def test_targets(data):
     for value in (0.0, 0.1, 1e9):
         message = re.escape(f"y is constant (all values are {value:g})")
         refuse(X, np.full(100, value), message)
-    refuse(X, y[:-1], r"inconsistent numbers of samples: \[100, 99\]")
+    refuse(X, y[:-1], "X and y have inconsistent numbers of samples: 100 and 99")
     refuse(X, y.reshape(100, 1, 1), "a column for each target; it has 3 dimensions")
     refuse(X, np.empty((100, 0)), "target y has no columns")
     refuse(X, None, "requires y to be passed")
@@ -154,9 +156,17 @@ def test_transform_with_other_columns_or_without_a_fit(table):
     with pytest.raises(ValueError, match="X has 11 features, but LinCFA is expecting 12"):
         LinCFA().fit(X.to_numpy(), y).transform(X.to_numpy()[:, :-1])
     model = LinCFA().fit(X, y)
-    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- other"):
-        model.transform(X.rename(columns={"t3": "other"}))
-    assert_raises("Feature names must be in the same order", model.transform, X[X.columns[::-1]])
+    lacks = "X lacks column 't3' and has column 'other' instead."
+    assert_raises(lacks, model.transform, X.rename(columns={"t3": "other"}))
+    renamed = "has column 'T3 ' instead; did you mean 't3' by 'T3 '?"
+    assert_raises(re.escape(renamed), model.transform, X.rename(columns={"t3": "T3 "}))
+    order = "in the same order, but column 0 is t11 and was t0; X[list(model.feature_names_in_)]"
+    assert_raises(re.escape(order), model.transform, X[X.columns[::-1]])
+    assert_raises("has column 'more' besides", model.transform, X.assign(more=1.0))
+    with pytest.warns(UserWarning, match="no column names, .* taken as columns 't0', .* 9 more"):
+        model.transform(X.to_numpy())
+    with pytest.warns(UserWarning, match="X has column names, but LinCFA was fitted to a table"):
+        LinCFA().fit(X.to_numpy(), y).transform(X)
     # Nothing of an earlier fit is left to be mixed with the columns of the failed one.
     failed = LinCFA().fit(X, y)
     assert_raises("constant", failed.fit, X.iloc[:, :3], np.ones(100))
@@ -184,3 +194,93 @@ NOISE = "noise must be 'pair', 'full' or a positive number"
 )
 def test_parameters(data, parameters, message):
     assert_raises(message, LinCFA(**parameters).fit, *data)
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "error"),
+    [
+        (
+            lambda X: X[:, 0],
+            "table, .* one dimension. Reshape your data: X.reshape",
+            ValueError,
+        ),
+        (lambda X: pd.Series(X[:, 0]), r"Reshape your data: X.to_frame\(\) is one", ValueError),
+        (lambda X: X.reshape(100, 3, 4), "table, .* 3 dimensions, 100 × 3 × 4", ValueError),
+        (lambda X: None, "X must be a table, .* not None", ValueError),
+        (lambda X: {"a": 1}, "X must be a table, .* not {'a': 1}", ValueError),
+        (lambda X: [[1, 2], [3]], "rows of X have different numbers of columns", ValueError),
+        (lambda X: csr_array(X), r"X is sparse, .* pass X.toarray\(\)", TypeError),
+        (lambda X: X + 1j, "Complex data not supported: X is of type complex128", ValueError),
+        (
+            lambda X: pd.DataFrame(X).add_prefix("t").astype({"t0": complex}),
+            "Complex data not supported: column 't0'",
+            ValueError,
+        ),
+    ],
+)
+def test_what_is_no_table_of_numbers(data, change, message, error):
+    X, y = data
+    for use in (LinCFA().fit, LinCFACV().fit, partial(explain_pair, a=0, b=1)):
+        with pytest.raises(error, match=message):
+            use(change(X), y)
+    model = LinCFA().fit(X, y)
+    with pytest.raises(error, match=message):
+        model.transform(change(X))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y: LinCFA(strategy="sequental").fit(X, y), "did you mean 'sequential'?"),
+        (lambda X, y: LinCFACV(strategies=["jiont"]).fit(X, y), "did you mean 'joint'?"),
+        (lambda X, y: LinCFA(units="orginal").fit(X, y), "did you mean 'original'?"),
+        (lambda X, y: LinCFA(missing="pairwize").fit(X, y), "did you mean 'pairwise'?"),
+        (lambda X, y: LinCFA(noise="Full").fit(X, y), "did you mean 'full'?"),
+        (lambda X, y: LinCFA(tolerance="unbiassed").fit(X, y), "did you mean 'unbiased'?"),
+        (lambda X, y: LinCFA(target="class").fit(X, y), "did you mean 'classes'?"),
+        (lambda X, y: LinCFA(connectivity="chian").fit(X, y), "did you mean 'chain'?"),
+        (lambda X, y: LinCFA(feature_weights="aera").fit(X, y), "did you mean 'area'?"),
+        (lambda X, y: LinCFA(effective_samples="atuo").fit(X, y), "did you mean 'auto'?"),
+        (lambda X, y: LinCFACV(rule="near-best").fit(X, y), "did you mean 'near_best'"),
+        (lambda X, y: LinCFACV(scoring="r_2").fit(X, y), "did you mean 'r2'"),
+        (lambda X, y: LinCFA().set_params(tolerence=2), "did you mean 'tolerance'?"),
+        (lambda X, y: compare(X, y, methods=["ridge", "lincfa"]), "did you mean 'LinCFA'?"),
+        (lambda X, y: explain_pair(X, y, "t1", "t01"), "X has no column 't01'; did you mean 't1'"),
+    ],
+)
+def test_mistyped_words(table, call, message):
+    assert_raises(re.escape(message), call, *table)
+
+
+@pytest.mark.parametrize("name", ["feature_weights", "blocks"])
+def test_series_by_name(table, name):
+    X, y = table
+    values = pd.Series(np.arange(1, 13), X.columns)
+    LinCFA(**{name: values}).fit(X, y)
+    renamed = values.rename({"t3": "T3"})
+    message = f"{name} is a Series whose index lacks column 't3' of X; did you mean 'T3'?"
+    assert_raises(re.escape(message), LinCFA(**{name: renamed}).fit, X, y)
+    message = rf"not the columns of X, in their order; use {name}.loc\[X.columns\]"
+    assert_raises(message, LinCFA(**{name: values[::-1]}).fit, X, y)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y: LinCFACV(cv="five").fit(X, y), "cv must be a number of folds .* got 'five'"),
+        (lambda X, y: LinCFACV(cv=101).fit(X, y), "cv=101 folds are more than .* samples, 100"),
+        (lambda X, y: LinCFACV(cv=[(range(9), [100])]).fit(X, y), "cv names row 100, .* 100 samp"),
+        (lambda X, y: LinCFACV(estimator="ridge").fit(X, y), "estimator must be a regressor"),
+        (lambda X, y: LinCFACV(cv=3).fit(X, y).score(X, y[1:]), "inconsistent .*: 100 and 99"),
+        (lambda X, y: LinCFACV(cv=3).fit(X, y).score(X, None), "The target y is None"),
+        (lambda X, y: LinCFACV(cv=3).fit(X, y).score(X, y, -y), "finite and not negative"),
+        (lambda X, y: LinCFA().fit(X, "y"), "given by its values, and is the word 'y'"),
+        (lambda X, y: LinCFA().fit(X, csr_array(y[:, None])), r"pass y.toarray\(\)"),
+        (lambda X, y: LinCFAClassifierCV().fit(X, y), r"fractions \(row 0: .* LinCFACV predicts"),
+        (lambda X, y: LinCFAClassifierCV().fit(X, y + 1j), "the target y is complex"),
+        (lambda X, y: LinCFAClassifierCV().fit(X * 0, y > 0), "Every column of X is constant"),
+        (lambda X, y: LinCFA().transform(X), r"This LinCFA is not fitted yet: call fit\(X, y\)"),
+    ],
+)
+def test_what_cannot_be_fitted_or_scored(data, call, message):
+    assert_raises(message, call, *data)

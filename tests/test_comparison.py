@@ -287,7 +287,7 @@ def test_bad_data_are_refused_at_once(planned):
         (frame, np.ones_like(y), "constant"),
         (frame * 0 + 1, y, "Every column"),
         (frame[:3], y[:3], "minimum of 4"),
-        (frame[:4], y[:4], "n_splits=5"),
+        (frame[:4], y[:4], "cv=5 folds are more than there are samples, 4"),
         (frame, np.r_[1.0, np.zeros(len(y) - 1)], "constant in the (training|held-out) part"),
     ):
         assert_raises(match, compare, data, target)

@@ -351,8 +351,8 @@ def test_groups_that_cannot_be_told_apart():
     expected = api.OLS(y, api.add_constant(Z)).fit(cov_type="HC3", use_t=True)
     np.testing.assert_allclose(found.estimate[3:], expected.params[2:], rtol=1e-7)
     np.testing.assert_allclose(found.standard_error[3:], expected.bse[2:], rtol=1e-7)
-    assert "3 groups cannot be told from others" in found.how
-    assert "cannot be told" not in whole.how
+    assert "3 groups without a weight" in found.how
+    assert "without a weight" not in whole.how
     assert str(found).count("unknown") == 3
     assert "of 2 weights" in str(found)
 
@@ -368,9 +368,8 @@ def test_a_weight_that_rests_on_one_sample_or_date_has_no_error(per_date):
     y = pd.Series(y, index=np.repeat(dates, per_date or 1))
     found = model.inference(X, y, ordered=per_date is not None)
     assert np.isnan(found.p_value).tolist() == [True, False, False, False, False]
-    assert (
-        f"1 group cannot be told from others, or by one {'date' if per_date else 'sa'}" in found.how
-    )
+    only = f"at most one {'date' if per_date else 'sample'} tells"
+    assert f"1 group without a weight: {only}" in found.how
     if per_date is None:  # it fits this sample, as if it were not there
         X, y = np.delete(X, own, axis=0), np.delete(y.to_numpy(), own)
         without = model.inference(X, y)
@@ -406,7 +405,7 @@ def test_too_few_samples_for_the_groups(dated):
 def test_bad_arguments():
     model, *_ = fitted()
     X, y = new(18)
-    for level in (0, 1, 95):
+    for level in (0, 1, 95, True, "0.9"):
         with pytest.raises(ValueError, match="level must be between 0 and 1"):
             model.inference(X, y, level=level)
     with pytest.raises(ValueError, match="X was given without y"):

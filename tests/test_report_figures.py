@@ -244,9 +244,12 @@ def test_long_names_and_places_with_numbers():
     assert "psl: Each colour is a group" in text
     stations = X.stack(station=("lat", "lon")).reset_index("station")
     stations = stations.assign_coords(station=100 + 3 * np.arange(30))
-    findings = collect_findings(fit_field(stations, y))
+    model = fit_field(stations, y)
+    findings = collect_findings(model)
     assert len(findings.maps) == 1
     assert findings.spectrum is None
+    names = [name.removeprefix("t2m ") for name in model.get_feature_names_out()]
+    assert display_names_of_groups(model) == names  # numbers of stations are no wavelengths
 
 
 def test_large_maps_are_thinned_and_it_is_said(monkeypatch):
@@ -317,6 +320,10 @@ def test_a_spectrum_has_effects_and_bands_in_its_unit(form):
     whole = LinCFA(strategy="agglomerative", n_groups=1).fit(table, y)
     assert display_names_of_groups(whole) == ["900–1145 nm"]
     assert figures(Page(render(collect_findings(model))))[0] == "spectrum"  # without effects
+    several = LinCFA().fit(table, np.column_stack([y] * 7) + X[:, :7])
+    text = Page(render(collect_findings(several, X=table, y=np.column_stack([y] * 7) + X[:, :7])))
+    assert "how much the prediction of each target changes" in text.text
+    assert "Those of 1 more target are not shown." in text.text
 
 
 def test_many_pieces_of_a_band_are_counted():

@@ -444,7 +444,7 @@ def test_results_make_a_table(fitted):
         ({"penalties": ["some"]}, "each of penalties must be a number .*, got 'some'"),
         ({"penalties": [1.0], "estimator": Ridge()}, "either penalties, .*, or an estimator"),
         ({"scoring": "accuraccy"}, "scoring"),
-        ({"cv": 1}, "n_splits=2 or more"),
+        ({"cv": 1}, "cv must be a number of folds of at least 2, .* got 1"),
         ({"cv": [(np.arange(3), np.arange(3, 50))]}, "A fold has 3 training samples.* at least 4"),
         # The same fold as masks, which scikit-learn's own searches understand too.
         (

@@ -6,6 +6,7 @@ import io
 import lzma
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -21,7 +22,7 @@ pytest.importorskip("rich")
 
 from lincfa.cli._files import format_of, open_data
 from lincfa.cli._terminal import Terminal
-from lincfa.cli._write import write_reduced
+from lincfa.cli._write import ReducedFeatures, write_reduced
 
 
 def saved(folder, text, name="t.csv"):
@@ -37,7 +38,7 @@ def rewritten(folder, data, keep, name="out.csv", rows=None, **reduced):
     groups = {member: [member] for member in reduced}
     model = SimpleNamespace(groups_by_name=lambda: groups, groups_=[[0]] * len(groups))
     terminal, path = Terminal(quiet=True), folder / name
-    write_reduced(path, str(path), data, list(keep), rows, values, model, terminal)
+    write_reduced(path, str(path), data, list(keep), rows, values, ReducedFeatures(model), terminal)
     return str(path), terminal.notes
 
 
@@ -117,7 +118,8 @@ def test_separator_is_found_in_the_header(tmp_path, header, expected):
 
 
 def test_separator_given_and_that_of_tsv(tmp_path):
-    data = open_data(saved(tmp_path, "a,b;c\n1,2;3\n"), separator=";")
+    path = saved(tmp_path, "a,b;c\n1,2;3\n")
+    data = open_data(path, replace(format_of(path), separator=";"))
     assert data.names == ["a,b", "c"]
     assert open_data(saved(tmp_path, "a,b,c\td\n1\t3\n", "t.tsv")).names == ["a,b,c", "d"]
 
@@ -380,7 +382,7 @@ def test_no_columns_and_no_rows(tmp_path):
     assert message_of(path) == " has no columns."
 
 
-@pytest.mark.parametrize("name", ["t.xlsx", "t", "t.gz", "t.parquet.gz", "csv", ".csv"])
+@pytest.mark.parametrize("name", ["t.docx", "t", "t.gz", "t.parquet.gz", "csv", ".csv"])
 def test_unknown_suffix(name):
     message = message_of(name)
     assert all(suffix in message for suffix in (".csv", ".pq", ".ipc", ".nc4", ".zarr", ".zst"))

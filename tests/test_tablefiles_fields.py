@@ -15,7 +15,7 @@ pytest.importorskip("zarr")
 from lincfa._data._columns import Columns
 from lincfa.cli._files import _fields, format_of, open_data
 from lincfa.cli._terminal import Terminal
-from lincfa.cli._write import write_reduced
+from lincfa.cli._write import ReducedFeatures, write_reduced
 
 DAYS = np.arange("2020-01-01", "2020-01-06", dtype="M8[D]").astype("M8[ns]")
 CELLS = [f"t2m[lat={lat}, lon={lon}]" for lat in (45.0, 45.5) for lon in (7.5, 8.0, 8.5)]
@@ -74,7 +74,9 @@ def written(folder, data, keep, name, rows=None, reduced=None):
     groups = {f"m{k}": ["a"] for k in range(reduced.shape[1])}
     model = SimpleNamespace(groups_by_name=lambda: groups, _columns=Columns(len(groups)))
     terminal, path = Terminal(quiet=True), folder / name
-    write_reduced(path, str(path), data, list(keep), rows, reduced, model, terminal)
+    write_reduced(
+        path, str(path), data, list(keep), rows, reduced, ReducedFeatures(model), terminal
+    )
     return str(path), terminal.notes
 
 
@@ -269,7 +271,7 @@ def test_damaged_data_sets(tmp_path, name):
     path = tmp_path / name
     with pytest.raises(FileNotFoundError):
         open_data(str(path), targets=["y"])
-    contents = [b"", b"x" * 100]
+    contents = [b"", bytes(100)]
     if name == "t.nc":
         whole = Path(stored(weather(), tmp_path / "w.nc")).read_bytes()
         contents += [whole[: len(whole) // 2], whole[:100]]

@@ -401,7 +401,8 @@ def test_regressions_of_several_targets(tmp_path, contents):
     file = tmp_path / "model.json"
     n_groups = len(contents["numbers"]["groups"]["min_is_exact"])
     coef = np.arange(3.0 * n_groups).reshape(3, n_groups)
-    right = {"coef": coef.tolist(), "intercept": [1.0, 2.0, 3.0], "penalty": 0.5, "rescaled": False}
+    right = {"coef": coef.tolist(), "intercept": [1.0, 2.0, 3.0], "penalty": 0.5}
+    right |= {"rescaled": False, "searched": True, "errors": None}
 
     def with_regression(**changed):
         model = json.loads(json.dumps(contents["numbers"]))
@@ -421,5 +422,6 @@ def test_regressions_of_several_targets(tmp_path, contents):
         {"intercept": 1.0},
         {"intercept": [1.0, 2.0]},
         {"penalty": [1.0, 2.0]},
+        {"errors": [0.5, 1.0]},
     ):
         assert_refused(file, with_regression(**changed), "(not of 3 targets|weights|not a number)")

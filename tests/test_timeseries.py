@@ -641,8 +641,9 @@ def test_groups_come_before_dates_and_other_splitters_get_none(series):
     assert len(scores(LinCFACV(**QUICK).fit(X.to_numpy(), y))) == 20  # as without dates
     assert len(scores(LinCFACV(**QUICK).fit(X.iloc[:20], y[:20]))) == 10  # at most twice
     halves = LinCFACV(**QUICK).fit(X, y, groups=order // 30)  # also where blocks are the default
+    assert isinstance(halves.cv_, GroupKFold)
     assert halves.cv_.n_splits == 2
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="one label for each of 60 samples, got 59"):
         LinCFACV(**QUICK).fit(X, y, groups=order[1:])
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._lincfa_cv import LinCFACV
     from ._load import load
     from ._model._inference import Inference
+    from ._model._onnx import to_onnx
     from ._model._summary import Summary
     from .diagnostics._compare import compare
     from .diagnostics._comparison import ClassComparison, Comparison
@@ -43,6 +44,7 @@ __all__ = [
     "order_sensitivity",
     "stability",
     "theory",
+    "to_onnx",
 ]
 
 # Loaded when first asked for: scikit-learn and SciPy take seconds to import, which a look at the
@@ -63,6 +65,7 @@ _LAZY = {
     "compare": "diagnostics._compare",
     "order_sensitivity": "diagnostics._stability",
     "stability": "diagnostics._stability",
+    "to_onnx": "_model._onnx",
 }
 _MODULES = ("baselines", "datasets", "plotting", "structure", "theory", "timeseries")
 

@@ -10,7 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
-from ._data._checks import check_same_types, column_types, warn_of_constant, warn_of_many
+from ._data._checks import (
+    check_any_varies,
+    check_same_types,
+    column_types,
+    warn_of_constant,
+    warn_of_many,
+)
 from ._data._columns import check_columns
 from ._data._connectivity import read_structure
 from ._data._feature_weights import read_feature_weights
@@ -417,7 +423,7 @@ class LinCFA(GroupModel):
         if stream is None:
             self._keep_columns(chunk.columns)
         elif chunk.columns is not self._columns:
-            check_columns(self, self._columns, X, chunk.columns.names)
+            check_columns(self, self._columns, chunk.columns)
         constraint, weights = self._constraint(), self._weights()  # what rows would not mend
         chunk = chunk.with_weight()
         chunk.check_finite(new=stream is not None)
@@ -446,11 +452,7 @@ class LinCFA(GroupModel):
     ) -> None:
         """Partition the features and set the fitted attributes."""
         varying = statistics.varying
-        if not varying.any():
-            raise ValueError(
-                "Every column of X is constant, up to the rounding of its type: there is nothing "
-                "to reduce."
-            )
+        check_any_varies(varying)
         effective = count_effective(self.effective_samples, statistics, training)
         share = effective / statistics.n_samples
         partition, path = self._partition(statistics, constraint, weights, share)

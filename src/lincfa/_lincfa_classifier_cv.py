@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score, check_scoring
 
-from ._data._checks import computed
+from ._data._checks import check_length, check_weights, computed
 from ._data._targets import Kind, read_labels
 from ._data._training import match_samples
 from ._grouping._constraint import Constraint
@@ -52,8 +52,9 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
     cv : int, splitter or iterable, default=None
         Folds, as in scikit-learn; stratified for a number. None for five shuffled and stratified
         folds (always the same), repeated for small data until there are 200 held-out predictions,
-        at most ten times; or for five blocks of consecutive dates where the samples have dates, as
-        for :class:`LinCFACV`.
+        at most ten times; or for five blocks of consecutive dates where the samples have dates, or
+        five folds of whole ``groups``, as alike in the shares of classes as these allow, as for
+        :class:`LinCFACV`.
     scoring : str or callable, default=None
         Score to compare, larger is better, such as ``"accuracy"``. It is averaged over the folds
         such that each held-out sample counts the same. None for the log loss, with a minus sign.
@@ -290,4 +291,6 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
         predicted = computed(self._of_reduced(table, "predict"))
         y = read_labels(computed(match_samples(table, X, y, "the target y")))
         sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
+        check_length(len(y), len(predicted), "y")
+        sample_weight = check_weights(sample_weight, len(y))
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))

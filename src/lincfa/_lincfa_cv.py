@@ -7,12 +7,14 @@ import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring, r2_score
 
-from ._data._checks import computed
+from ._data._checks import check_length, check_weights, computed, is_dask
 from ._data._targets import read_targets
 from ._data._training import match_samples
 from ._grouping._constraint import Constraint
+from ._model._conformal import keep_errors, rank_of_level
 from ._model._parameters import check_share
 from ._model._regression import RidgeRegression, scale_of_areas
+from ._model._rows import check_held_out
 from ._search._estimator import GroupSearch
 from ._search._folds import (
     R2,
@@ -66,7 +68,9 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         index, or the coordinates of a field; not in a dask dataframe), None is for five blocks of
         consecutive dates, twice with other blocks if there are fewer than 200 dates; shuffled folds
         are then ``KFold(5, shuffle=True, random_state=0)``. For a gap around blocks, and for rows
-        in time order without dates, there is :class:`lincfa.timeseries.BlockKFold`.
+        in time order without dates, there is :class:`lincfa.timeseries.BlockKFold`. Where ``fit``
+        is given ``groups``, None and a number are for so many folds of whole groups, shuffled
+        (always the same): None for five, or as many as there are groups.
     scoring : str or callable, default=None
         Score to compare, larger is better. It is averaged over the folds such that each held-out
         sample counts the same. None for R² of all held-out samples, where no error counts for more
@@ -129,6 +133,9 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         Row of ``cv_results_`` that was chosen.
     best_score_ : float
         Its mean score.
+    errors_ : ndarray of shape (n_errors,) or (n_targets, n_errors)
+        Absolute errors on the samples given to :meth:`calibrate`, ascending; of more than 1000,
+        some of them.
     reducer_ : LinCFA
         The chosen combination, fitted to all samples. Its ``cut`` and ``to_linkage`` show other
         numbers of groups; ``estimator_`` belongs to the chosen one.
@@ -218,8 +225,9 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         y : array of shape (n_samples,) or (n_samples, n_targets), data frame or Dataset
             The target, or several, one a column; none is constant.
         groups : array of shape (n_samples,), default=None
-            Labels of samples that belong together, for a ``cv`` such as ``GroupKFold``; or their
-            dates, for a ``BlockKFold``, in place of those of X or y.
+            Labels of samples that belong together, such as batches or firms: whole groups are held
+            out. If they are dates, or ``cv`` is a ``BlockKFold``, they are the dates for the
+            blocks, in place of those of X or y.
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for, as for :meth:`LinCFA.fit`; also used by the
             regression, so that an ``estimator`` must accept weights, and in the scores.
@@ -229,6 +237,11 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         LinCFACV
             The estimator itself.
         """
+        if self.estimator is not None and not hasattr(self.estimator, "predict"):
+            raise ValueError(
+                f"estimator must be a regressor of scikit-learn, such as Ridge(), got "
+                f"{self.estimator!r}"
+            )
         if self.estimator is not None and is_classifier(self.estimator):
             raise ValueError(
                 f"LinCFACV predicts numbers, and {self.estimator!r} is a classifier: for classes "
@@ -278,6 +291,91 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         """
         return self._apply(X)
 
+    def calibrate(self, X: Any, y: Any) -> Self:
+        """Learn from held-out samples how far predictions are off, for prediction intervals.
+
+        Parameters
+        ----------
+        X : array, data frame or field of shape (n_samples, n_features_in_)
+            Samples that were not used to fit the model: on those that were, errors are too small.
+            At least 19 for intervals that cover 95 %.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            The target, or targets.
+
+        Returns
+        -------
+        LinCFACV
+            The estimator itself, with ``errors_``.
+        """
+        table = self._read_new(X)
+        values, predicted, _ = self._compared(X, y, None)
+        if not is_dask(table.values):
+            why = "Predictions are closer there than on new ones, and intervals would be too narrow"
+            check_held_out(self, table.values, values, why)
+        self._keep_errors(values - predicted)
+        return self
+
+    def _keep_errors(self, errors: FloatArray) -> None:
+        """Keep the errors of held-out samples, of shape (n, K)."""
+        kept = keep_errors(errors.T)
+        self.errors_ = kept[0] if len(kept) == 1 else kept
+
+    def predict_interval(self, X: Any, level: float = 0.95) -> tuple[Any, Any]:
+        """Reduce X, and return intervals that cover the target with a given probability.
+
+        They are split conformal intervals: the prediction plus and minus the error that a share
+        ``level`` of the samples given to :meth:`calibrate` did not exceed. If new samples are like
+        these, the intervals cover at least that share of them on average, whatever the noise and
+        however good the model. They are equally wide for all samples.
+
+        Parameters
+        ----------
+        X : array, data frame or field of shape (n_samples, n_features_in_)
+            The same columns as in fit, or the same cells.
+        level : float, default=0.95
+            Probability with which an interval covers the target; of several targets, each of them.
+
+        Returns
+        -------
+        low, high : array of shape (n_samples,) or (n_samples, n_targets)
+            As of :meth:`predict`.
+
+        Examples
+        --------
+        >>> from lincfa import LinCFACV
+        >>> from lincfa.datasets import make_correlated
+        >>> X, y = make_correlated(n_samples=1300, n_features=30, random_state=0)
+        >>> model = LinCFACV().fit(X[:100], y[:100]).calibrate(X[100:300], y[100:300])
+        >>> low, high = model.predict_interval(X[300:], level=0.9)
+        >>> print(((low <= y[300:]) & (y[300:] <= high)).mean())
+        0.878
+        """
+        half = self._half_width(level)
+        predicted = self.predict(X)
+        return predicted - half, predicted + half
+
+    def _half_width(self, level: float) -> Any:
+        """Return half the width of intervals, a number or one for each target."""
+        self._check_is_fitted()
+        if not hasattr(self, "errors_"):
+            raise ValueError(
+                "Prediction intervals are made from errors on held-out samples, and this model has "
+                "none: call calibrate(X, y) with samples that were not used to fit it."
+            )
+        return self.errors_[..., rank_of_level(self.errors_.shape[-1], level) - 1]
+
+    def _compared(self, X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray, Any]:
+        """Return the targets of samples, of shape (n, K), and what is predicted."""
+        table = self._read_new(X)
+        predicted = computed(self._of_reduced(table, "predict"))
+        # One after the other: dask does not like arrays and dataframes in one graph.
+        y = computed(match_samples(table, X, y, "the target y"))
+        sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
+        values, _ = read_targets(y, known=self._targets)
+        check_length(len(values), len(predicted), "y")
+        sample_weight = check_weights(sample_weight, len(values))
+        return values, predicted.reshape(len(predicted), -1), sample_weight
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R² of :meth:`predict`, of several targets its mean.
 
@@ -290,10 +388,5 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for.
         """
-        table = self._read_new(X)
-        predicted = computed(self._of_reduced(table, "predict"))
-        # One after the other: dask does not like arrays and dataframes in one graph.
-        y = computed(match_samples(table, X, y, "the target y"))
-        sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
-        values, _ = read_targets(y, known=self._targets)
+        values, predicted, sample_weight = self._compared(X, y, sample_weight)
         return float(r2_score(values, predicted, sample_weight=sample_weight))

@@ -63,7 +63,13 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV | LinCFAClassifierC
 
 
 def _predicting(
-    reducer: LinCFA, coef: Any, intercept: Any, penalty: float | None, rescaled: bool
+    reducer: LinCFA,
+    coef: Any,
+    intercept: Any,
+    penalty: float | None,
+    rescaled: bool,
+    searched: bool,
+    errors: Any,
 ) -> Any:
     """Return a model that has chosen these groups and weights."""
     from ._lincfa_classifier_cv import LinCFAClassifierCV
@@ -73,19 +79,13 @@ def _predicting(
 
     classes = reducer._targets.classes
     kind: Any = LinCFACV if classes is None else LinCFAClassifierCV
-    own = reducer.get_params(deep=False)
-    model = kind(
-        strategies=[reducer.strategy],
-        tolerances=[reducer.tolerance],
-        min_correlations=[reducer.min_correlation],
-        penalties=None if penalty is None else [penalty],
-        **{name: own[name] for name in kind._get_param_names() if name in own},
-    )
-    model._keep_columns(reducer._columns)
-    model._adopt(reducer)
+    model = kind.of_groups(reducer, searched=searched)
+    model.penalties = None if penalty is None else [penalty]
     model.penalty_, model.rescaled_ = penalty, rescaled
     if classes is None:
         model.estimator_ = RidgeRegression.of(penalty or 0.0, coef, intercept)
+        if errors is not None:
+            model.errors_ = errors
         return model
     if coef.ndim == 1:  # of the second of two classes, relative to the first
         coef, intercept = np.stack([0 * coef, coef]), np.array([0.0, intercept])

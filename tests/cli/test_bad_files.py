@@ -26,7 +26,11 @@ BAD = {
         broken_parquet,
         "d.parquet is not a Parquet file, or it is damaged",
     ),
-    "no NetCDF": ("d.nc", b"CDF nonsense", "d.nc is not a NetCDF file, or it is damaged."),
+    "no NetCDF": (
+        "d.nc",
+        b"\x89HDF\r\n\x1a\nnonsense",
+        "d.nc is not a NetCDF file, or it is damaged.",
+    ),
 }
 
 

@@ -133,7 +133,7 @@ def test_a_terminal_shows_how_far_it_is(parts, monkeypatch):
     reader.join()
     os.close(ours)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", b"".join(shown).decode())
-    for what in ("reading data", "merging 6 features", "scoring", "writing"):
+    for what in ("reading data", "merging 6 features", "averaging", "writing"):
         assert re.search(rf"{what} ━+ (\d+)/\1 ", text), what
 
 

@@ -167,7 +167,7 @@ def test_a_column_called_like_a_reduced_feature_stays(done, folder, columns):
     passed, expected = table_of("data-reduced.csv"), table_of("plain-reduced.csv")
     assert passed[name] == passed[f"{name} #2"] == words
     assert passed[f"{name} #3"] == expected[name]
-    assert f"note: the reduced feature {name!r} is written as '{name} #3'" in result.err
+    assert f"note: {name!r} is written as '{name} #3'" in result.err
     done("apply", "model.json", data, "--output", "again.csv")
     assert Path("again.csv").read_bytes() == Path("data-reduced.csv").read_bytes()
 

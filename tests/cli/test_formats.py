@@ -49,8 +49,8 @@ def test_separators_stay(done, save, columns, name, separator):
 def test_separator_given(done, fails, save, columns):
     data = save(columns, separator=":")
     message = fails("reduce", data, *OPTIONS)
-    assert message.startswith("data.csv has no column 'y'; it has one column, 'id:a1:a2")
-    assert message.endswith("is the separator another one?")
+    told = "data.csv has one column with the separator ','; with ':' it has 10: --separator ':'"
+    assert message == told
     done("reduce", data, *OPTIONS, "--separator", ":")
     assert Path("data-reduced.csv").read_text(encoding="utf-8").startswith("id:word:y:day:")
 
@@ -92,11 +92,93 @@ def test_a_format_that_cannot_hold_lists_says_so(done, frame, folder):
 
 
 def test_unknown_suffixes_are_refused_before_any_work(fails, data, files, folder):
-    (folder / "d.xlsx").write_text("x")
-    assert fails("reduce", "d.xlsx", *OPTIONS).startswith("d.xlsx: unsupported format")
-    message = fails("reduce", data, *OPTIONS, "--output", "r.xlsx")
-    assert message.startswith("r.xlsx: unsupported format")
-    assert files() == ["d.xlsx", "data.csv"]
+    (folder / "d.docx").write_text("x")
+    assert fails("reduce", "d.docx", *OPTIONS).startswith("d.docx: unsupported format")
+    message = fails("reduce", data, *OPTIONS, "--output", "r.docx")
+    assert message.startswith("r.docx: unsupported format")
+    assert files() == ["d.docx", "data.csv"]
+
+
+def test_excel(done, fails, run, frame, folder, samples):
+    """Every command reads a sheet; dates are dates, and the reduced table is a sheet too."""
+    pytest.importorskip("fastexcel")
+    pytest.importorskip("xlsxwriter")
+    own = frame.drop("list").with_columns(day=pl.date(2020, 1, 1) + pl.duration(days=pl.col("id")))
+    own.write_excel("d.xlsx", worksheet="Data")
+    result = run("reduce", "d.xlsx", *OPTIONS)
+    assert result.code == 0, result.err
+    assert "the rows have dates ('day')" in result.err
+    written = pl.read_excel("d-reduced.xlsx")
+    for name in ("y", "id", "day"):
+        assert np.allclose(*(each[name].to_physical() for each in (written, own)), rtol=1e-15)
+    assert written["kind"].to_list() == frame["kind"].to_list()
+    means = written.drop("y", "id", "day", "kind")
+    # Excel files hold 16 digits.
+    assert np.allclose(means.to_numpy(), expected(samples).to_numpy(), rtol=1e-12, atol=1e-14)
+    done("apply", "model.json", "d.xlsx", "--output", "again.xlsx", "--sheet", "Data")
+    assert pl.read_excel("again.xlsx").equals(written)
+    done("explain", "d.xlsx", "--target", "y", "a1", "a2")
+    done("compare", "d.xlsx", "--target", "y", "--method", "ridge")
+    message = fails("explain", "d.xlsx", "--target", "y", "a1", "a2", "--sheet", "data")
+    assert message == "d.xlsx has no sheet 'data'; it has 'Data'"
+    message = fails("apply", "model.json", "d.xlsx", "--output", "r.xls")
+    assert message == "r.xls: Excel files are written as .xlsx, not as .xls"
+
+
+def test_excel_of_another_format(done, data, folder, columns):
+    """What can only be read is written as .xlsx; a CSV keeps its text."""
+    pytest.importorskip("fastexcel")
+    pytest.importorskip("xlsxwriter")
+    done("reduce", data, *OPTIONS, "--output", "r.xlsx")
+    written = pl.read_excel("r.xlsx", infer_schema_length=None)
+    assert written["id"].to_list() == columns["id"]
+    assert written["y"].dtype == pl.Float64
+    Path("r.xlsx").rename("old.xls")
+    done("reduce", "old.xls", *OPTIONS, "--model", "g.json")
+    assert "id" in pl.read_excel("old-reduced.xlsx").columns
+
+
+def test_decimal_commas(done, save, columns, samples):
+    """The same numbers as with points, and commas in what is written."""
+    with_points = save({name: columns[name] for name in ("id", "y", *samples.names)})
+    done("reduce", with_points, *OPTIONS)
+    text = Path(with_points).read_text().replace(",", ";").replace(".", ",")
+    Path("de.csv").write_text(text)
+    result = done("reduce", "de.csv", *OPTIONS, "--model", "g.json")
+    assert "note: de.csv has decimal commas, such as " in result.err
+    one, other = (Path(name).read_text() for name in ("data-reduced.csv", "de-reduced.csv"))
+    lines = one.splitlines()[1:]
+    assert other.splitlines()[1:] == [line.replace(",", ";").replace(".", ",") for line in lines]
+    pair = ["--target", "y", "a1", "a2"]
+    told = done("explain", "de.csv", *pair).out
+    assert told == done("explain", "de.csv", *pair, "--decimal", ",").out
+    assert told == done("explain", with_points, *pair).out
+
+
+def test_comments(done, fails, run, data):
+    done("reduce", data, *OPTIONS)
+    header, *lines = Path(data).read_text().splitlines()
+    text = "\n".join(["# made, by hand", "", header, *lines[:9], "# more", *lines[9:], "# end", ""])
+    Path("c.csv").write_text(text)
+    assert "--comment '#'" in fails("apply", "model.json", "c.csv")
+    done("reduce", "c.csv", *OPTIONS, "--comment", "#", "--model", "g.json")
+    whole = Path("data-reduced.csv").read_bytes()
+    assert Path("c-reduced.csv").read_bytes() == whole
+    options = ("--comment", "#", "--output", "-")
+    result = run("apply", "g.json", "-", *options, stdin=text.encode())
+    assert result.out.encode() == whole
+
+
+def test_options_of_a_format_are_for_it_alone(fails, data, frame, folder):
+    frame.write_parquet("d.parquet")
+    for option, value in (("--separator", ";"), ("--decimal", ","), ("--comment", "#")):
+        message = fails("reduce", "d.parquet", *OPTIONS, option, value, code=2)
+        assert f"{option} is for CSV files" in message
+    assert "--sheet is for Excel files" in fails("reduce", data, *OPTIONS, "--sheet", "S", code=2)
+    both = ("--decimal", ",", "--separator", ",")
+    assert "both a comma" in fails("reduce", data, *OPTIONS, *both, code=2)
+    assert "'' is not the plain text" in fails("reduce", data, *OPTIONS, "--comment", "", code=2)
+    assert "invalid choice: 'x'" in fails("reduce", data, *OPTIONS, "--decimal", "x", code=2)
 
 
 @pytest.fixture

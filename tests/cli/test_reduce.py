@@ -106,7 +106,7 @@ def test_options_are_the_parameters(done, data, samples, options, parameters):
     )
     model = LinCFA(**parameters).fit(frame(samples), samples.y)
     check_reduced(model, samples)
-    assert lincfa.load("model.json").get_params() == model.get_params()
+    assert lincfa.load("model.json").reducer_.get_params() == model.get_params()
 
 
 @pytest.mark.parametrize("asked", ["", "--tolerance cv"])
@@ -354,14 +354,14 @@ def test_json_alone_is_on_standard_output(done, data):
 def test_many_groups_for_the_samples_are_noted(done, save, columns):
     few = save({name: column[:16] for name, column in columns.items()}, "few.csv")
     options = ["--target", "y", "--test", 0, "--force", "--tolerance"]
-    said = "so that a regression on them may overfit; try "
+    said = "least squares on them would overfit; for fewer try "
     assert "overfit" not in done("reduce", few, *options, 1e6).err
     fewer = save({name: column[:9] for name, column in columns.items()}, "fewer.csv")
     none = ["--min-correlation", 0.9999]  # so that nothing merges: 6 features and the id
     told = json.loads(done("reduce", fewer, *options, 1, *none, "--json").out)
     assert told["notes"][-1] == (
-        f"7 groups are many for 9 samples to learn from, {said}"
-        "a larger --tolerance, or --tolerance cv, which shrinks their weights"
+        f"7 groups are many for 9 samples to learn from: {said}"
+        "a larger --tolerance, or --tolerance cv"
     )
     assert f"{said}a larger --tolerance" in Path("report.html").read_text(encoding="utf-8")
     asked = ["--target", "y", "--test", 0, "--force", "--n-groups", 5]

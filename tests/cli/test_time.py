@@ -191,6 +191,30 @@ def test_dates_on_one_side_only_are_counted(done, world):
         assert told["n_samples"] == 42
 
 
+def test_a_target_file_has_a_format_of_its_own(done, fails, world):
+    """Options are for the data where they fit, and else for the target; comments for both."""
+    pytest.importorskip("fastexcel")
+    pytest.importorskip("xlsxwriter")
+    target = ["--target-file", "other.csv", "--target", "nino", *QUICK]
+    done("reduce", "sst.cdf", "--target-file", "index.csv", *target[2:])
+    groups = load("model.json").labels_.tolist()
+    text = world.index.write_csv(separator=";").replace(".", ",")
+    world.index.write_excel("index.xlsx", worksheet="Index")
+    with open("other.csv", "w") as file:
+        file.write(f"# an index, monthly\n{text}")
+    assert "--comment '#'" in fails("reduce", "sst.cdf", *target)
+    said = done("reduce", "sst.cdf", *target, "--comment", "#")
+    assert any(note.startswith("other.csv has decimal commas") for note in notes_of(said))
+    assert load("model.json").labels_.tolist() == groups
+    given = ["--comment", "#", "--separator", ";", "--decimal", ","]
+    done("reduce", "sst.cdf", *target, *given)
+    world.table.drop("nino").write_csv("data.csv", separator="|")
+    done("reduce", "data.csv", *target, "--comment", "#", "--separator", "|", "--decimal", ".")
+    excel = ["--target-file", "index.xlsx", "--target", "nino", *QUICK]
+    done("reduce", "data.csv", *excel, "--sheet", "Index", "--separator", "|")
+    assert "has no sheet 'Other'" in fails("reduce", "sst.cdf", *excel, "--sheet", "Other")
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_dates_before_the_year_1678(world, suffix):
     """Nanoseconds do not reach so far."""
@@ -656,8 +680,8 @@ def test_stations_within_a_radius(done, world, places, path):
     assert load("model.json").labels_.tolist() == fitted.labels_.tolist()
     assert fitted.n_groups_ == 2
     note = "no station has a neighbour within 0.5 km"
-    alone = ["--radius-km", 0.5]
-    assert note in notes_of(done("reduce", path, *options, *alone))
+    alone = [0.5 if option == 80 else option for option in options]
+    assert note in notes_of(done("reduce", path, *alone))
     assert note not in notes_of(done("reduce", path, *options))
     done("reduce", path, *options, "--lags", 0, 1)  # also at lags, which stay apart
     assert load("model.json").labels_.tolist() == np.repeat([0, 1, 2, 3], 6).tolist()

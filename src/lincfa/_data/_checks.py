@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from ._names import Names, describe_columns, shown
+from ._names import Names, describe_columns, did_you_mean, shown
 
 MIN_SAMPLES = 4
 """The residual variance of a pair's regression has n − 3 degrees of freedom."""
@@ -20,6 +21,7 @@ ENOUGH_SAMPLES = MIN_SAMPLES * (1 - 1e-9)
 """Weights may add up to slightly less."""
 
 FLOATS = (np.float64, np.float32)
+TABLE = "X must be a table, with a row for each sample and a column for each feature"
 _BLOCK_BYTES = 2**24
 _LISTED_ROWS = 5
 IF_MISSING = (
@@ -119,15 +121,65 @@ def check_in_memory(X: Any) -> None:
         raise TypeError("X is a lazy frame, which holds no data yet; call its collect() first.")
 
 
+def check_table(X: Any) -> Any:
+    """Raise unless X has rows and columns, in memory; return lists and the like as an array."""
+    check_in_memory(X)
+    if sparse.issparse(X):
+        raise TypeError("X is sparse, and must be dense: pass X.toarray(), if memory is enough.")
+    if isinstance(X, list | tuple) or (hasattr(X, "__array__") and not hasattr(X, "shape")):
+        try:
+            X = np.asarray(X)
+        except ValueError:
+            raise ValueError("The rows of X have different numbers of columns.") from None
+    shape = getattr(X, "shape", ())
+    if not shape:
+        raise ValueError(f"{TABLE}, not {shown(repr(X))}.")
+    if len(shape) == 1:
+        remedy = "X.to_frame() is one feature"
+        if isinstance(X, np.ndarray):
+            remedy = "X.reshape(-1, 1) is one feature, X.reshape(1, -1) one sample"
+        raise ValueError(f"{TABLE}, and has one dimension. Reshape your data: {remedy}.")
+    if len(shape) > 2:
+        raise ValueError(f"{TABLE}, and has {len(shape)} dimensions, {_times(shape)}.")
+    return X
+
+
+def _times(shape: Iterable[int]) -> str:
+    return " × ".join(map(str, shape))
+
+
+def as_table(X: Any, min_samples: int = 1, estimator: str = "") -> npt.NDArray[Any]:
+    """Convert a table that :func:`check_container` has passed to an array of floats."""
+    n_samples, width = X.shape
+    if width == 0:
+        raise ValueError(
+            f"X has no columns: 0 feature(s) (shape=({n_samples}, 0)) while a minimum of 1 is "
+            "required."
+        )
+    if n_samples < min_samples:
+        raise too_few_samples(n_samples, min_samples, estimator)
+    return np.asarray(check_array(X, dtype=FLOATS, ensure_all_finite=False, input_name="X"))
+
+
+def too_few_samples(n_samples: int, least: int, estimator: str) -> ValueError:
+    by = f" by {estimator}" if estimator else ""
+    return ValueError(f"X has {n_samples} sample(s), while a minimum of {least} is required{by}.")
+
+
+def check_length(found: int, expected: int, what: str) -> None:
+    """Raise unless there are as many targets or weights as rows of X."""
+    if found != expected:
+        raise ValueError(
+            f"X and {what} have inconsistent numbers of samples: {expected} and {found}."
+        )
+
+
 def check_container(X: Any, missing: str = "error") -> Any:
     """Raise for what conversion to an array would lose, or report without naming the column.
 
-    Returns X, with NaN where it is masked, if values may be missing.
+    Returns X, lists as an array, with NaN where it is masked if values may be missing.
     """
-    check_in_memory(X)
-    given = X
-    if isinstance(X, list | tuple):
-        X = np.asarray(X)
+    X = check_table(X)
     if np.ma.is_masked(X):
         if missing == "pairwise":
             return np.ma.filled(X.astype(float_type([X.dtype])), np.nan)
@@ -140,9 +192,11 @@ def check_container(X: Any, missing: str = "error") -> Any:
         check_named(names)
         numeric = [_is_numeric(X, i, dtype) for i, dtype in enumerate(dtypes)]
         check_numeric(names, dtypes, numeric)
-    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind not in "fiubc":
+    elif isinstance(X, np.ndarray) and X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X is of type {X.dtype}.")
+    elif isinstance(X, np.ndarray) and X.dtype.kind not in "fiub":
         _check_objects(X)
-    return given
+    return X
 
 
 def check_named(names: list[Any]) -> None:
@@ -165,6 +219,9 @@ def check_unique(names: list[Any], what: str = "Column names", where: str = "X")
 
 
 def check_numeric(names: list[Any], dtypes: list[Any], numeric: list[bool]) -> None:
+    wrong = [i for i, dtype in enumerate(dtypes) if getattr(dtype, "kind", "") == "c"]
+    if wrong:
+        raise ValueError(f"Complex data not supported: {describe_columns(names, wrong)} of X.")
     wrong = [i for i, good in enumerate(numeric) if not good]
     if wrong:
         raise ValueError(
@@ -293,10 +350,10 @@ def check_reduced(X: Any, reduced_names: Names, missing: str = "error") -> npt.N
     X = check_container(X, missing)
     names = column_names(X)
     check_reduced_columns(names, None, reduced_names)
-    values = check_array(X, dtype=FLOATS, ensure_all_finite=False)
+    values = as_table(X)
     check_reduced_columns(None, values.shape[1], reduced_names)
     check_finite(values, names, missing)
-    return np.asarray(values)
+    return values
 
 
 def check_reduced_columns(names: Names | None, width: int | None, reduced_names: Names) -> None:
@@ -307,7 +364,10 @@ def check_reduced_columns(names: Names | None, width: int | None, reduced_names:
         given = [str(name) for name in names]
         for name in given:
             if name not in known:
-                raise ValueError(f"Column {name!r} is not a reduced feature of this model.")
+                hint = did_you_mean(name, expected)
+                raise ValueError(
+                    f"Column {name!r} is not a reduced feature of this model{hint or '.'}"
+                )
         found = set(given)
         for name in expected:
             if name not in found:
@@ -325,6 +385,14 @@ def stack_level() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:
         level, frame = level + 1, frame.f_back
     return level + 1
+
+
+def check_any_varies(varying: npt.NDArray[np.bool_]) -> None:
+    if not varying.any():
+        raise ValueError(
+            "Every column of X is constant, up to the rounding of its type: there is nothing to "
+            "reduce."
+        )
 
 
 class ConstantFeaturesWarning(UserWarning):

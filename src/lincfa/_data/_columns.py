@@ -3,16 +3,13 @@
 import numbers
 import warnings
 from collections.abc import Hashable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
-from ._checks import check_unique, column_names
-from ._names import Names, default_names, describe_columns, display_names, same_name
+from ._checks import check_unique, column_names, is_pandas, stack_level
+from ._names import Names, default_names, describe_columns, did_you_mean, display_names
 
 if TYPE_CHECKING:  # a fit on a table loads nothing of fields
     from ._field import Field
@@ -55,11 +52,11 @@ class Columns:
             raise ValueError(
                 f"X has no column names; give the position of the column instead of {column!r}."
             )
-        close = [known[written.index(name)] for name in get_close_matches(str(column), written)]
+        hint = did_you_mean(str(column), known)
         if all(isinstance(name, numbers.Real) for name in (column, *known)):
             close = sorted(known, key=lambda name: abs(name - column))[:2]
-        hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
-        raise ValueError(f"X has no column {column!r}{hint}")
+            hint = f"; did you mean {' or '.join(map(repr, close))}?"
+        raise ValueError(f"X has no column {column!r}{hint or '.'}")
 
 
 def columns_of(X: Any) -> Columns:
@@ -75,26 +72,81 @@ def keep_columns(estimator: Any, columns: Columns) -> None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def check_columns(estimator: Any, known: Columns, X: Any, names: Names | None) -> None:
-    """Raise unless the columns of X are those that an estimator was fitted to."""
-    # scikit-learn compares strings with strings. It ignores other names, such as wavelengths, and
-    # the cells of a field, and would warn that there are no names.
-    old, new = (None if _are_positions(one) else one for one in (known.names, names))
-    strings = hasattr(estimator, "feature_names_in_") and display_names(new) is None
-    quiet = known.field is not None and new is None
-    if not (old is None or new is None or strings):
-        quiet = True
-        for place, (before, now) in enumerate(zip(old, new, strict=False)):
-            if not same_name(before, now):
-                raise ValueError(
-                    "The columns must be those of the fit, in the same order, but column "
-                    f"{place} is {now} and was {before}."
-                )
-    with warnings.catch_warnings() if quiet else nullcontext():
-        if quiet:
-            names_of_x = "X (has|does not have valid) feature names, but"
-            warnings.filterwarnings("ignore", message=names_of_x)
-        validate_data(estimator, X, reset=False, skip_check_array=True)
+def check_columns(estimator: Any, known: Columns, columns: Columns) -> None:
+    """Raise unless some columns are those that an estimator was fitted to, in the same order."""
+    # Names that are not strings may be written in another way: "900" for 900.0.
+    old, new = (None if _are_positions(each.names) else each.names for each in (known, columns))
+    who = type(estimator).__name__
+    if old is not None and new is not None:
+        strings = all(isinstance(name, str) for name in (*old, *new))
+        _check_names(list(old), list(new), strings)
+    elif new is not None and all(isinstance(name, str) for name in new):
+        _warn(f"X has column names, but {who} was fitted to a table without: they are not compared")
+    elif old is not None and known.field is None and display_names(old) is None:
+        _warn(
+            f"X has no column names, but {who} was fitted to columns with names: they are taken as "
+            f"{describe_columns(old, range(len(old)), limit=3)}, in this order"
+        )
+    if columns.size != known.size:
+        raise ValueError(
+            f"X has {columns.size} features, but {who} is expecting {known.size} features as input."
+        )
+
+
+def _check_names(old: list[Any], new: list[Any], strings: bool) -> None:
+    """Raise unless the names of columns are those of the fit."""
+    before, now = (names if strings else [*map(_key, names)] for names in (old, new))
+    if before == now:
+        return
+    problem = "The columns must be those of the fit, in the same order, but "
+    known, given = set(before), set(now)
+    lacking = [name for name, key in zip(old, before, strict=True) if key not in given]
+    unknown = [name for name, key in zip(new, now, strict=True) if key not in known]
+    if lacking:
+        problem += f"X lacks {describe_columns(lacking, range(len(lacking)), limit=5)}"
+        if unknown:
+            problem += f" and has {describe_columns(unknown, range(len(unknown)), limit=5)} instead"
+        hints = ((name, did_you_mean(str(name), lacking)) for name in unknown)
+        name, hint = next((pair for pair in hints if pair[1]), (None, ""))
+        raise ValueError(problem + (f"{hint[:-1]} by {name!r}?" if hint else "."))
+    if unknown:
+        problem += f"X has {describe_columns(unknown, range(len(unknown)), limit=5)} besides"
+    else:
+        place = next(k for k, pair in enumerate(zip(before, now, strict=True)) if len({*pair}) > 1)
+        problem += f"column {place} is {new[place]} and was {old[place]}"
+    selected = "; X[list(model.feature_names_in_)] selects them" if strings else ""
+    raise ValueError(f"{problem}{selected}.")
+
+
+def _key(name: Any) -> Any:
+    """What names of the same column have in common, such as "900" and 900.0."""
+    try:
+        return float(name)
+    except (TypeError, ValueError):
+        return str(name)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(f"{text}.", UserWarning, stacklevel=stack_level())
+
+
+def check_by_name(values: Any, columns: Columns, what: str) -> None:
+    """Raise for a Series whose index is neither the columns, in their order, nor positions."""
+    if not is_pandas(values, "Series"):
+        return
+    index, labels = list(values.index), list(columns.labels)
+    if index == list(range(len(index))) or index == labels:
+        return
+    lacking = next((name for name in labels if name not in values.index), None)
+    if lacking is not None:
+        raise ValueError(
+            f"{what} is a Series whose index lacks column {lacking!r} of X"
+            f"{did_you_mean(lacking, index) or '.'}"
+        )
+    raise ValueError(
+        f"{what} is a Series whose index is not the columns of X, in their order; use "
+        f"{what}.loc[X.columns], or {what}.to_numpy() if it is in order."
+    )
 
 
 def _are_positions(names: Names | None) -> bool:

@@ -8,8 +8,8 @@ from scipy import sparse
 
 from ..structure import chain_connectivity, grid_connectivity
 from ._checks import is_dataset, is_field
-from ._columns import Columns
-from ._names import shown
+from ._columns import Columns, check_by_name
+from ._names import did_you_mean, shown
 
 if TYPE_CHECKING:  # a fit on a table loads nothing of fields
     from ._field import Field, Variable
@@ -25,6 +25,7 @@ def read_structure(
 ) -> tuple[sparse.csr_array | None, IndexArray | None]:
     """Return the graph of neighbours, without edges between blocks, and each feature's block."""
     field, size = columns.field, columns.size
+    check_by_name(blocks, columns, "blocks")
     numbers = None if blocks is None else _block_numbers(present_labels(field, blocks), size)
     if field is not None and (field.is_dataset or field.has_lags):
         of = field.block_of_column
@@ -137,7 +138,7 @@ def _edges(graph: Any, n_features: int) -> sparse.csr_array:
     if wrong:
         raise ValueError(
             f"connectivity must be None, one of {list(WORDS)} or a square matrix over the features "
-            f"(sparse, or an array), got {shown(repr(graph))}"
+            f"(sparse, or an array), got {shown(repr(graph))}{did_you_mean(graph, WORDS)}"
         )
     if matrix.shape != (n_features, n_features):
         raise ValueError(

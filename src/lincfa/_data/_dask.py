@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ._checks import (
     MIN_SAMPLES,
     bad_weight,
+    check_length,
     check_named,
     check_numeric,
     check_unique,
@@ -22,6 +23,7 @@ from ._checks import (
     is_field,
     not_finite_feature,
     not_finite_target,
+    too_few_samples,
 )
 from ._columns import Columns
 from ._compute import compute
@@ -94,14 +96,11 @@ def read_chunks(
     lengths, *others = _count([countable, *(v for v in (outcomes, weights) if is_dask(v))])
     n = sum(lengths)
     if n < min_samples:
-        raise ValueError(
-            f"Found array with {n} sample(s) (shape=({n}, {array.shape[1]})) while a minimum of "
-            f"{MIN_SAMPLES} is required by {estimator}."
-        )
+        raise too_few_samples(n, MIN_SAMPLES, estimator)
     if is_dask(outcomes):
         rows = _align(outcomes, others.pop(0), lengths, "y")
     else:
-        _check_length(len(outcomes), n, "y")
+        check_length(len(outcomes), n, "y")
         rows = cut_rows(outcomes, lengths)
     counted: Sequence[Any] | None = None
     if weights is not None:
@@ -262,18 +261,11 @@ def _count(collections: list[Any]) -> list[list[int]]:
     return [[int(length) for length in part] for part in counted]
 
 
-def _check_length(found: int, expected: int, what: str) -> None:
-    if found != expected:
-        raise ValueError(
-            f"X and {what} have inconsistent numbers of samples: {expected} and {found}."
-        )
-
-
 def _align(values: Any, found: Sequence[int], lengths: Sequence[int], what: str) -> Sequence[Any]:
     """Return a lazy array in parts as long as the row chunks."""
     from dask.array import Array
 
-    _check_length(sum(found), sum(lengths), what)
+    check_length(sum(found), sum(lengths), what)
     chunks = (tuple(found), *values.chunks[1:])
     counted = Array(values.dask, values.name, chunks=chunks, meta=values._meta)
     return list(counted.rechunk({0: tuple(lengths)}).to_delayed().ravel())

@@ -79,7 +79,7 @@ def read_dates(X: Any, y: Any, sample_dim: Hashable | None = None) -> Dates | No
         if is_field(container):
             found = _of_field(container, sample_dim)
         elif is_pandas(container, "DataFrame", "Series"):
-            found = _of_index(container.index)
+            found = dates_of_index(container.index)
         else:
             found = None
         if found is not None:
@@ -115,10 +115,10 @@ def _of_field(X: Any, sample_dim: Hashable | None) -> Dates | None:
     return None
 
 
-def _of_index(index: Any) -> Dates | None:
+def dates_of_index(index: Any) -> Dates | None:
     """Dates of an index of pandas, of periods their start; of several levels, the only dates."""
     if is_pandas(index, "MultiIndex"):
-        levels = map(_of_index, map(index.get_level_values, range(index.nlevels)))
+        levels = map(dates_of_index, map(index.get_level_values, range(index.nlevels)))
         found = [dates for dates in levels if dates is not None]
         return found[0] if len(found) == 1 else None
     values = _as_dates(index.infer_objects())

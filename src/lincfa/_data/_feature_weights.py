@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._checks import is_dataset, is_field, is_pandas, real_numbers
-from ._columns import Columns
+from ._checks import is_dataset, is_field, real_numbers
+from ._columns import Columns, check_by_name
 from ._connectivity import present_labels
+from ._names import did_you_mean
 
 if TYPE_CHECKING:  # a fit on a table loads nothing of fields
     from ._field import Field, Variable
@@ -31,12 +32,8 @@ def read_feature_weights(weights: Any, columns: Columns) -> npt.NDArray[np.float
         values = _areas(weights, columns)
     elif columns.field is not None and is_field(weights) and not is_dataset(weights):
         values = _on_grid(weights, columns.field)
-    elif is_pandas(weights, "Series") and not _are_in_order(weights, columns):
-        raise ValueError(
-            "feature_weights is a Series whose index is not the columns of X, in their order; use "
-            "feature_weights.loc[X.columns], or feature_weights.to_numpy() if it is in order."
-        )
     else:
+        check_by_name(weights, columns, "feature_weights")
         values = real_numbers(present_labels(columns.field, weights), "feature_weights")
     if values.shape != (columns.size,):
         raise ValueError(
@@ -58,17 +55,12 @@ def read_feature_weights(weights: Any, columns: Columns) -> npt.NDArray[np.float
     return np.ones(columns.size) if (values == values[0]).all() else values
 
 
-def _are_in_order(weights: Any, columns: Columns) -> bool:
-    """Whether a Series is indexed by the columns, or by positions."""
-    index = list(weights.index)
-    return index == list(range(len(index))) or index == list(columns.labels)
-
-
 def _areas(word: str, columns: Columns) -> npt.NDArray[np.float64]:
     """Return the cosine of the latitude of each cell."""
     if word != AREA:
         raise ValueError(
-            f'feature_weights must be None, "{AREA}" or one weight per feature, got {word!r}.'
+            f'feature_weights must be None, "{AREA}" or one weight per feature, got {word!r}'
+            f"{did_you_mean(word, [AREA]) or '.'}"
         )
     if columns.field is None:
         raise ValueError(

@@ -1,8 +1,10 @@
 """Names of features and of reduced features, and the wavelengths in them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from itertools import count
 from typing import Any, Literal, TypeAlias
 
@@ -12,6 +14,7 @@ import numpy.typing as npt
 Names: TypeAlias = Sequence[Any] | npt.NDArray[np.object_]
 
 _LISTED_IN_FULL = 3  # a longer group shows its first two members and its size
+_MOST_TO_GUESS = 20_000  # names among which to look for similar ones
 _MINUS = "\N{MINUS SIGN}"
 _LONGEST = 40  # characters of a member's name within the name of a group
 
@@ -37,6 +40,18 @@ def describe_columns(names: Names | None, indices: Sequence[int], limit: int = 1
     return f"{noun} {', '.join(shown)}" + (f" and {more} more" if more else "")
 
 
+def did_you_mean(wanted: Any, known: Iterable[Any]) -> str:
+    """Name what a mistyped word may mean, ``; did you mean 'a'?``, or nothing if none is close."""
+    if not isinstance(wanted, str):
+        return ""
+    names = {str(name): name for name in known}
+    lower = wanted.strip().lower()
+    close = [n for n in names if n.strip().lower() == lower or fnmatchcase(n.lower(), lower)][:3]
+    if not close and len(names) <= _MOST_TO_GUESS:
+        close = get_close_matches(wanted, names)
+    return f"; did you mean {' or '.join(repr(names[n]) for n in close)}?" if close else ""
+
+
 def display_names(names: Names | None) -> list[str] | None:
     """Return names that are not strings as strings; None for strings, and for mere positions."""
     if names is None or all(isinstance(name, str) for name in names):
@@ -44,16 +59,6 @@ def display_names(names: Names | None) -> list[str] | None:
     if all(not isinstance(name, tuple) and name == i for i, name in enumerate(names)):
         return None
     return [str(name) for name in names]
-
-
-def same_name(one: Any, other: Any) -> bool:
-    """Whether two names mean the same column, such as "900" and 900.0."""
-    if str(one) == str(other):
-        return True
-    try:
-        return float(one) == float(other)
-    except (TypeError, ValueError):
-        return False
 
 
 def shown(name: str, limit: int = 60) -> str:

@@ -21,6 +21,7 @@ from ._field import (
     texts,
     variables_of,
 )
+from ._names import did_you_mean
 
 _TARGET, _WEIGHTS = "the target y", "sample_weight"
 _BLOCK_VALUES = 2**20
@@ -57,7 +58,8 @@ def sample_dimension(X: Any, sample_dim: Hashable | None, y: Any) -> Hashable:
     if sample_dim is not None:
         if sample_dim not in X.dims:
             raise ValueError(
-                f"The field has no dimension {sample_dim!r}; its dimensions are: {listed_dims(X)}."
+                f"The field has no dimension {sample_dim!r}; its dimensions are: {listed_dims(X)}"
+                f"{did_you_mean(sample_dim, X.dims) or '.'}"
             )
         return sample_dim
     _check_not_a_name(y, X, _TARGET)
@@ -294,7 +296,8 @@ def check_same_cells(field: Field, X: Any) -> None:
         known = [variable.name for variable in field.variables]
         for name in known:
             if name not in found:
-                raise ValueError(f"The Dataset lacks the variable {name!r} of the fit.")
+                hint = did_you_mean(name, found)
+                raise ValueError(f"The Dataset lacks the variable {name!r} of the fit{hint or '.'}")
         for name in found:
             if name not in known:
                 raise ValueError(

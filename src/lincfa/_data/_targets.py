@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -39,6 +40,13 @@ class Targets:
     classes: npt.NDArray[Any] | None = None  # in order
     title: str | None = None  # name of a single one, of a Series or of xarray
     attrs: Mapping[str, str] = field(default_factory=dict)  # its units and long name, of xarray
+
+    @property
+    def titles(self) -> list[str]:
+        """Names of what is predicted: of classes the target's, not their labels."""
+        if self.classes is not None or (self.size == 1 and self.names is None):
+            return [self.title or "y"]
+        return self.labels
 
     @property
     def labels(self) -> list[str]:
@@ -143,7 +151,7 @@ def read_targets(
 
 def with_title(targets: Targets, y: Any) -> Targets:
     """Add what a single target is called, and its unit, as far as its container says so."""
-    if targets.size > 1:
+    if targets.size > 1 and targets.classes is None:
         return targets
     if is_dataset(y):
         (y,) = y.data_vars.values()
@@ -167,6 +175,11 @@ def _opened(y: Any) -> tuple[Any, Names | None]:
         return y.values, names
     if is_frame(y):
         return y, names
+    if y is None:
+        raise ValueError("The target y is None: pass its values.")
+    if isinstance(y, str) or sparse.issparse(y):
+        what = "is sparse: pass y.toarray()" if sparse.issparse(y) else f"is the word {y!r}"
+        raise ValueError(f"The target y must be given by its values, and {what}.")
     if np.ma.is_masked(y):
         raise ValueError("The target y has masked values: drop or impute them first.")
     if is_pandas(y, "Series") and not isinstance(y.dtype, np.dtype):
@@ -187,6 +200,10 @@ def names_of_targets(y: Any) -> Names | None:
     if not y.data_vars:
         raise ValueError("The target y is a Dataset without variables.")
     return list(y.data_vars)
+
+
+def complex_target() -> ValueError:
+    return ValueError("Complex data not supported: the target y is complex.")
 
 
 def not_numeric(name: Any = None) -> ValueError:
@@ -266,7 +283,7 @@ def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
     if kind not in "fiubcO" or (kind == "O" and not are_numbers(values.flat)):
         raise not_numeric()
     if kind == "c":
-        raise ValueError("Complex data not supported: the target y is complex.")
+        raise complex_target()
     if values.ndim not in (1, 2):
         raise ValueError(
             "The target y must be one column, or a table with a column for each target; it has "
@@ -310,7 +327,7 @@ def read_labels(y: Any) -> npt.NDArray[Any]:
         values = values[:, 0] if names else column_or_1d(values, warn=True)
     if values.ndim != 1:
         raise ValueError(f"Labels of classes must be one column, got {type(y).__name__}.")
-    missing = _missing(values)
+    missing = are_missing(values)
     if missing.any():
         raise ValueError(
             "Input y contains NaN: labels are missing "
@@ -319,6 +336,17 @@ def read_labels(y: Any) -> npt.NDArray[Any]:
     if values.dtype.kind == "O":
         plain = np.array(values.tolist()) if values.size else values
         values = plain if plain.dtype.kind in "iub" else values
+    if values.dtype.kind == "c":
+        raise complex_target()
+    fractions = values % 1 != 0 if values.dtype.kind == "f" else np.zeros(0, dtype=np.bool_)
+    if fractions.any():
+        row = int(fractions.argmax())
+        raise ValueError(
+            f"Unknown label type: continuous. The target y has numbers with fractions (row {row}: "
+            f"{values[row]:g}), which are no labels of classes; LinCFACV predicts numbers."
+        )
+    if values.size:
+        check_classification_targets(values)
     return np.asarray(values)
 
 
@@ -329,7 +357,6 @@ def _read_classes(
     labels = _sorted(values)
     if not labels.size:
         return np.empty((0, 1)), Targets()  # too few samples, which is an error of its own
-    check_classification_targets(values)
     if given is not None:
         given = _all_classes(given, known)
     if known is None:
@@ -360,7 +387,8 @@ def _all_classes(given: Any, known: npt.NDArray[Any] | None) -> npt.NDArray[Any]
     return classes
 
 
-def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def are_missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which labels are missing."""
     if values.dtype.kind == "O":
         return np.array([_is_missing(value) for value in values.tolist()], dtype=np.bool_)
     if values.dtype.kind in "mM":

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_array, check_X_y
 
 from ._checks import (
-    FLOATS,
     MIN_SAMPLES,
+    as_table,
     check_container,
     check_in_memory,
+    check_length,
     check_total_weight,
     check_weights,
     column_names,
@@ -28,6 +28,7 @@ from ._checks import (
 )
 from ._columns import Columns, check_columns
 from ._dates import Dates, read_dates
+from ._samples import check_same_rows
 from ._targets import Kind, Targets, read_targets, with_title
 
 if TYPE_CHECKING:  # a fit on a table in memory loads nothing of fields and of dask
@@ -146,6 +147,8 @@ def read_training(
         opened = open_field(X, y, sample_weight, sample_dim, known)
         X, y, sample_weight, columns, samples, dates = opened
     else:
+        check_same_rows(X, y, "the target y")
+        check_same_rows(X, sample_weight, "sample_weight")
         dates = read_dates(X, y)
     if min_samples is None:
         min_samples = MIN_SAMPLES if sample_weight is None else 1
@@ -159,15 +162,8 @@ def read_training(
     X = check_container(X, missing)
     y, targets = read_targets(y, kind, known_targets, classes)
     names = column_names(X)
-    values, y = check_X_y(
-        X,
-        y,
-        dtype=FLOATS,
-        ensure_all_finite=False,
-        ensure_min_samples=min_samples,
-        multi_output=True,
-        estimator=estimator,
-    )
+    values = as_table(X, min_samples, estimator)
+    check_length(len(y), len(values), "y")
     return Training(
         values=values,
         columns=Columns(values.shape[1], names) if columns is None else columns,
@@ -196,25 +192,24 @@ def read_new(X: Any, known: Columns, estimator: Any, missing: str = "error") -> 
         assert known.field is not None
         values, samples = read_known_field(X, known.field)
         if not is_dask(values):
-            values = check_array(values, dtype=FLOATS, ensure_all_finite=False, input_name="X")
+            values = as_table(values)
         return FeatureTable(values=values, columns=known, samples=samples, missing=missing)
     if is_dask(X):
         from ._dask import open_columns
 
         values, columns = open_columns(X)
-        # What scikit-learn compares: a frame or an array of this width without the rows.
-        X = np.empty((1, columns.size)) if columns.names is None else X._meta
     else:
         X = check_container(X, missing)
-        values = check_array(X, dtype=FLOATS, ensure_all_finite=False, input_name="X")
+        values = as_table(X)
         columns = Columns(values.shape[1], column_names(X), known.field)
-    check_columns(estimator, known, X, columns.names)
+    check_columns(estimator, known, columns)
     return FeatureTable(values=values, columns=columns, missing=missing)
 
 
 def match_samples(table: FeatureTable, X: Any, values: Any, what: str) -> Any:
-    """Return a target or weights of new samples; for a field they are checked against these."""
+    """Return a target or weights of new samples, checked against what is known of these."""
     if table.samples is None:
+        check_same_rows(X, values, what)
         return values
     from ._read_field import along_samples
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._data._checks import check_reduced, is_dask, is_field, real_numbers
 from .._data._columns import Columns, keep_columns
 from .._data._frames import columns_of_records, frame_of
-from .._data._names import reduced_names
+from .._data._names import describe_columns, did_you_mean, reduced_names
 from .._data._targets import Targets
 from .._data._training import FeatureTable, read_new
 from .._statistics._means import centers_of_means, group_means, spread_means
@@ -90,7 +90,10 @@ class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(np.bincount(self.labels_[grouped], weights=weights), dtype=np.float64)
 
     def _check_is_fitted(self) -> None:
-        check_is_fitted(self, "labels_")
+        name = type(self).__name__
+        check_is_fitted(
+            self, "labels_", msg=f"This {name} is not fitted yet: call fit(X, y) first."
+        )
 
 
 class AnyContainer:
@@ -308,6 +311,27 @@ class GroupModel(AnyContainer, GroupMeans):
             intercept = intercept - expanded @ self.mean_
         return expanded, float(intercept) if intercept.ndim == 0 else intercept
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as anywhere in scikit-learn.
+
+        Parameters
+        ----------
+        **params : dict
+            New values by name.
+
+        Returns
+        -------
+        GroupModel
+            The estimator itself.
+        """
+        try:
+            super().set_params(**params)
+        except ValueError as error:
+            known = self.get_params()
+            unknown = next((name for name in params if name not in known), None)
+            raise ValueError(f"{error}{did_you_mean(unknown, known)}") from None
+        return self
+
     # Names and figures
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
@@ -332,7 +356,10 @@ class GroupModel(AnyContainer, GroupMeans):
             known = getattr(self, "feature_names_in_", None)
             names = np.asarray(input_features, dtype=object)
             if known is not None and not np.array_equal(known, names):
-                raise ValueError("input_features is not equal to feature_names_in_")
+                raise ValueError(
+                    "input_features is not equal to feature_names_in_, the columns of the fit: "
+                    f"{describe_columns(known, range(len(known)), limit=5)}"
+                )
             if len(names) != self.n_features_in_:
                 raise ValueError(
                     "input_features should have length equal to number of features "
@@ -400,7 +427,7 @@ class GroupModel(AnyContainer, GroupMeans):
             classes=self._targets.classes is not None,
             signed=bool(self.signed),
             connected=self.connectivity is not None or self.blocks is not None,
-            searched=reducer is not self,
+            searched=getattr(self, "_searched", False),
             required_correlation=reducer.min_correlation,
             requested=getattr(self, "n_groups", None) is not None,
             choice=self._choice_in_words(),
@@ -665,5 +692,5 @@ def forget_fit(estimator: Any, keep: Sequence[str] = ()) -> None:
         delattr(estimator, name)
 
 
-_PRIVATE = ("_columns", "_targets", "_rows", "_stream")
+_PRIVATE = ("_columns", "_targets", "_rows", "_searched", "_stream")
 """What a fit leaves beside its public attributes."""

@@ -30,6 +30,7 @@ from .._grouping import PATHS, MergePath, merge_type
 from .._grouping._cohesion import cohesion_type
 from .._grouping._constraint import Constraint
 from .._rule import evidence_type, with_gains
+from ._conformal import MOST_ERRORS
 from ._files import write_atomically
 from ._rows import BITS, ROWS_KEPT
 
@@ -183,6 +184,8 @@ _REGRESSION = {
     "intercept": _each(_number("intercept", FINITE)),
     "penalty": _number("penalty", SHARE)._replace(optional=True),
     "rescaled": _flag("rescaled"),
+    "searched": _flag("searched"),
+    "errors": _each(_column("errors", SHARE))._replace(optional=True),
 }
 
 
@@ -606,6 +609,9 @@ def read_model(document: Any) -> dict[str, Any]:
         for name, more in added.items():
             if isinstance(content.get(name), dict):
                 content = content | {name: more | content[name]}
+    if version < 7 and isinstance(content.get("regression"), dict):
+        more = {"searched": True, "errors": None}
+        content = content | {"regression": more | content["regression"]}
     features = _read(ENTRIES["features"], content["features"], "model.features", 0, version)
     return _complete(_read(ENTRIES, content, "model", features["labels_"].size, version))
 
@@ -691,6 +697,11 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     if regression is not None:
         shapes = {key: np.shape(value) for key, value in regression.items()}
         fits = fits and shapes["coef"][:-1] == shapes["intercept"] == several
+        errors = regression["errors"]
+        if errors is not None:
+            fits = fits and targets.classes is None and errors.shape[:-1] == several
+            ordered = (np.diff(errors) >= 0).all() and 0 < errors.shape[-1] <= MOST_ERRORS
+            _require(ordered, f"model.regression.errors are not 1 to {MOST_ERRORS}, in order.")
     _require(fits, f"some entries are not of {targets.size} target{'s' if several else ''}.")
     kind = "numbers" if targets.classes is None else "classes"
     fits = values["target"] in (None, kind)

@@ -22,15 +22,18 @@ from .._data._frames import frame_of
 from .._data._names import shown
 from ..theory._arrays import FloatArray, divide
 from ._display import Table, count, digits
-from ._rows import rows_of_fit
+from ._parameters import is_positive
+from ._rows import check_held_out
 
 if TYPE_CHECKING:
     from ._observations import Observations
 
 _ROWS_PER_WEIGHT = 2
 """Rows for each weight and the intercept. With fewer HC3 has no theory, and intervals are wide."""
-_TOLERATED = 0.01  # share of rows that may be those of the fit
 _ROUNDING = 1e-9
+_TOO_NARROW = (
+    "Groups suit the errors of the rows they come from, so that intervals would be too narrow"
+)
 _FEWEST_COSINES = 2
 _WIDTH = 88
 _FIGURES = ("estimate", "standard_error", "low", "high", "p_value", "adjusted_p_value")
@@ -145,7 +148,7 @@ def _probability(p: float) -> str:
 
 def infer_weights(model: Any, samples: "Observations", level: float, ordered: bool) -> Inference:
     """Estimate the weights of a model's groups from new samples, ``ordered`` if in time order."""
-    if not 0 < level < 1:
+    if not (is_positive(level) and level < 1):
         raise ValueError(f"level must be between 0 and 1, for instance 0.95, got {level!r}.")
     if samples.targets.classes is not None:
         raise ValueError(
@@ -153,7 +156,7 @@ def infer_weights(model: Any, samples: "Observations", level: float, ordered: bo
             "are of log odds."
         )
     y = samples.numbers
-    _check_new(model, samples.X, y)
+    check_held_out(model, samples.X, y, _TOO_NARROW)
     dates = np.arange(len(y)) if samples.dates is None else samples.dates.ranks
     sums = len(y) if not ordered else int(dates[-1]) + 1
     _check_enough(model.n_groups_, sums, len(y), dated=sums < len(y))
@@ -173,16 +176,6 @@ def infer_weights(model: Any, samples: "Observations", level: float, ordered: bo
         level=float(level),
         how=_how(freedom, sums if ordered else 0, samples.dates is not None, np.isnan(error[0])),
     )
-
-
-def _check_new(model: Any, values: npt.NDArray[Any], y: FloatArray) -> None:
-    known = rows_of_fit(model, values, y)
-    if known > _TOLERATED * len(y):
-        which = "The" if known == len(y) else f"About {known} of the"
-        raise ValueError(
-            f"{which} {len(y)} rows were used in the fit. Groups suit the errors of the rows they "
-            "come from, so that intervals would be too narrow: pass rows that were held out."
-        )
 
 
 def _check_enough(n_groups: int, n_sums: int, n_samples: int, dated: bool) -> None:
@@ -205,8 +198,8 @@ def _how(cosines: int, sums: int, dated: bool, lost: npt.NDArray[np.bool_]) -> s
     else:
         words += " (HC3), and are independent."
     if lost.any():
-        only = f"{'date' if dated and sums else 'sample'}"
-        words += f" {count(int(lost.sum()), 'group')} cannot be told from others, or by one {only}."
+        groups, only = count(int(lost.sum()), "group"), "date" if dated and sums else "sample"
+        words += f" {groups} without a weight: at most one {only} tells such a group from others."
     return f"{words} p-values are adjusted by Holm's method."
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_consistent_length
 
-from .._data._checks import check_in_memory, check_weights
+from .._data._checks import check_in_memory, check_length, check_weights
 from .._data._columns import Columns
 from .._data._dates import Dates, read_dates
 from .._data._targets import Targets, read_targets
@@ -118,7 +117,7 @@ def open_samples(
     dates = read_dates(X, y, None if cells is None else cells.sample_dim)
     values, y, sample_weight = open_features(model, X, y, sample_weight)
     target = _open_target(fitted_reducer(model)._targets, y, names[1])
-    check_consistent_length(values, target)
+    check_length(len(target), len(values), names[1])
     weights = check_weights(sample_weight, len(target))
     if dates is not None and (np.diff(dates.ranks) < 0).any():
         order = dates.order

@@ -7,23 +7,31 @@ from typing import Any
 import numpy as np
 
 from .._data._checks import MIN_SAMPLES, is_integer
+from .._data._names import did_you_mean
 from .._grouping import PATHS, STRATEGIES
 
 UNITS = ("standardized", "original")
 MISSING = ("error", "pairwise")
 KINDS = ("numbers", "classes")
 RULES = ("best", "near_best", "one_standard_error")
+NOISES = ("pair", "full")
+
+
+def _got(value: Any, words: Iterable[str]) -> str:
+    return f"got {value!r}{did_you_mean(value, words)}"
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     allowed = list(allowed)
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+        raise ValueError(f"{name} must be one of {allowed}, {_got(value, allowed)}")
 
 
 def check_tolerance(value: Any, name: str = "tolerance") -> None:
     if not is_word(value, "unbiased") and not is_positive(value):
-        raise ValueError(f"{name} must be a positive number or 'unbiased', got {value!r}")
+        raise ValueError(
+            f"{name} must be a positive number or 'unbiased', {_got(value, ['unbiased'])}"
+        )
 
 
 def check_merging(
@@ -37,8 +45,9 @@ def check_merging(
     check_choice("missing", missing, MISSING)
     if not isinstance(signed, bool | np.bool_):
         raise ValueError(f"signed must be True or False, got {signed!r}")
-    if not is_word(noise, "pair", "full") and not is_positive(noise):
-        raise ValueError(f"noise must be 'pair', 'full' or a positive number, got {noise!r}")
+    if not is_word(noise, *NOISES) and not is_positive(noise):
+        got = _got(noise, NOISES)
+        raise ValueError(f"noise must be 'pair', 'full' or a positive number, {got}")
     check_min_correlation(min_correlation)
 
 
@@ -51,14 +60,15 @@ def check_effective_samples(value: Any) -> None:
     number = is_positive(value) and float(value) >= MIN_SAMPLES
     if not (value is None or is_word(value, "auto") or number):
         raise ValueError(
-            f"effective_samples must be None, 'auto' or a number of at least {MIN_SAMPLES}, got "
-            f"{value!r}"
+            f"effective_samples must be None, 'auto' or a number of at least {MIN_SAMPLES}, "
+            f"{_got(value, ['auto'])}"
         )
 
 
 def check_block_length(value: Any) -> None:
     if not (value is None or is_word(value, "auto") or is_count(value)):
-        raise ValueError(f"block_length must be None, 'auto' or a positive integer, got {value!r}")
+        got = _got(value, ["auto"])
+        raise ValueError(f"block_length must be None, 'auto' or a positive integer, {got}")
 
 
 def check_penalty(value: Any, name: str = "penalty") -> None:
@@ -99,8 +109,16 @@ def check_target_kind(value: Any) -> None:
 
 def check_choosing(rule: Any, scoring: Any) -> None:
     check_choice("rule", rule, RULES)
-    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
-        raise ValueError(f"scoring must be the name of one score or a callable, got {scoring!r}")
+    names = []
+    if isinstance(scoring, str):
+        from sklearn.metrics import get_scorer_names  # which loads much
+
+        names = get_scorer_names()
+    if not (scoring is None or scoring in names or callable(scoring)):
+        got = _got(scoring, names)
+        raise ValueError(
+            f"scoring must be the name of a score of scikit-learn or a callable, {got}"
+        )
 
 
 def check_share(name: str, value: Any, what: str) -> None:

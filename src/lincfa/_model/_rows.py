@@ -9,8 +9,10 @@ from ..theory._arrays import FloatArray
 
 ROWS_KEPT = 1000
 _FEATURES = 8
+_BLOCK = 2**14  # rows at once, which stay in the cache
 _DISTINCT = 0.99
 """Share of rows that must be distinct: of others, as of few counts, new rows may be the same."""
+_TOLERATED = 0.01  # share of rows that may be those of the fit
 BITS = 53  # which every reader of JSON keeps
 SAME_MEAN = 1e-6  # relative to a feature's scale: how much the mean of the same data may differ
 
@@ -23,16 +25,22 @@ def fingerprints(
     """Return a number for each row, of its targets and of a few of the features that vary."""
     varying = np.flatnonzero(labels >= 0)
     some = varying[np.linspace(0, varying.size - 1, min(_FEATURES, varying.size)).astype(np.intp)]
-    table = np.column_stack([values[:, some], y]).astype(np.float64)
-    table += 0.0  # no −0.0
-    table[np.isnan(table)] = np.nan  # of one kind
-    hashed = np.zeros(len(table), dtype=np.uint64)
-    for column in np.ascontiguousarray(table.T).view(np.uint64):  # the mixing of SplitMix64
-        hashed += column + np.uint64(0x9E3779B97F4A7C15)
-        hashed = (hashed ^ hashed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-        hashed = (hashed ^ hashed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-        hashed ^= hashed >> np.uint64(31)
+    hashed = np.zeros(len(y), dtype=np.uint64)
+    for start in range(0, len(y), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        for column in (*values[rows, some].T, *y[rows].reshape(len(y[rows]), -1).T):
+            numbers = column.astype(np.float64) + 0.0  # no −0.0
+            numbers[np.isnan(numbers)] = np.nan  # of one kind
+            hashed[rows] = _mixed(hashed[rows] + numbers.view(np.uint64))
     return (hashed >> np.uint64(64 - BITS)).astype(np.int64)
+
+
+def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Spread each number over all bits, as SplitMix64 does."""
+    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ numbers >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ numbers >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ numbers >> np.uint64(31)
 
 
 def kept_fingerprints(
@@ -40,8 +48,9 @@ def kept_fingerprints(
 ) -> Fingerprints | None:
     """Return the smallest fingerprints of a fit, in order; None if many rows are the same."""
     # The smallest are a random sample, and of new rows the same part can be compared.
-    distinct = np.unique(fingerprints(values, y, labels))
-    return distinct[:ROWS_KEPT] if distinct.size >= _DISTINCT * len(y) else None
+    ordered = np.sort(fingerprints(values, y, labels))  # ten times as fast as np.unique
+    distinct = ordered[np.diff(ordered, prepend=-1) > 0]
+    return distinct[:ROWS_KEPT].copy() if distinct.size >= _DISTINCT * len(y) else None
 
 
 def rows_of_fit(model: Any, values: npt.NDArray[Any], y: npt.NDArray[Any]) -> int:
@@ -68,6 +77,19 @@ def rows_of_fit(model: Any, values: npt.NDArray[Any], y: npt.NDArray[Any]) -> in
     if known.size == ROWS_KEPT:  # there may be more, beyond the last
         found = found[found <= known[-1]]
     return round(len(y) * float(np.isin(found, known).mean())) if found.size else 0
+
+
+def check_held_out(
+    model: Any, values: npt.NDArray[Any], y: npt.NDArray[Any], consequence: str
+) -> None:
+    """Raise if new rows were in the fit, as far as can be told, and say what follows from it."""
+    known = rows_of_fit(model, values, y)
+    if known > _TOLERATED * len(y):
+        which = "The" if known == len(y) else f"About {known} of the"
+        raise ValueError(
+            f"{which} {len(y)} rows were used in the fit. {consequence}: pass rows that were held "
+            "out."
+        )
 
 
 def other_means(

@@ -7,12 +7,14 @@ from itertools import product
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import has_fit_parameter
 
-from .._data._checks import check_total_weight, computed, is_dask, is_field
+from .._data._checks import check_any_varies, check_total_weight, computed, is_dask, is_field
 from .._data._connectivity import read_structure
 from .._data._feature_weights import read_feature_weights
-from .._data._targets import Kind, Targets
+from .._data._samples import check_same_rows
+from .._data._targets import Kind, Targets, read_targets
 from .._data._training import FeatureTable, Training, read_training
 from .._grouping import PATHS
 from .._grouping._constraint import Constraint
@@ -37,6 +39,7 @@ from ..theory._arrays import FloatArray
 from ._choice import choose, tabulate
 from ._folds import (
     Candidates,
+    Outcomes,
     Scorer,
     fit_weighted,
     folds_in_words,
@@ -47,6 +50,9 @@ from ._folds import (
 
 _FEWEST_GROUPS = 2
 """Groups that no limit forbids: of two features, half is too little."""
+
+_MANY_GROUPS = 0.5
+"""Groups as a share of the samples, above which least squares would fit the noise."""
 
 
 class GroupSearch(GroupModel):
@@ -67,6 +73,11 @@ class GroupSearch(GroupModel):
     # samples, where there is no penalty, and of the features.
     max_groups: float | None = None
     max_share: float | None = None
+
+    penalty_: float | None
+    rescaled_: bool
+    estimator_: Any
+    _searched: bool
 
     def __init__(
         self,
@@ -126,6 +137,7 @@ class GroupSearch(GroupModel):
         """Choose how to merge and how much to shrink, then fit the groups and the model."""
         strategies, correlations, tolerances, penalties = self._candidates()
         forget_fit(self)
+        check_same_rows(X, groups, "groups")
         training = read_training(
             X,
             y,
@@ -160,6 +172,7 @@ class GroupSearch(GroupModel):
         limit = None
         if self.max_share is not None:
             whole = samples.statistics()
+            check_any_varies(whole.varying)
             limit = max(_FEWEST_GROUPS, int(self.max_share * whole.varying.size))
             candidates = candidates.limited(whole, limit)
         # Few splitters look at X, and none at chunks.
@@ -189,14 +202,67 @@ class GroupSearch(GroupModel):
         reducer = LinCFA(**chosen)._fit(training)
         if limit is not None and reducer.n_groups_ > limit and strategy in PATHS:
             reducer = reducer.cut(n_groups=max(limit, reducer._path().fewest_groups))
-        self._adopt(reducer)
+        self._adopt(reducer, searched=True)
         reduced = computed(self._reduce_for_regression(self._read_new(X)))
         self.estimator_ = fit_weighted(self._final(constraint), reduced, outcomes)
         return self
 
-    def _adopt(self, reducer: LinCFA) -> None:
-        """Take over what was chosen, and all that is known of its groups."""
-        self.reducer_ = reducer
+    @classmethod
+    def of_groups(cls, reducer: LinCFA, *, searched: bool) -> Self:
+        """Return a model with the groups of another, to be given a regression on their means.
+
+        ``searched`` tells whether cross-validation chose how to merge, or only the penalty.
+        """
+        own = reducer.get_params(deep=False)
+        model = cls(
+            strategies=[reducer.strategy],
+            tolerances=[reducer.tolerance],
+            min_correlations=[reducer.min_correlation],
+            **{name: own[name] for name in cls._get_param_names() if name in own},
+        )
+        model._keep_columns(reducer._columns)
+        model._adopt(reducer, searched=searched)
+        return model
+
+    @classmethod
+    def on_groups(
+        cls,
+        reducer: LinCFA,
+        means: npt.NDArray[Any],
+        y: Any,
+        cv: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Return a model with the groups of another, and a regression on their means.
+
+        ``means`` are the reduced features of the samples of the fit, without gaps. The groups stay
+        as they are while cross-validation chooses the penalty; folds are as for a search.
+        """
+        model = cls.of_groups(reducer, searched=False)
+        y, targets = read_targets(y, cls._kind, known=reducer._targets)
+        outcomes = Outcomes(y, targets, None)
+        constraint = reducer._constraint()
+        many = reducer.n_groups_ > _MANY_GROUPS * len(y)
+        penalties = [penalty for penalty in cls._penalties if penalty or not many]
+        _, scale = standardize_targets(y, None, targets)
+        scorer = model._scorer(penalties, scale, constraint.makes_areas)
+        # As the final regression does: areas are penalised as their cells would be.
+        model.penalty_, model.rescaled_ = scorer.shrinkages[0]
+        factors = getattr(model._final(constraint), "scale", None)
+        X = means if factors is None else means * factors
+        model.cv_, parts = splits(cv, X, outcomes, groups, None)
+        scores, counts = [], []
+        for train, test in parts:
+            scores.append(scorer(outcomes.take(train), outcomes.take(test), X[train], X[test]))
+            counts.append(test.size)
+        best = int(np.average(scores, axis=0, weights=counts).argmax())
+        model.penalty_, model.rescaled_ = scorer.shrinkages[best]
+        model.estimator_ = fit_weighted(model._final(constraint), means, outcomes)
+        return model
+
+    def _adopt(self, reducer: LinCFA, *, searched: bool) -> None:
+        """Take over the groups of a model, and all that is known of them."""
+        self.reducer_, self._searched = reducer, searched
         self.strategy_, self.tolerance_ = reducer.strategy, reducer.tolerance
         self.min_correlation_ = reducer.min_correlation
         self._targets = reducer._targets
@@ -205,6 +271,8 @@ class GroupSearch(GroupModel):
                 setattr(self, name, value)
 
     def _choice_in_words(self) -> tuple[str, ...]:
+        if not self._searched:
+            return (f"weights with penalty {self.penalty_:.3g}, chosen by cross-validation",)
         names = ("tolerance", "min_correlation", "penalty")
         chosen = {name: getattr(self, f"{name}_") for name in names}
         # Nothing is known of the scores and folds of a loaded model.
@@ -286,8 +354,14 @@ class GroupSearch(GroupModel):
                 f"{error} A file holds linear models only: save the groups with "
                 "model.reducer_.save(path), and the estimator by other means."
             ) from None
-        regression = {"coef": coef, "intercept": intercept, "penalty": self.penalty_}
-        regression["rescaled"] = self.rescaled_
+        regression = {
+            "coef": coef,
+            "intercept": intercept,
+            "penalty": self.penalty_,
+            "rescaled": self.rescaled_,
+            "searched": self._searched,
+            "errors": getattr(self, "errors_", None),
+        }
         save_model(self.reducer_, path, output_of(self), regression)
 
     def _apply(self, X: Any, method: str = "predict") -> Any:

@@ -1,5 +1,6 @@
 """The folds of a cross-validation: all combinations of a fold on the same statistics."""
 
+import numbers
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,13 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
-from sklearn.utils import check_consistent_length
+from sklearn.model_selection import (
+    GroupKFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    check_cv,
+)
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights, computed
-from .._data._dates import Dates
+from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights, is_integer
+from .._data._dates import Dates, are_dates
+from .._data._samples import read_groups
 from .._data._targets import Targets
 from .._data._training import Training
 from .._grouping import PATHS, MergePath, Partition, partition_in_order
@@ -38,6 +45,8 @@ if TYPE_CHECKING:
     from .._statistics._dask._chunks import Chunks
 
 _SPLITS, _PREDICTIONS = 5, 200
+_WHOLE = (BlockKFold, GroupKFold, StratifiedGroupKFold)
+"""Folds whose samples were given as belonging together."""
 _LEAST_LOG = float(np.log(np.finfo(np.float64).eps))
 """Logarithm of the smallest probability: no sample counts for more in the log loss."""
 
@@ -424,43 +433,46 @@ def splits(
 ) -> tuple[Any, Parts]:
     """Return what divides the samples into folds, and the parts of each fold.
 
-    Blocks are of consecutive ``groups`` if these are given, or else of consecutive dates.
+    Whole ``groups`` are held out if these are given, or blocks of them if they are dates; else
+    blocks of consecutive dates.
     """
-    n, targets, groups = len(outcomes.y), outcomes.targets, computed(groups)
-    check_consistent_length(outcomes.y, groups)
+    n, targets = len(outcomes.y), outcomes.targets
     classes, weights = targets.classes is not None, outcomes.weights
     samples = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
-    if groups is None and dates is not None and (cv is None or isinstance(cv, BlockKFold)):
-        groups = dates.ranks
-    if cv is not None:
-        splitter = check_cv(cv, targets.as_given(outcomes.y), classifier=classes)
-    elif n < MIN_SAMPLES + 2:
+    labels = None if groups is None else read_groups(groups, n)
+    number: Any = cv if isinstance(cv, numbers.Integral) else None
+    if labels is None and dates is not None and (cv is None or isinstance(cv, BlockKFold)):
+        labels = dates.ranks
+    in_time = dates is not None if groups is None else labels is not None and are_dates(labels)
+    if cv is None and n < MIN_SAMPLES + 2:
         raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
-    elif dates is not None:
-        splitter = ordered_folds(np.unique(np.asarray(groups)[samples]).size)
+    if cv is not None and (groups is None or number is None):
+        splitter = read_cv(cv, targets.as_given(outcomes.y), classes)
+    elif labels is not None and in_time:
+        n_dates = np.unique(labels[samples]).size
+        splitter = ordered_folds(n_dates) if number is None else BlockKFold(number)
+    elif labels is not None:
+        splitter = group_folds(labels[samples], classes, number)
     elif classes:
         splitter = stratified_folds(targets.codes(outcomes.y[samples]))
     else:
         splitter = default_folds(n)
-    if not isinstance(splitter, BlockKFold) and (cv is not None or not classes):
+    if not isinstance(splitter, _WHOLE) and (cv is not None or not classes):
         samples = np.arange(n)  # those without weight are divided too
-    return splitter, _parts(splitter, X, outcomes, groups, samples)
+    return splitter, _parts(splitter, X, outcomes, labels, samples)
 
 
 def _parts(splitter: Any, X: Any, outcomes: Outcomes, groups: Any, samples: IndexArray) -> Parts:
     """Divide samples, and check that each part to learn from is enough."""
     targets = outcomes.targets
     if samples.size < len(outcomes.y):
-        X = samples  # of which blocks and classes need no more than the number
-        groups = None if groups is None else np.asarray(groups)[samples]
-    with warnings.catch_warnings():
-        # A class with one sample is missing from the training part of a fold.
-        warnings.filterwarnings("ignore", message="The least populated class in y")
-        found = list(splitter.split(X, targets.as_given(outcomes.y[samples]), groups))
-    for split in found:
+        X = samples  # of which such folds need no more than the number
+        groups = None if groups is None else groups[samples]
+    for split in divide(splitter, X, targets.as_given(outcomes.y[samples]), groups):
         train, test = (samples[part] for part in split)
-        if isinstance(splitter, BlockKFold) and targets.classes is not None:
-            check_classes_to_learn(targets.codes(outcomes.y), targets.classes, train, test)
+        if targets.classes is not None:
+            codes = targets.codes(outcomes.y)
+            check_classes_to_learn(codes, targets.classes, train, test, splitter)
         if outcomes.weights is None and len(train) < MIN_SAMPLES:
             raise ValueError(
                 f"A fold has {len(train)} training samples, but the groups need at least "
@@ -469,17 +481,82 @@ def _parts(splitter: Any, X: Any, outcomes: Outcomes, groups: Any, samples: Inde
         yield train, test
 
 
-def check_classes_to_learn(
-    codes: IndexArray, classes: npt.NDArray[Any], train: IndexArray, test: IndexArray
-) -> None:
-    """Raise if a class is nowhere but in the block held out, or in the gap around it."""
-    lacking = np.setdiff1d(codes, codes[train])
-    if lacking.size:
+def divide(
+    splitter: Any, X: Any, y: npt.NDArray[Any], groups: Any
+) -> list[tuple[IndexArray, IndexArray]]:
+    """Divide samples into parts to learn from and parts to score."""
+    if groups is None and "Group" in type(splitter).__name__:
+        raise ValueError(f"cv={splitter!r} needs groups: which samples belong together.")
+    if isinstance(splitter, GroupKFold | StratifiedGroupKFold):
+        _check_groups(groups, splitter.n_splits)
+    try:
+        with warnings.catch_warnings():
+            # A class with one sample is missing from the training part of a fold.
+            warnings.filterwarnings("ignore", message="The least populated class in y")
+            found = list(splitter.split(X, y, groups))
+    except ValueError as error:
+        if isinstance(splitter, BlockKFold):
+            raise
+        raise ValueError(f"cv={splitter!r} cannot divide {len(y)} samples: {error}") from error
+    last = max((int(np.max(part, initial=-1)) for split in found for part in split), default=-1)
+    if last >= len(y):
+        raise ValueError(f"cv names row {last}, and there are {len(y)} samples, counted from 0.")
+    return found
+
+
+def read_cv(cv: Any, y: npt.NDArray[Any], classes: bool) -> Any:
+    """Return what divides samples into folds, given as in scikit-learn."""
+    number = isinstance(cv, numbers.Number)
+    if isinstance(cv, str) or (number and not is_integer(cv, 2)):
         raise ValueError(
-            f"No sample of the class {classes.tolist()[lacking[0]]!r} is left to learn from when a "
-            f"block of {len(test)} samples, consecutive in time, is held out: use shuffled "
+            "cv must be a number of folds of at least 2, a splitter of scikit-learn or a list of "
+            f"rows to learn from and to score, got {cv!r}"
+        )
+    if number and cv > len(y):
+        raise ValueError(f"cv={cv} folds are more than there are samples, {len(y)}.")
+    return check_cv(cv, y, classifier=classes)
+
+
+def check_classes_to_learn(
+    codes: IndexArray,
+    classes: npt.NDArray[Any],
+    train: IndexArray,
+    test: IndexArray,
+    splitter: Any,
+) -> None:
+    """Raise if a class is nowhere but in the block or groups held out, or in a gap beside them."""
+    lacking = np.setdiff1d(codes, codes[train])
+    if not lacking.size or not isinstance(splitter, _WHOLE):
+        return
+    what = f"whole groups of {len(test)} samples are held out: leave this class or the groups out."
+    if isinstance(splitter, BlockKFold):
+        what = (
+            f"a block of {len(test)} samples, consecutive in time, is held out: use shuffled "
             "folds instead, cv=StratifiedKFold(5, shuffle=True) or --folds shuffled."
         )
+    label = classes.tolist()[lacking[0]]
+    raise ValueError(f"No sample of the class {label!r} is left to learn from when {what}")
+
+
+def _check_groups(labels: npt.NDArray[Any], n_folds: int) -> int:
+    """Count groups of samples; raise if there are fewer than folds."""
+    found = np.unique(labels).size
+    if found < n_folds:
+        raise ValueError(
+            f"The samples belong to {found} {'group' if found == 1 else 'groups'}, too few for "
+            f"{n_folds} folds of whole groups."
+        )
+    return found
+
+
+def group_folds(
+    labels: npt.NDArray[Any], classes: bool, n_splits: int | None = None, random_state: Any = 0
+) -> GroupKFold | StratifiedGroupKFold:
+    """Shuffled folds of whole groups, five or as many as there are; alike in shares of classes."""
+    found = _check_groups(labels, 2 if n_splits is None else n_splits)
+    kind = StratifiedGroupKFold if classes else GroupKFold
+    n_splits = min(_SPLITS, found) if n_splits is None else n_splits
+    return kind(n_splits, shuffle=True, random_state=random_state)
 
 
 def ordered_folds(n_dates: int, gap: int = 0) -> BlockKFold:
@@ -489,9 +566,11 @@ def ordered_folds(n_dates: int, gap: int = 0) -> BlockKFold:
 
 
 def folds_in_words(splitter: Any) -> str:
-    """Say which samples are held out together, if it is because of time; else nothing."""
-    if not isinstance(splitter, BlockKFold):
+    """Say which samples are held out together, in time or in groups; nothing if none are."""
+    if not isinstance(splitter, _WHOLE):
         return ""
+    if not isinstance(splitter, BlockKFold):
+        return f"{splitter.n_splits} parts of whole groups of samples, held out in turn"
     gap = f", with a gap of {splitter.gap} on either side" if splitter.gap else ""
     times = {1: "", 2: ", twice"}.get(splitter.n_repeats, f", {splitter.n_repeats} times")
     return (

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.feature_selection import r_regression
 from sklearn.utils.validation import check_is_fitted
 
-from .._data._checks import check_in_memory, stack_level
+from .._data._checks import check_any_varies, check_in_memory, stack_level
 from .._data._columns import keep_columns
 from .._data._training import read_in_memory, read_new
 from .._model._base import forget_fit
@@ -52,11 +52,7 @@ class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self._columns = training.columns
         keep_columns(self, training.columns)
         statistics = ArrayStatistics.of(training)
-        if not statistics.varying.any():
-            raise ValueError(
-                "Every column of X is constant, up to the rounding of its type: there is nothing "
-                "to reduce."
-            )
+        check_any_varies(statistics.varying)
         if training.targets.size > 1:
             raise ValueError(
                 f"{type(self).__name__} takes one target, got {training.targets.size}."

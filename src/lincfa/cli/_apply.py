@@ -1,10 +1,14 @@
 """``lincfa apply``: a saved model on new samples."""
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _arguments as arguments
 from ._terminal import Terminal
+
+if TYPE_CHECKING:
+    from ._files import DataFile
+    from ._files._tables import Indices
 
 
 def add(commands: Any) -> None:
@@ -19,6 +23,13 @@ def add(commands: Any) -> None:
         examples="  lincfa apply model.json new.csv\n"
         "  lincfa apply model.json new.parquet --output reduced.parquet --missing drop",
     )
+    add_new_samples(parser)
+    arguments.add_output(parser, "reduced data", "reduced")
+    arguments.add_verbosity(parser)
+
+
+def add_new_samples(parser: argparse.ArgumentParser) -> None:
+    """Add a saved model and the data to apply it to."""
     parser.add_argument("model", help="model, as lincfa reduce writes it")
     arguments.add_data(
         parser,
@@ -29,57 +40,27 @@ def add(commands: Any) -> None:
         target=False,
     )
     arguments.add_dask(parser)
-    arguments.add_output(parser)
-    arguments.add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.data.endswith(".json"):
-        options.refuse("the model comes first, then the data")
-    arguments.check_options(options)
+    check_options(options)
+    from .. import load
     from ._dask import computing
-    from ._select import naming, require_features, select_columns, usable_rows
-    from ._time import lag_as_fitted
-    from ._write import output_paths, replacing, write_reduced
+    from ._write import ReducedFeatures, output_paths, replacing, write_reduced
 
     terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
     path = output_paths(options, {}, [options.model])["--output"]
-    from .. import load
-
     model = load(options.model)
-    missing = options.missing or model.missing
-    if missing == "pairwise" != model.missing:
-        raise ValueError(
-            f"{options.model} was not learned with --missing pairwise, and takes no missing "
-            "values; use --missing drop"
-        )
     with replacing([path]) as parts, computing(arguments.scheduler_of(options), terminal) as step:
-        with step(f"reading {options.data}"):
-            data = arguments.open_options(options, model=model)
-            data = lag_as_fitted(data, model, terminal)
-            features = data.columns_of(model)
-            require_features(data, features, options.model)
-            dropped = set(select_columns(data, options.drop))
-            for name in sorted(dropped.intersection(features)):
-                raise ValueError(f"column {name!r} is a feature of the model and cannot be dropped")
-            advice = "a model learned with --missing pairwise takes them"
-            if model.missing == "pairwise":
-                advice = "--missing pairwise averages what is present"
-            rows = usable_rows(
-                data, features, missing, terminal, fewest=1, advice=(advice,)
-            ).reduced
-        with step("averaging"), naming(data.source):
-            reduced = data.transform(model, features, rows)
-        averaged = {name for name, k in zip(features, model.labels_, strict=True) if k >= 0}
-        keep = [name for name in data.names if name not in averaged and name not in dropped]
+        new = reduce_new(options, model, step, terminal)
         with step("writing"):
-            write_reduced(parts.get(path), path, data, keep, rows, reduced, model, terminal)
-    terminal.print(f"{rows.size} rows, {model.summary().headline}")
+            write_reduced(parts.get(path), path, *new, ReducedFeatures(model), terminal)
+    terminal.print(f"{new.rows.size} rows, {model.summary().headline}")
     terminal.print(f"output: {'standard output' if path == '-' else path}")
     terminal.print_json(
         {
             "headline": model.summary().headline,
-            "n_samples": rows.size,
+            "n_samples": new.rows.size,
             "n_features": model.n_features_in_,
             "n_groups": model.n_groups_,
             "notes": terminal.notes,
@@ -87,3 +68,50 @@ def run(options: argparse.Namespace) -> int:
         }
     )
     return 0
+
+
+def check_options(options: argparse.Namespace) -> None:
+    if options.data.endswith(".json"):
+        options.refuse("the model comes first, then the data")
+    arguments.check_options(options)
+
+
+class NewSamples(NamedTuple):
+    """Samples reduced by a saved model, and the columns of their data that are kept."""
+
+    data: "DataFile"
+    keep: list[str]
+    rows: "Indices"
+    reduced: Any
+
+
+def reduce_new(
+    options: argparse.Namespace, model: Any, step: Any, terminal: Terminal
+) -> NewSamples:
+    """Read new samples and reduce them, lazily where they are read in chunks."""
+    from ._select import naming, require_features, select_columns, usable_rows
+    from ._time import lag_as_fitted
+
+    missing = options.missing or model.missing
+    if missing == "pairwise" != model.missing:
+        raise ValueError(
+            f"{options.model} was not learned with --missing pairwise, and takes no missing "
+            "values; use --missing drop"
+        )
+    with step(f"reading {options.data}"):
+        data = arguments.open_options(options, terminal, model=model)
+        data = lag_as_fitted(data, model, terminal)
+        features = data.columns_of(model)
+        require_features(data, features, options.model)
+        dropped = set(select_columns(data, options.drop))
+        for name in sorted(dropped.intersection(features)):
+            raise ValueError(f"column {name!r} is a feature of the model and cannot be dropped")
+        advice = "a model learned with --missing pairwise takes them"
+        if model.missing == "pairwise":
+            advice = "--missing pairwise averages what is present"
+        rows = usable_rows(data, features, missing, terminal, fewest=1, advice=(advice,)).reduced
+    with step("averaging"), naming(data.source):
+        reduced = data.transform(model, features, rows)
+    averaged = {name for name, k in zip(features, model.labels_, strict=True) if k >= 0}
+    keep = [name for name in data.names if name not in averaged and name not in dropped]
+    return NewSamples(data, keep, rows, reduced)

@@ -4,25 +4,46 @@ import argparse
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from ._files import DataFile
+    from ._files import DataFile, Format
+    from ._terminal import Terminal
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, without the list of all options."""
+    """A parser whose errors are one line, and that takes an option of one value only once."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.register("action", None, _StoreOnce)
+        self.register("action", "store", _StoreOnce)
         # As in Python from 3.14 on, so that -1e30 is a value and not an option.
         self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help)\n")
+
+
+class _StoreOnce(argparse._StoreAction):
+    """Stores a value; a second one is an error, and not what counts."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        given = vars(namespace).setdefault("given", set())
+        if option_string is not None and self.nargs in (None, "?") and self.dest in given:
+            parser.error(f"{self.option_strings[-1]} is given more than once, and takes one value")
+        given.add(self.dest)
+        super().__call__(parser, namespace, values, option_string)
 
 
 def add_command(
@@ -59,7 +80,8 @@ def add_data(
     parser.add_argument(
         "data",
         help="table with one row per sample, or field: .csv, .tsv or .txt (also .gz, .bz2, .xz, "
-        ".zst), .parquet, .feather, .nc, .cdf or .zarr; - reads CSV from standard input",
+        ".zst), .xlsx (also .xls, .xlsb, .ods), .parquet, .feather, .nc, .cdf or .zarr; - reads "
+        "CSV from standard input",
     )
     if target:
         parser.add_argument(
@@ -100,7 +122,7 @@ def add_data(
         "--missing-code",
         action="append",
         default=[],
-        type=_number("a number", isfinite),
+        type=number("a number", isfinite),
         metavar="CODE",
         help="a number that means missing, such as -9999, in features and target; may be repeated",
     )
@@ -109,6 +131,20 @@ def add_data(
         metavar="CHARACTER",
         type=character,
         help="separator of a CSV file (default: found in its first line)",
+    )
+    parser.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        help="decimal sign in a CSV file (default: a comma where that is clear, else a point)",
+    )
+    parser.add_argument(
+        "--comment",
+        type=comment,
+        metavar="TEXT",
+        help="skip the lines of a CSV file that begin with this, such as '#'",
+    )
+    parser.add_argument(
+        "--sheet", metavar="NAME", help="sheet of an Excel file (default: the first)"
     )
     parser.add_argument(
         "--samples",
@@ -139,12 +175,12 @@ def add_dask(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output(parser: argparse._ActionsContainer) -> None:
+def add_output(parser: argparse._ActionsContainer, what: str, ending: str) -> None:
     parser.add_argument(
         "--output",
         metavar="FILE",
-        help="reduced data, in the format of the suffix; - for standard output (default: named "
-        "after the data, with -reduced, in the current folder)",
+        help=f"{what}, in the format of the suffix; - for standard output (default: named after "
+        f"the data, with -{ending}, in the current folder)",
     )
     parser.add_argument("--force", action="store_true", help="replace files that exist")
 
@@ -161,12 +197,19 @@ def check_options(options: argparse.Namespace) -> None:
         options.refuse("--samples is for NetCDF files and Zarr stores")
     if getattr(options, "area_weights", False) and not format.is_grid:
         options.refuse("--area-weights is for NetCDF files and Zarr stores, which have latitudes")
-    if options.separator is not None and format.kind != "csv":
-        options.refuse("--separator is for CSV files")
     target_file = getattr(options, "target_file", None)
     files = [format] if target_file is None else [format, format_of(target_file)]
+    for name, kind in _OF_TABLES.items():
+        if getattr(options, name) is not None and all(each.kind != kind for each in files):
+            options.refuse(f"--{name} is for {'CSV' if kind == 'csv' else 'Excel'} files")
+    if options.decimal == options.separator == ",":
+        options.refuse("--decimal and --separator are both a comma; they must differ")
     if options.dates and all(each.is_grid for each in files):
         options.refuse("--dates is for tables; fields have a coordinate of time")
+    if getattr(options, "groups", None) is not None:
+        for option in ("folds", "gap"):
+            if getattr(options, option) is not None:
+                options.refuse(f"--groups holds out whole groups of rows; leave out --{option}")
     if getattr(options, "folds", None) == "shuffled" and options.gap is not None:
         options.refuse("--gap is for --folds blocks")
     lags = getattr(options, "lags", [])
@@ -195,15 +238,37 @@ def scheduler_of(options: argparse.Namespace) -> str | None:
     return "threads" if where is None and format_of(options.data).is_folder else where
 
 
+_OF_TABLES = {"separator": "csv", "decimal": "csv", "comment": "csv", "sheet": "excel"}
+
+
+def format_given(options: argparse.Namespace, path: str) -> "Format":
+    """Return the format of the data, or of the file of the target, with what options say of it."""
+    # What fits the data is theirs alone, but for comments.
+    from ._files import format_of
+
+    format, own = format_of(path), format_of(options.data)
+    is_data = path == options.data
+    given = {
+        name: getattr(options, name)
+        for name, kind in _OF_TABLES.items()
+        if kind == format.kind and (is_data or own.kind != kind or name == "comment")
+    }
+    return replace(format, **{name: value for name, value in given.items() if value is not None})
+
+
 def open_options(
-    options: argparse.Namespace, *, targets: Sequence[str] = (), model: Any = None
+    options: argparse.Namespace,
+    terminal: "Terminal",
+    *,
+    targets: Sequence[str] = (),
+    model: Any = None,
 ) -> "DataFile":
     from ._files import open_data
 
     where = scheduler_of(options)
-    return open_data(
+    data = open_data(
         options.data,
-        separator=options.separator,
+        format_given(options, options.data),
         samples=options.samples,
         targets=targets,
         classes=getattr(options, "classes", False),
@@ -213,17 +278,28 @@ def open_options(
         codes=options.missing_code,
         dates=() if getattr(options, "target_file", None) else options.dates,
     )
+    terminal.note_all(data.notes)
+    return data
 
 
 def add_test(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--test",
-        type=_number("a share from 0 to below 1", lambda value: 0 <= value < 1),
+        type=number("a share from 0 to below 1", lambda value: 0 <= value < 1),
         metavar="SHARE",
         help="share of the rows that the groups are not learned from but scored on (default: 0.3, "
         "or 0 with fewer than 20 rows); 0 learns from all and scores nothing",
     )
     parser.add_argument("--seed", type=natural, default=0, help="seed of the split (default: 0)")
+
+
+def add_groups(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--groups",
+        metavar="COLUMN",
+        help="hold out whole groups of rows, such as batches or firms, which this column names by "
+        "text or whole numbers; it is no feature (default: rows, or blocks where they have dates)",
+    )
 
 
 def add_time(parser: argparse.ArgumentParser, what: str) -> None:
@@ -267,14 +343,14 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
         default = "cv where that takes up to about a minute, else 1, the paper's rule"
     parser.add_argument(
         "--tolerance",
-        type=_number(expected, lambda value: value > 0, words),
+        type=number(expected, lambda value: value > 0, words),
         default=None if search else 1.0,
         metavar="C",
         help=f"merge where F is at most C: a number, 'unbiased' (2){choose} (default: {default})",
     )
     parser.add_argument(
         "--noise",
-        type=_number("'pair', 'full' or a positive number", lambda v: v > 0, ("pair", "full")),
+        type=number("'pair', 'full' or a positive number", lambda v: v > 0, ("pair", "full")),
         default="pair",
         metavar="V",
         help="variance of the noise in F: 'pair' from each pair's own regression (default), 'full' "
@@ -282,7 +358,7 @@ def add_merging(parser: argparse._ActionsContainer, *, search: bool = True) -> N
     )
     parser.add_argument(
         "--min-correlation",
-        type=_number("a correlation, from -1 to 1", lambda value: -1 <= value <= 1),
+        type=number("a correlation, from -1 to 1", lambda value: -1 <= value <= 1),
         metavar="R",
         help="never merge features that are correlated by less (default: the rule alone)",
     )
@@ -366,7 +442,7 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def _number(
+def number(
     expected: str, valid: Callable[[float], bool], words: Sequence[str] = ()
 ) -> Callable[[str], float | str]:
     """Return a function that reads a finite number, or one of some words."""
@@ -382,7 +458,7 @@ def _number(
     return read
 
 
-distance = _number("a positive number of kilometres", lambda value: value > 0)
+distance = number("a positive number of kilometres", lambda value: value > 0)
 
 
 def place_to_compute(text: str) -> str:
@@ -391,6 +467,12 @@ def place_to_compute(text: str) -> str:
             f"{text!r} is not threads, processes or the address of a scheduler such as "
             "tcp://host:8786; name the data before --dask"
         )
+    return text
+
+
+def comment(text: str) -> str:
+    if not text.strip() or any(sign in text for sign in '"\r\n'):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the plain text that a line begins with")
     return text
 
 

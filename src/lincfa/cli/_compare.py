@@ -42,6 +42,7 @@ def add(commands: Any) -> None:
         examples="  lincfa compare data.csv --target y\n"
         "  lincfa compare data.csv --target y1 --target y2\n"
         "  lincfa compare field.nc --target rain --connectivity grid --area-weights\n"
+        "  lincfa compare data.csv --target y --groups batch\n"
         "  lincfa compare series.parquet --target y --folds blocks --n-folds 10",
     )
     arguments.add_data(
@@ -72,7 +73,7 @@ def add(commands: Any) -> None:
         type=arguments.positive,
         default=3,
         metavar="N",
-        help="number of times to split into folds (default: 3; in blocks always once)",
+        help="number of times to split into folds (default: 3; in blocks and groups always once)",
     )
     parser.add_argument(
         "--seed", type=arguments.natural, default=0, help="seed of the folds (default: 0)"
@@ -84,11 +85,13 @@ def add(commands: Any) -> None:
         metavar="N",
         help="number of processes (default: 1, for fair times)",
     )
+    arguments.add_groups(parser)
     arguments.add_time(parser, "folds of consecutive dates, or of rows at random")
     arguments.add_verbosity(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    from .._data._names import did_you_mean
     from . import _select as select
     from . import _time as time
     from ._folds import folds_of
@@ -103,17 +106,18 @@ def run(options: argparse.Namespace) -> int:
         options.refuse("--n-folds must be at least 2")
     for name in options.method or ():
         if name not in METHODS + CLASSIFIERS:
-            known = ", ".join(dict.fromkeys(METHODS + CLASSIFIERS))
-            options.refuse(f"--method {name!r} is not one of: {known}")
+            known = dict.fromkeys(METHODS + CLASSIFIERS)
+            hint = did_you_mean(name, known)
+            options.refuse(f"--method {name!r} is not one of: {', '.join(known)}{hint}")
     arguments.check_neighbours(options)
     arguments.check_options(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.json)
     with terminal.busy(f"reading {options.data}"):
         data, names, unshifted = time.open_with_targets(options, terminal)
-    folds = folds_of(options, data, terminal)
-    features, _ = select.assign_roles(
-        data, names, options.drop, unshifted, terminal, fate="left out"
-    )
+    groups = select.read_groups(data, options.groups, names)
+    folds = folds_of(options, data, groups, terminal)
+    keep = [*unshifted, *folds.columns]
+    features, _ = select.assign_roles(data, names, options.drop, keep, terminal, fate="left out")
     data, features, _ = time.with_lags(data, features, [], options, terminal)
     targets = select.read_targets(data, names, options.classes, terminal)
     for name in options.method or ():
@@ -125,11 +129,11 @@ def run(options: argparse.Namespace) -> int:
     ).known
     if rows.size > 1:
         select.require_variation(data, targets, rows)
-    cv, dates = options.n_folds, None
+    cv, labels = options.n_folds, None if groups is None else groups.of(rows)
     if folds.in_blocks:
         from ..timeseries import BlockKFold
 
-        cv, dates = BlockKFold(options.n_folds, gap=folds.gap), folds.ranks(rows)
+        cv, labels = BlockKFold(options.n_folds, gap=folds.gap), folds.ranks(rows)
     structure = structure_of(data, features, options, terminal)
     X = data.features(features, rows)
     source = data.source
@@ -148,7 +152,7 @@ def run(options: argparse.Namespace) -> int:
             cv=cv,
             n_repeats=options.repeats,
             ordered=folds.in_blocks,
-            groups=dates,
+            groups=labels,
             signed=options.signed,
             feature_weights="area" if options.area_weights else None,
             **structure,

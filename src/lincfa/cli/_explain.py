@@ -16,8 +16,8 @@ def add(commands: Any) -> None:
         help="explain why two features merge, or why they do not",
         description="Compares the linear regression on two features with that on their mean, and\n"
         "explains what the mean costs and what it saves; on the rows that lincfa reduce\n"
-        "learns from, if --test, --folds, --seed, --drop and --missing are the same, and\n"
-        "in which both features are present.",
+        "learns from, if --test, --folds, --groups, --seed, --drop and --missing are the same,\n"
+        "and in which both features are present.",
         examples="  lincfa explain data.csv --target y A B\n"
         "  lincfa explain data.csv --target y1 --target y2 A B\n"
         "  lincfa explain data.parquet --target y A B --tolerance unbiased --json\n"
@@ -35,7 +35,9 @@ def add(commands: Any) -> None:
     parser.add_argument("b", metavar="B", help="another feature")
     arguments.add_merging(parser, search=False)
     arguments.add_area_weights(parser)
-    arguments.add_test(parser.add_argument_group("rows, as lincfa reduce learns from them"))
+    rows = parser.add_argument_group("rows, as lincfa reduce learns from them")
+    arguments.add_test(rows)
+    arguments.add_groups(rows)
     arguments.add_time(parser, "hold out the last rows, or rows at random")
     arguments.add_verbosity(parser)
 
@@ -54,10 +56,12 @@ def run(options: argparse.Namespace) -> int:
     is_full = options.noise == "full"
     with terminal.busy(f"reading {options.data}"):
         data, names, unshifted = time.open_with_targets(options, terminal)
-        folds = folds_of(options, data, terminal)
+        groups = select.read_groups(data, options.groups, names)
+        folds = folds_of(options, data, groups, terminal)
     dropped = select.select_columns(data, options.drop)
     shown = terminal if is_full else None
-    features, _ = select.assign_roles(data, names, options.drop, unshifted, shown, fate="left out")
+    keep = [*unshifted, *folds.columns]
+    features, _ = select.assign_roles(data, names, options.drop, keep, shown, fate="left out")
     data, features, _ = time.with_lags(data, features, [], options, terminal)
     for name in select.select_columns(data, pair, patterns=False):
         if name in names:

@@ -1,4 +1,4 @@
-"""How rows are held out: in blocks of dates, or at random."""
+"""How rows are held out: in blocks of dates, in whole groups, or at random."""
 
 import argparse
 from dataclasses import dataclass
@@ -18,12 +18,29 @@ _PARTS_OF_DATES = ("year", "month", "day")
 
 
 @dataclass(frozen=True)
+class RowGroups:
+    """Rows that belong together, by the labels in a column."""
+
+    name: str
+    numbers: Indices  # of the group of each row of the file
+
+    def of(self, rows: Indices) -> Indices:
+        return self.numbers[rows]
+
+
+@dataclass(frozen=True)
 class Folds:
-    """How rows are held out: in blocks of dates, with a gap beside them, or at random."""
+    """How rows are held out: in blocks of dates, with a gap beside them, in groups or at random."""
 
     in_blocks: bool
     gap: int
     dates: "Dates | None"  # of all rows of the file; None where their order is that of time
+    groups: RowGroups | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """The column that says which rows belong together, if there is one."""
+        return [] if self.groups is None else [self.groups.name]
 
     def ranks(self, rows: Indices) -> Indices:
         """Place of some rows in time, from 0; rows of the same date share it."""
@@ -38,13 +55,19 @@ class Folds:
         return rows[ranks < first - self.gap], rows[ranks >= first]
 
 
-def folds_of(options: argparse.Namespace, data: DataFile, terminal: Terminal) -> Folds:
+def folds_of(
+    options: argparse.Namespace, data: DataFile, groups: RowGroups | None, terminal: Terminal
+) -> Folds:
     """Decide how rows are held out: as the options say, or in blocks where there are dates."""
     from .._data._dates import is_time
 
     reach = options.lead + max(options.lags, default=0)
     gap = reach if options.gap is None else options.gap
     in_time = data.dates is not None or reach or options.gap is not None
+    if groups is not None:
+        if in_time:
+            terminal.note(f"whole groups ({groups.name!r}) are held out, and not blocks of time")
+        return Folds(False, 0, data.dates, groups)
     if options.folds == "shuffled" or (options.folds is None and not in_time):
         if options.folds is None and is_time(data.sample_dim, {}):
             terminal.note("rows are held out at random; --folds blocks holds out the last ones")

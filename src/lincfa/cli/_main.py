@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import __version__
-from . import _apply, _compare, _demo, _explain, _reduce
+from . import _apply, _compare, _demo, _explain, _predict, _reduce
 from ._arguments import Parser
 
 _EXAMPLES = """\
 examples:
   lincfa reduce data.csv --target y           reduced data, model.json and report.html
+  lincfa predict model.json new.csv           the target of new samples
   lincfa apply model.json new.csv             the same groups for new samples
   lincfa explain data.csv --target y A B      why A and B merge, or why they do not
   lincfa compare data.csv --target y          against ridge, PCA, PLS, ...
@@ -95,6 +96,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"lincfa {__version__}")
     commands: Any = parser.add_subparsers(title="commands", required=True, metavar="command")
-    for command in (_reduce, _apply, _explain, _compare, _demo):
+    for command in (_reduce, _predict, _apply, _explain, _compare, _demo):
         command.add(commands)
     return parser

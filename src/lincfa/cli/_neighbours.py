@@ -31,7 +31,7 @@ def structure_of(
     with naming(data.source):
         _check_cells(gridded, connectivity)
     if connectivity == "stations":
-        connectivity = _station_connectivity(data, features, options)
+        connectivity = _station_connectivity(data, features, options, terminal)
         if not connectivity.nnz:
             terminal.note(f"no station has a neighbour within {options.radius_km:g} km")
     return {
@@ -64,14 +64,14 @@ def _check_cells(gridded: Sequence[Any], connectivity: str | None) -> None:
 
 
 def _station_connectivity(
-    data: DataFile, features: Sequence[str], options: argparse.Namespace
+    data: DataFile, features: Sequence[str], options: argparse.Namespace, terminal: Terminal
 ) -> Any:
     """Return which features are at most --radius-km apart."""
     source, stations = data.source, list(features)
     if options.stations is not None:
         source = options.stations
         stations = [re.sub(LAGGED, r"\1", name) if options.lags else name for name in stations]
-        lat, lon = _from_table(source, stations)
+        lat, lon = _from_table(source, stations, terminal)
     elif isinstance(data, FieldFile):
         lat, lon = _from_field(data, features)
     else:
@@ -89,9 +89,10 @@ def _station_connectivity(
     return coordinate_connectivity(lat, lon, radius_km=options.radius_km)
 
 
-def _from_table(path: str, stations: Sequence[str]) -> tuple[Degrees, Degrees]:
+def _from_table(path: str, stations: Sequence[str], terminal: Terminal) -> tuple[Degrees, Degrees]:
     """Read the latitudes and longitudes of stations from a table with a row for each."""
     table = open_data(path)
+    terminal.note_all(table.notes)
     if not isinstance(table, TableFile):
         raise ValueError(f"--stations needs a table, and {path} is none")
     places = {axis: [n for n in table.names if axis_of(n, {}) == axis] for axis in ("lat", "lon")}

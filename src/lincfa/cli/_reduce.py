@@ -26,6 +26,7 @@ _EXAMPLES = """\
   lincfa reduce data.csv --target y --tolerance 1
   lincfa reduce data.csv --target y1 --target y2
   lincfa reduce data.csv --target code --classes
+  lincfa reduce data.csv --target y --groups batch
   lincfa reduce field.nc --target rain --n-groups 12 --units original
   lincfa reduce field.nc --target rain --connectivity grid --area-weights
   lincfa reduce sst.nc --target-file index.csv --target nino34 --lead 3
@@ -93,14 +94,16 @@ def add(commands: Any) -> None:
         default="standardized",
         help="average standardised columns (default), or columns as they are",
     )
-    arguments.add_test(parser.add_argument_group("rows held out for the scores"))
+    held_out = parser.add_argument_group("rows held out for the scores")
+    arguments.add_test(held_out)
+    arguments.add_groups(held_out)
     arguments.add_time(
         parser,
         "hold out the last dates for the scores, and blocks of the others in turn to choose how to "
         "merge; or rows at random",
     )
     output = parser.add_argument_group("what to write")
-    arguments.add_output(output)
+    arguments.add_output(output, "reduced data", "reduced")
     output.add_argument(
         "--model", default="model.json", metavar="FILE", help="model (default: model.json)"
     )
@@ -120,13 +123,14 @@ def run(options: argparse.Namespace) -> int:
     import numpy as np
 
     from .._data._checks import ManyGroupsWarning
+    from .._data._compute import compute
     from . import _select as select
     from . import _time as time
     from ._dask import computing
     from ._folds import folds_of
     from ._neighbours import structure_of
     from ._select import naming
-    from ._write import naming_file, output_paths, replacing, write_reduced
+    from ._write import ReducedFeatures, naming_file, output_paths, replacing, write_reduced
 
     terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
     others = {"--model": options.model}
@@ -139,8 +143,9 @@ def run(options: argparse.Namespace) -> int:
     with replacing(list(paths.values())) as parts, computing(where, terminal) as step:
         with step(f"reading {options.data}"):
             data, names, unshifted = time.open_with_targets(options, terminal)
-            folds = folds_of(options, data, terminal)
-            keep = [*options.keep, *unshifted]
+            groups = select.read_groups(data, options.groups, names)
+            folds = folds_of(options, data, groups, terminal)
+            keep = [*options.keep, *unshifted, *folds.columns]
             features, kept = select.assign_roles(data, names, options.drop, keep, terminal)
             data, features, kept = time.with_lags(data, features, kept, options, terminal)
             targets = select.read_targets(data, names, options.classes, terminal)
@@ -166,36 +171,50 @@ def run(options: argparse.Namespace) -> int:
             model, choice = _fit(options, common, choice, X, targets, split, folds)
         if choice.is_fallback:
             terminal.note(f"merged {choice.words}")
-        outcome = _Outcome(
-            model,
-            choice,
-            data.source,
-            data.n_rows,
-            features,
-            rows,
-            split,
-            folds,
-            targets,
-            options,
-            terminal,
-        )
-        outcome.note_many_groups()
-        unreduced = {*kept, *outcome.constant}
-        keep = [name for name in data.names if name in unreduced]
+        reducer = getattr(model, "reducer_", model)
+        constant = {features[i] for i in np.flatnonzero(reducer.labels_ < 0)}
+        keep = [name for name in data.names if name in {*kept, *constant}]
         scored = _can_be_scored(targets, split, terminal)
-        with step("scoring"):
+        with step("averaging"):
             if data.in_chunks:
-                reduced = data.transform(outcome.reducer, features, rows.reduced)
-                scores, findings = outcome.score_reduced(reduced, rows.reduced, scored)
+                reduced = data.transform(reducer, features, rows.reduced)
+                means = compute(reduced)
             else:
                 rest = np.setdiff1d(rows.reduced, np.union1d(split.train, split.test))
                 X_test, X_rest = (data.features(features, part) for part in (split.test, rest))
                 data = data.only(keep)  # its memory is needed for the scores
-                scores, findings = outcome.score(X, X_test if scored else None)
                 parts_of_X = ((split.train, X), (split.test, X_test), (rest, X_rest))
-                reduced = _in_order(outcome.reducer, parts_of_X)
+                means = reduced = _in_order(reducer, parts_of_X)
+            means = np.asarray(reducer._without_gaps(means))
+            train, test = (
+                means[rows.reduced.searchsorted(part)] for part in (split.train, split.test)
+            )
+        with step("scoring"):
+            model = _with_regression(model, train, targets, split, folds, terminal)
+            if scored and not targets.are_classes and hasattr(model, "estimator_"):
+                y_test = np.asarray(targets.of(split.test), dtype=float).reshape(len(test), -1)
+                errors = y_test - model.estimator_.predict(test).reshape(y_test.shape)
+                model._keep_errors(errors)
+            outcome = _Outcome(
+                model,
+                choice,
+                data.source,
+                data.n_rows,
+                features,
+                rows,
+                split,
+                folds,
+                targets,
+                options,
+                terminal,
+            )
+            outcome.note_many_groups()
+            if data.in_chunks:
+                scores, findings = outcome.score_reduced(train, test if scored else None)
+            else:
+                scores, findings = outcome.score(X, X_test if scored else None)
         with step("writing"):
-            outcome.reducer.save(parts[paths["--model"]])
+            model.save(parts[paths["--model"]])
             if findings is not None:
                 from ..report._page import report_text
 
@@ -204,9 +223,10 @@ def run(options: argparse.Namespace) -> int:
                     text = report_text(findings, report)
                     part.write_text(text, encoding="utf-8", newline="\n")
             output = paths["--output"]
-            arrays = (data, keep, rows.reduced, reduced, outcome.reducer)
-            numbers = {*names, *outcome.constant}
-            write_reduced(parts.get(output), output, *arrays, terminal, as_numbers=numbers)
+            arrays = (data, keep, rows.reduced, reduced, ReducedFeatures(reducer))
+            write_reduced(
+                parts.get(output), output, *arrays, terminal, as_numbers={*names, *constant}
+            )
     written = {option.removeprefix("--"): path for option, path in paths.items()}
     outcome.print(scores, findings, written)
     return 0
@@ -303,7 +323,7 @@ def _fit(
     """Fit the model that was decided on; the paper's rule if the data do not allow the choice."""
     from .. import LinCFA, LinCFAClassifierCV, LinCFACV
 
-    y = targets.of(split.train)
+    y = targets.named(split.train)
     if choice.by == "cross-validation":
         own: dict[str, Any] = {}
         if options.strategy is not None:
@@ -312,8 +332,8 @@ def _fit(
             own["min_correlations"] = (options.min_correlation,)
         search: Any = LinCFAClassifierCV if targets.are_classes else LinCFACV
         try:
-            cv, dates = _splitter(folds, split.train, targets)
-            return search(cv=cv, **own, **common).fit(X, y, groups=dates), choice
+            cv, groups = _splitter(folds, split.train, targets)
+            return search(cv=cv, **own, **common).fit(X, y, groups=groups), choice
         except ValueError as error:
             if options.tolerance == "cv":
                 raise
@@ -333,6 +353,29 @@ def _fit(
     return model.fit(X, y), choice
 
 
+def _with_regression(
+    model: Any,
+    means: "npt.NDArray[Any]",
+    targets: "Targets",
+    split: "RowSplit",
+    folds: "Folds",
+    terminal: Terminal,
+) -> Any:
+    """Fit a regression to the means of the groups; a search has its own."""
+    from .. import LinCFAClassifierCV, LinCFACV
+
+    if hasattr(model, "estimator_"):
+        return model
+    try:
+        cv, dates = _splitter(folds, split.train, targets)
+        kind = LinCFAClassifierCV if targets.are_classes else LinCFACV
+        return kind.on_groups(model, means, targets.named(split.train), cv, dates)
+    except ValueError as error:  # such as too few rows
+        problem = str(error).rstrip(".")
+        terminal.note(f"the model reduces, but does not predict: no regression, because {problem}")
+        return model
+
+
 def _splitter(folds: "Folds", rows: "npt.NDArray[np.intp]", targets: "Targets") -> tuple[Any, Any]:
     """Return the folds by which to choose, and what they need to know of the rows."""
     import numpy as np
@@ -342,6 +385,8 @@ def _splitter(folds: "Folds", rows: "npt.NDArray[np.intp]", targets: "Targets") 
     if folds.in_blocks:
         ranks = folds.ranks(rows)
         return ordered_folds(int(ranks.max()) + 1, folds.gap), ranks
+    if folds.groups is not None:
+        return None, folds.groups.of(rows)
     if folds.dates is None:
         return None, None
     if targets.are_classes:
@@ -447,26 +492,19 @@ class _Outcome:
         findings = collect_findings(self.model, **given, **self.about())
         return findings.scores, findings
 
-    def score_reduced(
-        self, reduced: Any, rows: "npt.NDArray[np.intp]", scored: bool
-    ) -> "tuple[Any, Findings | None]":
+    def score_reduced(self, means: Any, means_test: Any) -> "tuple[Any, Findings | None]":
         """Do the same with the reduced features alone, where the data are read in chunks."""
         import numpy as np
 
-        from .._data._compute import compute
         from ..report._findings import collect_findings
         from ..report._scores import fit_on_reduced, score_on_reduced
 
-        if not scored and self.options.no_report:
-            return None, None
-        values = np.asarray(self.reducer._without_gaps(compute(reduced)))
         parts = (self.split.train, self.split.test)
-        train, test = (rows.searchsorted(part) for part in parts)
         y, y_test = (np.asarray(self.targets.of(part)) for part in parts)
-        fitted = fit_on_reduced(self.model, values[train], y)
-        scores, ordered = None, self.folds.in_blocks
-        if scored:
-            scores = score_on_reduced(self.model, fitted, values[test], y_test, ordered=ordered)
+        fitted, scores = fit_on_reduced(self.model, means, y), None
+        if means_test is not None:
+            ordered = self.folds.in_blocks
+            scores = score_on_reduced(self.model, fitted, means_test, y_test, ordered=ordered)
         if self.options.no_report:
             return scores, None
         given = {"regression": fitted, "scores": scores}
@@ -478,12 +516,12 @@ class _Outcome:
         n_groups, n_samples = self.reducer.n_groups_, self.split.train.size
         if self.choice.by == "cross-validation" or not are_many(n_groups, n_samples):
             return
-        advice = "a larger --tolerance, or --tolerance cv, which shrinks their weights"
+        advice = "a larger --tolerance, or --tolerance cv"
         if self.options.n_groups is not None:
             advice = "a smaller --n-groups"
         self.terminal.note(
-            f"{n_groups} groups are many for {n_samples} samples to learn from, so that a "
-            f"regression on them may overfit; try {advice}"
+            f"{n_groups} groups are many for {n_samples} samples to learn from: least squares on "
+            f"them would overfit; for fewer try {advice}"
         )
 
     def _constraint(self) -> str:
@@ -538,6 +576,8 @@ class _Outcome:
         if scores is not None:
             for line in _score_lines(scores):
                 terminal.print(line)
+            if self.folds.groups is not None:
+                terminal.print(f"held out: {self.split.description}")
             terminal.print()
         for what, path in written.items():
             terminal.print(f"{what}: {'standard output' if path == '-' else path}")
@@ -578,30 +618,23 @@ class _Outcome:
 
 
 def _score_lines(scores: Any) -> Iterator[str]:
-    """State how well the best rival and the reduced features predict: all targets, then each."""
-    rows = f"on {scores.n_test} held-out rows"
-    several, rival = getattr(scores, "targets", ()), scores.best_rival
-    mean = f", the mean of {len(several)} targets," if several else ""
-    for row in scores.rows:
-        own = row is scores.rows[-1]
-        if not row.n_features:
-            yield f"accuracy {row.accuracy.value:.3f} {rows}, the {row.method} alone"
-        if not own and row is not rival:
-            continue
-        kind = ("logistic " if hasattr(row, "accuracy") else "") + "regression"
-        which = f"{kind if own else row.method} on {row.features} ({row.n_features})"
+    """State how well the model and its rivals predict: all targets, then each."""
+    several = getattr(scores, "targets", ())
+    score = "R²" if hasattr(scores.rows[0], "r2") else "accuracy and log loss"
+    mean = f", the mean of {len(several)} targets" if several else ""
+    yield f"{score} on {scores.n_test} held-out rows{mean}:"
+    for row in reversed(scores.rows):
+        where = f"{row.method} on {row.features} ({row.n_features})"
         if hasattr(row, "r2"):
-            yield f"R² {_with_interval(row.r2)}{mean} {rows}, {which}"
-        else:
-            loss = "" if row.log_loss is None else f", log loss {row.log_loss.value:.3f}"
-            yield f"accuracy {_with_interval(row.accuracy)}{loss} {rows}, {which}"
-    place = scores.rows.index(rival) if rival is not None else None
+            yield f"  {_with_interval(row.r2)}  {where}"
+            continue
+        loss = "" if row.log_loss is None else f", {row.log_loss.value:.3f}"
+        yield f"  {_with_interval(row.accuracy)}{loss}  {where if row.n_features else row.method}"
     for each in several[:_TARGETS_SHOWN]:
-        against = ""
-        if place is not None:
-            against = f", {rival.method} on all features {each.rows[place].r2.value:.3f}"
-        reduced = each.rows[-1]
-        yield f"  {each.target}: R² {_with_interval(reduced.r2)} on reduced features{against}"
+        *rivals, reduced = each.rows
+        rival = max(rivals, key=lambda row: row.r2.value, default=None)
+        against = "" if rival is None else f"; {rival.method} on all {rival.r2.value:.3f}"
+        yield f"  {each.target}: {_with_interval(reduced.r2)} on reduced features{against}"
     if len(several) > _TARGETS_SHOWN:
         yield f"  … and {len(several) - _TARGETS_SHOWN} more targets (--json has all)"
 

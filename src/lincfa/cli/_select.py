@@ -4,8 +4,6 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from functools import cached_property
 from re import fullmatch
 from typing import Any
@@ -13,21 +11,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._data._names import describe_columns
+from .._data._names import describe_columns, did_you_mean
 from ._codes import note_codes, number_text
 from ._files import DataFile
 from ._files._tables import Indices, looks_numeric, matching
-from ._folds import Folds
+from ._folds import Folds, RowGroups
 from ._terminal import Terminal
 
 _COMMENTS = 5
-_MOST_TO_GUESS = 20_000
 _INDEX = r"|Unnamed: \d+|__index_level_\d+__"  # names under which pandas writes row labels
 _USUAL_SHARE = 0.3
 _FEWEST_TO_SHARE = 20
 _FEWEST = 4
 _MOST_CLASSES, _SHARE_OF_CLASSES = 10, 0.25  # of the rows; text with more labels is a mistake
 _NAMED = 5  # labels, or targets
+_GROUP_SPLITS = 50  # to choose from
 PAIRWISE = "--missing pairwise uses the values there are"
 DROP_COLUMN = "--drop COLUMN leaves out a column"
 
@@ -52,7 +50,9 @@ def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = Tr
         if not matches and patterns:
             matches = cells.get(each) or matching(data.names, each)
         if not matches:
-            hint = _hint(data.names, each)
+            hint = did_you_mean(each, data.names)
+            if len(data.names) == 1:
+                hint = f"; it has one column, {data.names[0]!r}: is the separator another one?"
             if each in cells:
                 hint = f"; it is gridded: name a cell, such as {cells[each][0]!r}"
             what = "no column that matches" if patterns and _is_pattern(each) else "no column"
@@ -63,16 +63,6 @@ def select_columns(data: DataFile, wanted: Sequence[str], *, patterns: bool = Tr
 
 def _is_pattern(wanted: str) -> bool:
     return any(sign in wanted for sign in "*?[")
-
-
-def _hint(names: Sequence[str], wanted: str) -> str:
-    if len(names) == 1:
-        return f"; it has one column, {names[0]!r}: is the separator another one?"
-    lower = wanted.strip().lower()
-    close = [n for n in names if n.strip().lower() == lower or fnmatchcase(n.lower(), lower)][:3]
-    if not close and len(names) <= _MOST_TO_GUESS:
-        close = get_close_matches(wanted, names, n=3)
-    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def select_targets(data: DataFile, wanted: Sequence[str]) -> list[str]:
@@ -121,6 +111,13 @@ class Targets:
     def of(self, rows: Indices) -> Any:
         """Return the targets of some rows, as the library takes them."""
         return self.values[rows].to_numpy() if self.are_classes else self.values[rows]
+
+    def named(self, rows: Indices) -> Any:
+        """Return the same with their names, which a model keeps."""
+        import polars as pl
+
+        values = self.of(rows)
+        return values if isinstance(values, pl.DataFrame) else pl.Series(self.names[0], values)
 
     def constant(self, rows: Indices) -> tuple[str, str] | None:
         """Return a target that is the same in all of some rows, and its value in words."""
@@ -175,6 +172,43 @@ def read_targets(data: DataFile, names: list[str], classes: bool, terminal: Term
             f"{'class' if len(found) == 1 else 'classes'}: {', '.join(counts)}{more}"
         )
     return Targets(names, labels, True)
+
+
+def read_groups(data: DataFile, name: str | None, targets: Sequence[str]) -> RowGroups | None:
+    """Read which rows belong together; None without a column that says so."""
+    if name is None:
+        return None
+    if name.lower().endswith(".json") and name not in data.names:
+        raise ValueError(
+            f"{data.source} has no column {name!r}: --groups names a column of rows to hold out "
+            "together, and the file for the model is --model now"
+        )
+    if any(name in (variable.name, *variable.columns) for variable in data.variables):
+        raise ValueError(
+            f"{data.source}: {name!r} is gridded, and --groups needs a variable along "
+            f"{data.sample_dim!r} alone"
+        )
+    select_columns(data, [name], patterns=False)
+    if name in targets:
+        raise ValueError(f"column {name!r} is a target, and cannot name groups of rows")
+    labels = data.labels(name)
+    missing = labels.is_null().to_numpy()
+    if missing.any():
+        raise ValueError(
+            f"{data.source}: column {name!r} lacks the group of {_rows(int(missing.sum()))}, first "
+            f"of row {missing.argmax() + 1}; leave such rows out, or give them a group"
+        )
+    if labels.dtype.is_float() and (labels % 1 != 0).any():
+        raise ValueError(
+            f"{data.source}: {name!r} has numbers with fractions, which name no groups"
+        )
+    numbers = labels.rank("dense").to_numpy().astype(np.intp) - 1
+    if not numbers.any():
+        raise ValueError(
+            f"{data.source}: all rows are in 1 group of {name!r}; at least 2 are needed to hold "
+            "out whole groups"
+        )
+    return RowGroups(name, numbers)
 
 
 def _note_few_values(name: str, values: npt.NDArray[Any], terminal: Terminal) -> None:
@@ -433,7 +467,7 @@ def split_rows(
     folds: Folds,
     terminal: Terminal,
 ) -> RowSplit:
-    """Hold out rows: the last ones, or at random, of each class its share, but never all."""
+    """Hold out rows: the last, whole groups, or at random, of each class its share, never all."""
     share = options.test
     if share is None:
         share = _USUAL_SHARE if rows.size >= _FEWEST_TO_SHARE else 0.0
@@ -441,7 +475,7 @@ def split_rows(
             few = f"{rows.size} rows are too few to hold some out for scores"
             terminal.note(f"{few}; --test SHARE does so anyway")
     count = round(share * rows.size)
-    by_class = targets.are_classes and not folds.in_blocks
+    by_class = targets.are_classes and not folds.in_blocks and folds.groups is None
     if by_class:
         labels = targets.of(rows)
         sizes = np.unique(labels, return_counts=True)[1].tolist()
@@ -453,6 +487,8 @@ def split_rows(
     if folds.in_blocks:
         how = "the last ones"
         train, test = folds.last(rows, count)
+    elif folds.groups is not None:
+        train, test, how = _whole_groups(data, rows, targets, folds.groups, share, options.seed)
     else:
         how = f"at random{' within each class' if by_class else ''}, seed {options.seed}"
         order = np.random.default_rng(options.seed).permutation(rows)
@@ -476,6 +512,38 @@ def split_rows(
     if beside:
         description += f", and {beside} next to them left out"
     return RowSplit(train, test, description)
+
+
+def _whole_groups(
+    data: DataFile, rows: Indices, targets: Targets, groups: RowGroups, share: float, seed: int
+) -> tuple[Indices, Indices, str]:
+    """Hold out a share of the groups, at random; also say so."""
+    # Of several random splits the one in which the rows, or those of each class, come closest to
+    # their share, as groups differ in size.
+    from sklearn.model_selection import GroupShuffleSplit
+
+    numbers = groups.of(rows)
+    n_groups = np.unique(numbers).size
+    if not share:
+        return rows, rows[:0], ""
+    if n_groups < 2:
+        raise ValueError(
+            f"{data.source}: the rows to learn from are in 1 group of {groups.name!r}; at least 2 "
+            "are needed to hold out whole groups, or --test 0, which holds out none"
+        )
+    labels = targets.of(rows) if targets.are_classes else np.zeros(rows.size)
+    codes = np.unique(labels, return_inverse=True)[1]
+    wanted = share * np.bincount(codes)
+    n_test = min(max(1, round(share * n_groups)), n_groups - 1)
+
+    def distance(split: tuple[Indices, Indices]) -> float:
+        found = np.bincount(codes[split[1]], minlength=wanted.size)
+        return float(np.abs(found - wanted).sum())
+
+    shuffled = GroupShuffleSplit(_GROUP_SPLITS, test_size=n_test, random_state=seed)
+    train, test = min(shuffled.split(rows, groups=numbers), key=distance)
+    how = f"{n_test} of {n_groups} whole groups ({groups.name!r}), at random, seed {seed}"
+    return rows[train], rows[test], how
 
 
 def require_variation(

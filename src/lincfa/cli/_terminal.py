@@ -3,7 +3,7 @@
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -41,6 +41,10 @@ class Terminal:
         if not self.quiet:
             self._errors.print(f"note: {text}", soft_wrap=True)
 
+    def note_all(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self.note(text)
+
     @contextmanager
     def warnings_as_notes(self, *without: type[Warning]) -> Iterator[None]:
         with warnings.catch_warnings(record=True) as caught:
@@ -48,8 +52,7 @@ class Terminal:
             for category in without:
                 warnings.simplefilter("ignore", category)
             yield
-        for text in dict.fromkeys(str(warning.message) for warning in caught):
-            self.note(text)
+        self.note_all(dict.fromkeys(str(warning.message) for warning in caught))
 
     def busy(self, what: str) -> AbstractContextManager[Any]:
         return self._progress(f"{what} …")

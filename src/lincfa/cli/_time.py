@@ -38,18 +38,20 @@ def open_with_targets(
     """
     lead = options.lead
     if options.target_file is None:
-        data = arguments.open_options(options, targets=options.target)
+        data = arguments.open_options(options, terminal, targets=options.target)
         names = select_targets(data, options.target)
         if not lead:
             return data, names, []
         return *_beside(data, data, names, _rows_at_lead(data, lead, terminal), lead), names
-    data = arguments.open_options(options)
+    data = arguments.open_options(options, terminal)
     other = open_data(
         options.target_file,
+        arguments.format_given(options, options.target_file),
         targets=options.target,
         classes=options.classes,
         codes=options.missing_code,
     )
+    terminal.note_all(other.notes)
     data, other = (_with_date_columns(each, options.dates) for each in (data, other))
     if options.dates and not data.date_columns and not other.date_columns:
         raise ValueError(

@@ -8,10 +8,12 @@ import shutil
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,9 +21,10 @@ from .._data._names import describe_columns
 from .._model._files import is_store, is_table, replacing_all
 from ._files import DataFile
 from ._files._csv import write_csv
+from ._files._excel import write_sheet
 from ._files._fields import FieldFile, dataset_of, reduced_array, with_reduced
 from ._files._formats import COMPRESSED, SUFFIXES, Format, format_of, require_packages
-from ._files._tables import Indices, TableFile, beside
+from ._files._tables import Indices, TableFile, beside, named_columns
 from ._terminal import Terminal
 
 if TYPE_CHECKING:
@@ -29,17 +32,20 @@ if TYPE_CHECKING:
 
 
 def output_paths(
-    options: argparse.Namespace, others: Mapping[str, str], inputs: Sequence[str] = ()
+    options: argparse.Namespace,
+    others: Mapping[str, str],
+    inputs: Sequence[str] = (),
+    ending: str = "reduced",
 ) -> dict[str, str]:
     """Return the paths to write, by option; raise if the table cannot be written as asked."""
     format = format_of(options.data)
-    output = options.output or _named_after(options.data, format)
+    output = options.output or _named_after(options.data, format, ending)
     chunked = format.is_folder or options.dask is not None
     require_packages(format, dask=chunked, scheduler="://" in (options.dask or ""))
     paths = {"--output": output, **others}
     check_outputs(paths, [*inputs, options.data], options.force, as_folder=chunked)
     if not chunked:
-        require_packages(format_of(output))  # an unknown suffix is refused before any work
+        _format_to_write(output)
         return paths
     suffix = Path(output).suffix.lower()
     if SUFFIXES.get(suffix, "parquet") not in ("parquet", "zarr") or suffix in COMPRESSED:
@@ -52,13 +58,23 @@ def output_paths(
     return paths
 
 
-def _named_after(data: str, format: Format) -> str:
+def _format_to_write(path: str) -> Format:
+    """Return the format that a path means; one that cannot be written is refused."""
+    format = format_of(path)
+    if format.kind == "excel" and format.suffix != ".xlsx":
+        raise ValueError(f"{path}: Excel files are written as .xlsx, not as {format.suffix}")
+    require_packages(format, writes=True)
+    return format
+
+
+def _named_after(data: str, format: Format, ending: str) -> str:
     """Name the output after the input, in the current folder."""
     if data == "-":
-        return "reduced.csv"
+        return f"{ending}.csv"
     suffix = format.suffix + (f".{format.compression}" if format.compression else "")
     name = Path(os.path.abspath(data)).name
-    return f"{name[: len(name) - len(suffix)]}-reduced{suffix}"
+    written = ".xlsx" if format.kind == "excel" else suffix  # .xls and others are only read
+    return f"{name[: len(name) - len(suffix)]}-{ending}{written}"
 
 
 def check_outputs(
@@ -117,6 +133,37 @@ def naming_file(part: Path) -> Iterator[Path]:
         raise OSError(number, os.strerror(number), os.fspath(part)) from error
 
 
+class Added(Protocol):
+    """What a file has besides the columns of the data, made of their reduced features."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of columns in a table."""
+
+    def columns(self, names: Sequence[str], reduced: Any) -> "list[pl.Series]":
+        """Make these columns, under other names if they must have others."""
+
+    def in_dataset(self, kept: Any, reduced: Any, dim: str) -> Any:
+        """Add the same to a data set whose samples are along a dimension."""
+
+
+@dataclass(frozen=True)
+class ReducedFeatures:
+    """The reduced features themselves."""
+
+    model: Any
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.model.groups_by_name())
+
+    def columns(self, names: Sequence[str], reduced: Any) -> "list[pl.Series]":
+        return named_columns(names, reduced)
+
+    def in_dataset(self, kept: Any, reduced: Any, dim: str) -> Any:
+        return with_reduced(kept, reduced_array(reduced, self.model, dim), self.model)
+
+
 def write_reduced(
     part: Path | None,
     path: str,
@@ -124,12 +171,12 @@ def write_reduced(
     keep: list[str],
     rows: Indices,
     reduced: Any,
-    model: Any,
+    added: Added,
     terminal: Terminal,
     *,
     as_numbers: Collection[str] = (),
 ) -> None:
-    """Write rows of the columns to keep, and the reduced features after them."""
+    """Write rows of the columns to keep, and what is made of their reduced features."""
     # ``part`` is a temporary path (None for standard output), ``path`` the one it will have. A
     # format with types gets the columns of a CSV as text, but those in ``as_numbers``.
     if data.in_chunks:
@@ -149,16 +196,15 @@ def write_reduced(
                 kept = data.kept_dataset(keep, rows, format)
             else:
                 kept = dataset_of(data.kept_frame(keep, rows, as_numbers))
-            array = reduced_array(reduced, model, data.sample_dim)
-            _save(with_reduced(kept, array, model), place, format)
+            _save(added.in_dataset(kept, reduced, data.sample_dim), place, format)
             return
-        names = _distinct(list(model.groups_by_name()), set(keep), terminal)
+        columns = partial(added.columns, _distinct(added.names, set(keep), terminal))
         if isinstance(data, TableFile) or not data.in_chunks:
             frame = data.kept_frame(keep, rows, as_numbers)
-            write_frame(place, beside(frame, np.asarray(reduced), names), format)
+            write_frame(place, beside(frame, columns(np.asarray(reduced))), format)
         else:
             place.mkdir()
-            data.write_parts(os.fspath(place), keep, rows, reduced, names)
+            data.write_parts(os.fspath(place), keep, rows, reduced, columns)
 
 
 @contextmanager
@@ -199,6 +245,8 @@ def write_frame(part: Path, frame: "pl.DataFrame", format: Format) -> None:
     with part.open("wb") as file:
         if format.kind == "parquet":
             frame.write_parquet(file)
+        elif format.kind == "excel":
+            write_sheet(file, frame)
         else:
             frame.write_ipc(file, compression="zstd")
 
@@ -216,12 +264,12 @@ def _unsupported(data: DataFile, keep: Sequence[str], format: Format) -> list[st
 
 
 def _distinct(names: Sequence[str], taken: set[str], terminal: Terminal) -> list[str]:
-    """Rename reduced features that have the name of a column that is kept."""
+    """Rename new columns that have the name of a column that is kept."""
     result, used = [], taken | set(names)
     for name in names:
         if name in taken:
             new = next(f"{name} #{k}" for k in count(2) if f"{name} #{k}" not in used)
-            terminal.note(f"the reduced feature {name!r} is written as {new!r}: the name is taken")
+            terminal.note(f"{name!r} is written as {new!r}: there is a column of that name")
             used.add(new)
             name = new
         result.append(name)
@@ -230,8 +278,7 @@ def _distinct(names: Sequence[str], taken: set[str], terminal: Terminal) -> list
 
 def write_table(path: str, frame: "pl.DataFrame") -> None:
     """Write a table in the format of the suffix, all or nothing."""
-    format = format_of(path)
-    require_packages(format)
+    format = _format_to_write(path)
     with replacing([path]) as parts:
         if format.is_grid:
             _save(dataset_of(frame), parts[path], format)

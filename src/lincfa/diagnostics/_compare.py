@@ -25,8 +25,10 @@ from .._data._checks import (
     warn_of_constant,
 )
 from .._data._connectivity import read_structure
-from .._data._dates import dates_of_groups
+from .._data._dates import are_dates, dates_of_groups
 from .._data._feature_weights import read_feature_weights
+from .._data._names import did_you_mean
+from .._data._samples import check_same_rows, read_groups
 from .._data._targets import Targets, one_class
 from .._data._training import Training, read_in_memory
 from .._grouping._constraint import Constraint
@@ -44,7 +46,9 @@ from .._model._regression import RidgeRegression, precision_of
 from .._search._folds import (
     check_classes_to_learn,
     default_folds,
+    divide,
     folds_in_words,
+    group_folds,
     ordered_folds,
     stratified_folds,
 )
@@ -90,7 +94,7 @@ class TrainingPart:
 
     n: int
     D: int
-    blocks: Sequence[Fold] | None = None  # its folds, where samples are in time order
+    blocks: Sequence[Fold] | None = None  # its folds, of blocks in time or of whole groups
     strategies: Sequence[str] | None = None  # that the search tries; None for its default
     connectivity: Any = None  # which features are neighbours: those that merge features respect it
     feature_blocks: IndexArray | None = None  # which never merge in LinCFA and the search
@@ -111,7 +115,7 @@ class TrainingPart:
 
     @property
     def folds(self) -> Any:
-        """Folds by which a method chooses, blocks where samples are in time order."""
+        """Folds by which a method chooses."""
         if self.blocks is not None:
             return self.blocks
         return default_folds(self.n) if self.codes is None else stratified_folds(self.codes)
@@ -170,7 +174,8 @@ def chosen_methods(
         names = list(dict.fromkeys(listed))
         unknown = [name for name in names if name not in known]
         if unknown or not names:
-            raise ValueError(f"methods must be among {list(known)}, got {methods!r}")
+            hint = did_you_mean(unknown[0], known) if unknown else ""
+            raise ValueError(f"methods must be among {list(known)}, got {methods!r}{hint}")
         if SLOPE in names:
             METHODS[SLOPE](TrainingPart(n, D))  # says what to install
         return names, []
@@ -247,8 +252,9 @@ def compare(
 
     All choose by the same folds of the training part, five shuffled ones, repeated while there are
     fewer than 200 held-out predictions, or five blocks if ``ordered``, twice with other blocks if
-    there are fewer than 200 dates; and by squared errors, of which LinCFACV truncates the largest,
-    and of nearly equal choices takes the one with the fewest groups. See :mod:`lincfa.baselines`.
+    there are fewer than 200 dates, or five parts of whole ``groups``; and by squared errors, of
+    which LinCFACV truncates the largest, and of nearly equal choices takes the one with the fewest
+    groups. See :mod:`lincfa.baselines`.
     Of several targets each has its own penalty, number of components or of clusters; the groups of
     LinCFA and the components of PLS are those of all.
 
@@ -286,14 +292,17 @@ def compare(
         Number of folds, stratified for classes, or of blocks if ``ordered``; or the folds
         themselves, as anywhere in scikit-learn.
     n_repeats : int, default=3
-        How often the samples are shuffled and split again, if ``cv`` is a number. Blocks are not.
+        How often the samples are shuffled and split again, if ``cv`` is a number. Blocks and whole
+        ``groups`` are not.
     ordered : bool, default=None
         Whether folds are blocks of samples that are consecutive in time, by their dates or else in
         the order of the rows, see :class:`lincfa.timeseries.BlockKFold`; and also those by which
         the methods choose. None where the samples have dates, or ``cv`` is a ``BlockKFold``: its
         gap then holds for all of these blocks. False shuffles samples with dates.
     groups : array of shape (n_samples,), default=None
-        What a ``cv`` such as ``GroupKFold`` keeps together; for blocks the date of each sample.
+        Labels of samples that belong together, such as batches or firms: whole groups are held
+        out, and by whole groups of the rest the methods choose, also where samples have dates. If
+        they are dates, or ``ordered`` is true, they are the dates for the blocks.
     strategies : sequence of str, default=None
         Strategies that LinCFACV or LinCFAClassifierCV tries; None for its default.
     connectivity : {"grid", "chain"}, matrix or sparse matrix, default=None
@@ -366,16 +375,18 @@ def compare(
     values, targets = training.values, training.targets
     classes = targets.classes is not None
     outcome = targets.codes(training.y) if classes else targets.as_given(training.y)
+    check_same_rows(X, groups, "groups")
+    labels = None if groups is None else read_groups(groups, len(outcome))
     if ordered is None:
-        ordered = training.dates is not None or isinstance(cv, BlockKFold)
-    cv = _splitter(cv, n_repeats, ordered, targets, random_state)
+        dated = training.dates is not None if labels is None else are_dates(labels)
+        ordered = dated or isinstance(cv, BlockKFold)
+    cv = _splitter(cv, len(outcome), n_repeats, ordered, targets, labels, random_state)
     in_blocks = isinstance(cv, BlockKFold)
     dates = training.dates if ordered or in_blocks else None
-    if in_blocks and groups is not None:
-        dates = dates_of_groups(groups)
+    if in_blocks and labels is not None:
+        dates = dates_of_groups(labels)
     places = np.arange(len(outcome)) if dates is None else dates.ranks
-    groups = places if in_blocks else groups
-    folds = _folds(values, outcome, targets, cv, groups)
+    folds = _folds(values, outcome, targets, cv, places if in_blocks else labels)
     n, D = max(len(train) for train, _ in folds), values.shape[1]
     names, notes = chosen_methods(methods, n, D, classes)
     for strategy in [] if strategies is None else listed("strategies", strategies):
@@ -384,15 +395,22 @@ def compare(
         features = "feature was" if n_constant == 1 else "features were"
         notes.append(f"{n_constant} constant {features} left out.")
     if words := folds_in_words(cv):
-        inner = "; the methods chose by such blocks of the rest" if ordered else ""
+        inner = f"; the methods chose by such {'blocks' if in_blocks else 'parts'} of the rest"
+        inner = inner if ordered or labels is not None else ""
         notes.append(f"Folds: {words}{inner}.")
     notes += _about_neighbours(names, connectivity, training)
     gap, precision = cv.gap if in_blocks else 0, precision_of(values)
+
+    def inner_folds(train: IndexArray) -> list[Fold] | None:
+        if ordered:
+            return _blocks(places[train], gap)
+        return None if labels is None else _whole_groups(labels[train], outcome[train], classes)
+
     parts = [
         TrainingPart(
             len(train),
             D,
-            blocks=_blocks(places[train], gap) if ordered else None,
+            blocks=inner_folds(train),
             strategies=strategies,
             connectivity=structure["connectivity"],
             feature_blocks=structure["blocks"],
@@ -469,7 +487,15 @@ def _checked(
     return training, varying
 
 
-def _splitter(cv: Any, n_repeats: int, ordered: bool, targets: Targets, random_state: Any) -> Any:
+def _splitter(
+    cv: Any,
+    n_samples: int,
+    n_repeats: int,
+    ordered: bool,
+    targets: Targets,
+    labels: npt.NDArray[Any] | None,
+    random_state: Any,
+) -> Any:
     """Return what divides the samples into folds."""
     if not is_count(n_repeats):
         raise ValueError(f"n_repeats must be a positive integer, got {n_repeats!r}")
@@ -477,8 +503,12 @@ def _splitter(cv: Any, n_repeats: int, ordered: bool, targets: Targets, random_s
     if number is not None or cv is None or isinstance(cv, str):
         if not is_count(number) or number < 2:
             raise ValueError(f"cv must be an integer of at least 2 or a splitter, got {cv!r}")
+        if number > n_samples:
+            raise ValueError(f"cv={cv} folds are more than there are samples, {n_samples}.")
         if ordered:
             return BlockKFold(number)
+        if labels is not None:
+            return group_folds(labels, targets.classes is not None, number, random_state)
         repeated = RepeatedKFold if targets.classes is None else RepeatedStratifiedKFold
         return repeated(n_splits=number, n_repeats=n_repeats, random_state=random_state)
     return check_cv(cv)
@@ -501,12 +531,24 @@ def _blocks(places: IndexArray, gap: int) -> list[Fold]:
     return list(ordered_folds(np.unique(places).size, gap).split(places, groups=places))
 
 
+def _whole_groups(labels: npt.NDArray[Any], y: npt.NDArray[Any], classes: bool) -> list[Fold]:
+    """Folds of a training part by which methods choose, given the group of each sample."""
+    try:
+        folds = group_folds(labels, classes)
+    except ValueError:
+        raise ValueError(
+            "When whole groups are held out, the samples of one group only are left to learn from: "
+            "at least 3 groups are needed, or for folds with several groups more."
+        ) from None
+    return divide(folds, labels, y, labels)
+
+
 def _folds(
     X: npt.NDArray[Any], y: npt.NDArray[Any], targets: Targets, cv: Any, groups: Any
 ) -> list[Fold]:
     """Return all folds; raise at once if one is too small."""
     samples = np.arange(len(y))
-    folds = [(samples[train], samples[test]) for train, test in cv.split(X, y, groups)]
+    folds = [(samples[train], samples[test]) for train, test in divide(cv, X, y, groups)]
     if not folds:
         raise ValueError(f"cv={cv!r} gives no folds.")
     for train, test in folds:
@@ -515,8 +557,8 @@ def _folds(
                 f"A fold has {len(train)} training and {len(test)} held-out samples of {len(y)}; "
                 f"at least {MIN_SAMPLES} and 2 are needed."
             )
-        if targets.classes is not None and isinstance(cv, BlockKFold):
-            check_classes_to_learn(y, targets.classes, train, test)
+        if targets.classes is not None:
+            check_classes_to_learn(y, targets.classes, train, test, cv)
         _check_varying(y[train], targets, "training")
         if targets.classes is None:
             _check_varying(y[test], targets, "held-out")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._data._checks import MIN_SAMPLES, check_in_memory, is_field
+from .._data._checks import MIN_SAMPLES, check_table, is_field
 from .._data._columns import Columns, columns_of
 from .._data._feature_weights import read_feature_weights
 from .._data._frames import take_columns_of
@@ -315,7 +315,8 @@ def explain_pair(
     check_effective_samples(effective_samples)
     check_sample_dim(sample_dim)
     check_target_kind(target)
-    check_in_memory(X)
+    if not is_field(X):
+        X = check_table(X)
     read = partial(read_in_memory, y=y, sample_weight=sample_weight, kind=target, missing=missing)
     training = read(X, sample_dim=sample_dim) if is_field(X) else None
     known = columns_of(X) if training is None else training.columns

@@ -150,7 +150,7 @@ def collect_findings(
         worse_than_mean=getattr(scores, "worse_than_mean", None),
         rival_is_better=_rival_is_better(scores),
         n_cancelling=0 if weights is None else int((np.abs(weights) > largest).sum()),
-        searched=hasattr(model, "strategy_"),
+        searched=getattr(model, "_searched", False),
         n_samples=n_samples,
         effective_samples=float(reducer.effective_samples_),
         n_features=int(reducer.n_features_in_),
@@ -263,14 +263,17 @@ def plain(value: Any) -> Any:
 def settings_of(model: Any) -> dict[str, Any]:
     """Return what a search chose, and the parameters that influence a model."""
     settings: dict[str, Any] = {}
-    if hasattr(model, "strategy_"):
-        for name in ("strategy", "tolerance", "min_correlation", "penalty"):
+    searched, described = getattr(model, "_searched", False), model
+    if hasattr(model, "penalty_"):
+        merging = ("strategy", "tolerance", "min_correlation") if searched else ()
+        for name in (*merging, "penalty"):
             settings[f"chosen {name}"] = _brief(name, getattr(model, f"{name}_"))
-        if model.reducer_.n_groups is not None:  # where a path was followed to so many
+        if searched and model.reducer_.n_groups is not None:  # where a path was followed to so many
             settings["chosen n_groups"] = model.reducer_.n_groups
         if model.rescaled_:
             settings["chosen weights"] = "rescaled after shrinking"
-    for name, value in model.get_params(deep=False).items():
+        described = model if searched else model.reducer_
+    for name, value in described.get_params(deep=False).items():
         if name not in _WITHOUT_INFLUENCE:
             settings[name] = _brief(name, value)
     if blocks := folds_in_words(getattr(model, "cv_", None)):

@@ -92,6 +92,8 @@ def _field_coordinate(field: Field) -> tuple[FloatArray | None, str, str]:
     if others or len(variable.shape) != 1:
         return None, "", ""
     (dimension,) = field.cell_dims(variable)
+    if field.is_list_of_places(dimension):  # whose numbers are those of stations
+        return None, "", ""
     for coordinate in field.coordinates:
         if coordinate.name == dimension and is_scale(coordinate.values):
             unit = str(coordinate.attrs.get("units") or "")

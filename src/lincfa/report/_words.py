@@ -460,11 +460,12 @@ def captions(findings: Findings) -> dict[str, str]:
                 f"most {digits(float(sizes[EFFECTS_SHOWN]))}, up or down."
             )
         result[coefficient_picture(k)] = text
+    left_out = ""
     if len(findings.targets) > PANELS and coefficients is not None:
         more = len(findings.targets) - PANELS
-        result[coefficient_picture(PANELS - 1)] += (
-            f" Those of {more} more {_plural(findings)} are not shown."
-        )
+        noun = noun_of_target(findings) if more == 1 else _plural(findings)
+        left_out = f" Those of {more} more {noun} are not shown."
+        result[coefficient_picture(PANELS - 1)] += left_out
     if isinstance(findings.scores, ClassScores):
         result |= _captions_of_classes(findings.scores)
     elif findings.scores is not None and findings.scores.predictions is not None:
@@ -500,9 +501,13 @@ def captions(findings: Findings) -> dict[str, str]:
             f"have different colours. {elsewhere} Single features are grey."
         )
         if coefficients is not None:
+            changed = coefficients.panels[0].changed
+            if len(findings.targets) > 1:
+                changed = f"{'score' if findings.classes else 'prediction'} of each "
+                changed += noun_of_target(findings)
             result["spectrum"] += (
-                " Below, in the same colours, how much the prediction changes when the mean of a "
-                "group rises by one standard deviation and no other mean changes."
+                f" Below, in the same colours, how much the {changed} changes when the {mean} of a "
+                f"group rises by one standard deviation and no other mean changes.{left_out}"
             )
     return result
 

@@ -1,22 +1,23 @@
 """Data in files: tables and fields, read by polars and xarray, or in chunks by dask."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ._fields import FieldFile, open_field
-from ._formats import format_of, require_packages
+from ._formats import Format, format_of, require_content, require_packages
 from ._tables import ParquetChunks, TableFile
 
-__all__ = ["DataFile", "format_of", "open_data"]
+__all__ = ["DataFile", "Format", "format_of", "open_data"]
 
 DataFile: TypeAlias = TableFile | ParquetChunks | FieldFile
 
 
 def open_data(
     path: str,
+    format: Format | None = None,
     *,
-    separator: str | None = None,
     samples: str | None = None,
     targets: Sequence[str] = (),
     classes: bool = False,
@@ -27,17 +28,21 @@ def open_data(
     dates: Sequence[str] = (),
 ) -> DataFile:
     """Read a file, or CSV from standard input (``-``), or open it to be read in chunks, by dask."""
+    # The format is that of the suffix, with what else is known of it.
     # For NetCDF and Zarr the samples are along the dimension named, or that of the targets, or of
     # the variables of a fitted model. Targets are names or patterns; classes stay as they are, also
     # numbers that are text. A scheduler elsewhere takes another package. Codes are numbers that
     # mean missing. Dates are names of the columns of a table that hold them.
-    format = format_of(path)
+    format = format or format_of(path)
     require_packages(format, dask=in_chunks, scheduler=scheduler)
     if format.is_folder and not in_chunks:
         raise ValueError(
             f"{path} is a folder of Parquet files, which only lincfa reduce and lincfa apply read; "
             "give a single file"
         )
+    if format.kind != "csv" and os.path.isfile(path):
+        with open(path, "rb") as file:
+            require_content(path, format, file)
     data: DataFile
     if format.is_grid:
         data = open_field(
@@ -53,7 +58,7 @@ def open_data(
         data = ParquetChunks.open(path, format, tuple(codes))
     else:
         numbers = () if classes else targets
-        data = TableFile.read(path, format, separator, numbers, tuple(codes))
+        data = TableFile.read(path, format, numbers, tuple(codes))
     if not data.names:
         raise ValueError(f"{data.source} has no columns.")
     if not data.n_rows:

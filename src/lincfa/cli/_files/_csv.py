@@ -13,17 +13,22 @@ import re
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ._formats import Format
+from ._formats import STANDARD_INPUT, Format, check_names, require_content
 
 if TYPE_CHECKING:
     import polars as pl
 
 SEPARATORS = ",;\t|"
+MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
+_NUMBER = r"\s*[-+]?[\d.,]+([eE][-+]?\d+)?\s*"
+# Between other separators, such as the name of a wavelength, 900,5.
+_DECIMAL_COMMA = r"(?:^|(?<=[;\t|]))[^,;\t|]*\d,\d[^,;\t|]*(?=[;\t|\r\n]|$)"
 _QUICK = 100  # rows from which the types are inferred first
 _MAGIC = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ\0": lzma}
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -35,18 +40,32 @@ class CsvFile:
 
     source: str
     origin: str | bytes  # the path of a plain file, which polars maps; else the decompressed text
-    separator: str
+    text: str | bytes  # the same without comments
+    format: Format
     names: list[str]
 
     @classmethod
-    def open(cls, path: str, format: Format, separator: str | None) -> CsvFile:
+    def open(cls, path: str, format: Format) -> CsvFile:
         """Read the header of a file, or of standard input (``-``)."""
-        source = "standard input" if path == "-" else path
-        origin = _plain_text(path, source)
-        if separator is None:
-            header = _Lines(origin, source)
-            separator = "\t" if format.suffix == ".tsv" else _find_separator(header)
-        return cls(source, origin, separator, _read_header(origin, separator, source))
+        source = STANDARD_INPUT if path == "-" else path
+        text = origin = _plain_text(path, source)
+        with _open(origin) as file:
+            require_content(source, format, file)
+        lines = _Lines(origin, source, format.comment)
+        separator = format.separator or _find_separator(lines, format.decimal)
+        names = _read_header(lines, separator)
+        if format.comment is None and names[0].startswith("#"):
+            _suggest_comment(replace(lines, comment="#"), len(names))
+        if len(names) == 1:
+            _suggest_separator(lines, separator)
+        if format.comment:
+            with _open(origin) as file:
+                text = b"".join(line for _, line in _numbered(file, format.comment))
+        return cls(source, origin, text, replace(format, separator=separator), names)
+
+    @property
+    def separator(self) -> str:
+        return self.format.separator or ","
 
     def read(self) -> pl.DataFrame:
         """Read all columns; types are inferred from the first rows, or else from all, or not."""
@@ -55,7 +74,8 @@ class CsvFile:
         for rows in (_QUICK, None, 0):  # 0 reads everything as text
             try:
                 options: Any = {"separator": self.separator, "glob": False}
-                scan = pl.scan_csv(self.origin, infer_schema_length=rows, **options)
+                options["decimal_comma"] = self.format.decimal == ","
+                scan = pl.scan_csv(self.text, infer_schema_length=rows, **options)
                 guess = scan.collect_schema()
                 if len(guess) != len(self.names):
                     break
@@ -65,7 +85,7 @@ class CsvFile:
                     for name, dtype in guess.items()
                 }
                 frame = pl.read_csv(
-                    self.origin, schema_overrides=types, infer_schema_length=0, **options
+                    self.text, schema_overrides=types, infer_schema_length=0, **options
                 )
             except pl.exceptions.PolarsError:
                 continue
@@ -79,7 +99,7 @@ class CsvFile:
 
         places = sorted(self.names.index(name) for name in wanted)
         frame = pl.read_csv(
-            self.origin, separator=self.separator, columns=places, infer_schema=False, glob=False
+            self.text, separator=self.separator, columns=places, infer_schema=False, glob=False
         )
         if frame.height < n_rows:
             raise ValueError(f"{self.source} changed while it was being read.")
@@ -88,7 +108,7 @@ class CsvFile:
 
     def _without_blank_lines(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Drop the rows that polars makes of blank lines at the end of the file."""
-        with _open(self.origin) as file:
+        with _open(self.text) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 4096))
             tail = file.read()
@@ -101,12 +121,11 @@ class CsvFile:
 
     def _explain_failure(self) -> ValueError:
         """Return what is wrong with a file that polars cannot parse, and in which line."""
-        lines = _Lines(self.origin, self.source)
-        reader = csv.reader(lines, delimiter=self.separator, strict=True)
-        width, done = len(self.names), 0
+        lines = _Lines(self.origin, self.source, self.format.comment)
+        width = len(self.names)
         try:
-            for row in reader:
-                place = f"{self.source}: line {done + 1}"
+            for number, row in lines.rows(self.separator):
+                place = f"{self.source}: line {number}"
                 if len(row) > width:
                     return ValueError(f"{place} has {len(row)} fields, but the header has {width}.")
                 if any('"' in value for value in row) and '""' not in lines.last:
@@ -114,23 +133,29 @@ class CsvFile:
                         f"{place} has a quotation mark inside a value. Quote the value and double "
                         "the mark."
                     )
-                done = reader.line_num
         except csv.Error:
-            return ValueError(f"{self.source}: the quotes opened in line {done + 1} do not match.")
+            return ValueError(
+                f"{self.source}: the quotes opened in line {lines.first} do not match."
+            )
         return ValueError(
             f"{self.source} cannot be read as columns separated by {self.separator!r}."
         )
 
 
+@dataclass
 class _Lines:
-    """The lines of a text file, checked to be UTF-8; the last one read is kept."""
+    """The lines of a text file but comments, checked to be UTF-8; the last one read is kept."""
 
-    def __init__(self, origin: str | bytes, source: str) -> None:
-        self.origin, self.source, self.last = origin, source, ""
+    origin: str | bytes
+    source: str
+    comment: str | None = None
+    last: str = ""
+    first: int = 0  # line of the row that is being read
 
     def __iter__(self) -> Iterator[str]:
+        self.first = 0
         with _open(self.origin) as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in _numbered(file, self.comment):
                 if line[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and number == 1:
                     raise ValueError(f"{self.source} is UTF-16 text. Save it as UTF-8.")
                 if b"\0" in line:
@@ -142,43 +167,79 @@ class _Lines:
                         f"{self.source} is not UTF-8 text (byte 0x{line[error.start]:02x}, line "
                         f"{number}). Save it as UTF-8."
                     ) from None
+                self.first = self.first or number
                 yield self.last
 
+    def rows(self, separator: str, *, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows, and the line in which each begins."""
+        for row in csv.reader(self, delimiter=separator, strict=strict):
+            number, self.first = self.first, 0
+            yield number, row
 
-def _find_separator(lines: _Lines) -> str:
-    """Return the separator that is most frequent in the header outside quotes."""
+
+def _numbered(file: BinaryIO, comment: str | None) -> Iterator[tuple[int, bytes]]:
+    """Yield lines and their numbers; with comments, not these and no blank lines before names."""
+    begun = comment is None
+    for number, line in enumerate(file, start=1):
+        text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+        if comment is not None and text.startswith(comment.encode()):
+            continue
+        begun = begun or bool(text.strip())
+        if begun:
+            yield number, line
+
+
+def _find_separator(lines: _Lines, decimal: str | None = None) -> str:
     header = ""
     for line in lines:
         header += line
         if header.count('"') % 2 == 0:
             break
-    bare = re.sub('"[^"]*"', "", header)
-    return max(SEPARATORS, key=bare.count)  # the first, a comma, where there is none
+    bare = re.sub(_DECIMAL_COMMA, "", re.sub('"[^"]*"', "", header))
+    possible = SEPARATORS.replace(",", "") if decimal == "," else SEPARATORS
+    return max(possible, key=bare.count)  # the first, a comma, where there is none
 
 
-def _read_header(origin: str | bytes, separator: str, source: str) -> list[str]:
-    """Read the column names, which must be unique; polars would rename duplicates."""
-    # One column may have no name: the row labels that other programs write first.
-    lines = _Lines(origin, source)
+def _read_header(lines: _Lines, separator: str) -> list[str]:
+    source = lines.source
     try:
-        names = next(csv.reader(lines, delimiter=separator, strict=True), None)
+        number, names = next(lines.rows(separator), (0, []))
     except csv.Error as error:
         if str(error).startswith("new-line"):
             raise ValueError(
-                f"{source}: line 1 has a carriage return; lines must end with a line feed."
+                f"{source}: line {lines.first} has a carriage return; lines must end with a line "
+                "feed."
             ) from None
-        raise ValueError(f"{source}: the quotes in the header (line 1) do not match.") from None
-    if names is None:
+        raise ValueError(
+            f"{source}: the quotes in the header (line {lines.first}) do not match."
+        ) from None
+    if not number:
         raise ValueError(f"{source} is empty.")
-    if not any(name.strip() for name in names):
-        raise ValueError(f"{source}: line 1 is empty; it should hold the column names.")
-    seen: dict[str, int] = {}
-    for place, name in enumerate(names, start=1):
-        if name in seen:
-            what = f"are both named {name!r}" if name else "have no name in the header (line 1)"
-            raise ValueError(f"{source}: columns {seen[name]} and {place} {what}.")
-        seen[name] = place
-    return names
+    return check_names(names, source, f"line {number}")
+
+
+def _suggest_comment(lines: _Lines, width: int) -> None:
+    """Raise if the line below those that begin with # rather holds the names."""
+    _, row = next(lines.rows(_find_separator(lines), strict=False), (0, []))
+    values = any(re.fullmatch(_NUMBER, value) or value.strip() in MISSING for value in row)
+    if len(row) > 1 and (len(row) != width or not values):
+        listed = ", ".join(map(repr, row[:3])) + (", …" if len(row) > 3 else "")
+        raise ValueError(
+            f"{lines.source}: line 1 begins with '#'; if it is a comment, skip it with --comment "
+            f"'#'. The columns are then {listed}"
+        )
+
+
+def _suggest_separator(lines: _Lines, separator: str) -> None:
+    """Raise if another separator divides what would be a single column."""
+    for other in SEPARATORS + ": ":
+        with suppress(csv.Error):
+            widths = {len(row) for _, row in islice(lines.rows(other, strict=False), 2)}
+            if len(widths) == 1 and widths != {1}:
+                raise ValueError(
+                    f"{lines.source} has one column with the separator {separator!r}; with "
+                    f"{other!r} it has {widths.pop()}: --separator {other!r}"
+                )
 
 
 def _open(origin: str | bytes) -> BinaryIO:
@@ -214,9 +275,13 @@ def write_csv(path: str, frame: pl.DataFrame, format: Format) -> None:
     """Write a CSV file; durations in ISO form, for which polars has no text of its own."""
     import polars as pl
 
-    header = format.separator.join(_quoted(name) for name in frame.columns)
+    separator = format.separator or ","
+    header = separator.join(_quoted(name) for name in frame.columns)
     spans = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Duration)]
     frame = frame.with_columns(pl.col(name).dt.to_string("iso") for name in spans)
+    if format.decimal == ",":  # an option of write_csv only from polars 1.32 on
+        signs = pl.col(pl.Float32, pl.Float64).cast(pl.String).str.replace(".", ",", literal=True)
+        frame = frame.with_columns(signs)
     # A missing value in a single column would be a blank line, and lost at the end of the file.
     missing = '""' if frame.width == 1 else None
     with ExitStack() as opened:
@@ -230,7 +295,7 @@ def write_csv(path: str, frame: pl.DataFrame, format: Format) -> None:
                 packed = bz2.BZ2File if format.compression == "bz2" else lzma.LZMAFile
                 file = opened.enter_context(packed(file, "wb"))
         file.write(f"{header}\n".encode())
-        frame.write_csv(file, include_header=False, separator=format.separator, null_value=missing)
+        frame.write_csv(file, include_header=False, separator=separator, null_value=missing)
 
 
 def _quoted(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from re import fullmatch
@@ -18,6 +18,7 @@ from ._tables import (
     CHUNK_BYTES,
     FileColumns,
     Indices,
+    MakeColumns,
     OtherValues,
     TableFile,
     ValueCounts,
@@ -365,14 +366,14 @@ class FieldFile(FileColumns):
         return frame.select(names)
 
     def write_parts(
-        self, folder: str, keep: Sequence[str], rows: Indices, reduced: Any, names: Sequence[str]
+        self, folder: str, keep: Sequence[str], rows: Indices, reduced: Any, added: MakeColumns
     ) -> None:
         length = self.data.chunksizes[self.sample_dim][0]
         for start in range(0, rows.size, length):
             frame = self.kept_frame(keep, rows[start : start + length])
             (means,) = self._compute([reduced[start : start + length]])
             file = os.path.join(folder, f"part.{start // length:05d}.parquet")
-            beside(frame, np.asarray(means), names).write_parquet(file)
+            beside(frame, added(np.asarray(means))).write_parquet(file)
 
     def kept_dataset(self, keep: Collection[str], rows: Indices, format: Format) -> xr.Dataset:
         """Return the data set to write: as it is, without the columns that are not kept."""
@@ -639,14 +640,20 @@ def reduced_array(values: Any, model: Any, dim: str) -> Any:
 
 
 def dataset_of(frame: pl.DataFrame) -> xr.Dataset:
-    """Return the columns of a table as a data set, in which no name may have a slash."""
+    """Return the columns of a table as a data set."""
     import xarray as xr
 
-    data = xr.Dataset()
-    for column in frame.iter_columns():
+    return with_series(xr.Dataset(), frame.iter_columns(), TableFile.sample_dim)
+
+
+def with_series(
+    data: xr.Dataset, columns: Iterable[pl.Series], dim: str, attrs: Mapping[str, str] | None = None
+) -> xr.Dataset:
+    """Add columns along a dimension to a data set, in which no name may have a slash."""
+    for column in columns:
         name = _free_name(column.name.replace("/", "_"), data)
-        attrs = {} if name == column.name else {"long_name": column.name}
-        data[name] = ((TableFile.sample_dim,), _storable(column), attrs)
+        own = {} if name == column.name else {"long_name": column.name}
+        data[name] = ((dim,), _storable(column), {**(attrs or {}), **own})
     return data
 
 

@@ -1,12 +1,18 @@
-"""File formats, known by the suffix of the name."""
+"""File formats, known by the suffix of the name, which must fit the content."""
 
+import codecs
 import errno
 import os
 import re
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
+from typing import BinaryIO
+
+from ..._model._files import is_store
 
 SUFFIXES = {
     ".csv": "csv",
@@ -17,6 +23,11 @@ SUFFIXES = {
     ".feather": "feather",
     ".arrow": "feather",
     ".ipc": "feather",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
     ".nc": "netcdf",
     ".nc4": "netcdf",
     ".cdf": "netcdf",
@@ -24,23 +35,44 @@ SUFFIXES = {
     ".zarr": "zarr",
 }
 _PARQUET = (".parquet", ".pq", ".parq")
+STANDARD_INPUT = "standard input"
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # text only; the other formats compress themselves
 _TITLES = {
-    "parquet": "Parquet file",
-    "feather": "Feather (Arrow) file",
-    "netcdf": "NetCDF file",
-    "zarr": "Zarr store",
+    "csv": "a CSV file",
+    "parquet": "a Parquet file",
+    "feather": "a Feather (Arrow) file",
+    "excel": "an Excel file",
+    "netcdf": "a NetCDF file",
+    "zarr": "a Zarr store",
+}
+# How files begin: what they are, and the suffix that says so.
+_CONTENTS = {
+    b"PAR1": (_TITLES["parquet"], ".parquet"),
+    b"ARROW1": (_TITLES["feather"], ".feather"),
+    b"\xff\xff\xff\xff": ("an Arrow stream", ".arrow"),
+    b"CDF\x01": (_TITLES["netcdf"], ".nc"),
+    b"CDF\x02": (_TITLES["netcdf"], ".nc"),
+    b"CDF\x05": (_TITLES["netcdf"], ".nc"),
+    b"\x89HDF\r\n\x1a\n": (_TITLES["netcdf"], ".nc"),
+    b"\xd0\xcf\x11\xe0": (_TITLES["excel"], ".xls"),
+    b"\x1f\x8b": ("a compressed file", ".csv.gz"),
+    b"BZh": ("a compressed file", ".csv.bz2"),
+    b"\xfd7zXZ\0": ("a compressed file", ".csv.xz"),
+    b"\x28\xb5\x2f\xfd": ("a compressed file", ".csv.zst"),
 }
 
 
 @dataclass(frozen=True)
 class Format:
-    """What it takes to write a file like another one."""
+    """What it takes to read a file, or to write one like another; None for what is to be found."""
 
-    kind: str  # csv, parquet, feather, netcdf or zarr
+    kind: str  # csv, parquet, feather, excel, netcdf or zarr
     suffix: str  # without that of the compression
     compression: str = ""  # gz, bz2, xz, zst or none
-    separator: str = ","  # of a CSV file
+    separator: str | None = None  # of a CSV file
+    decimal: str | None = None  # the sign in its numbers
+    comment: str | None = None  # how its lines begin that are to be skipped
+    sheet: str | None = None  # of an Excel file
     is_folder: bool = False  # of Parquet files
 
     @property
@@ -51,17 +83,24 @@ class Format:
 
 def format_of(path: str | os.PathLike[str], like: Format | None = None) -> Format:
     """Return the format that a path means; ``-`` means CSV, a folder the Parquet files in it."""
-    # The separator of a CSV file is that of ``like`` if the suffixes are equal, else a tab for
-    # ``.tsv`` and a comma otherwise.
+    # A CSV file like another has its decimal sign, and its separator if the suffixes are equal;
+    # else a tab for ``.tsv`` and otherwise a comma, or a semicolon beside decimal commas.
     name = os.path.basename(os.fspath(path).rstrip("/" + os.sep)).lower()
     if name == "-":
         is_csv = like is not None and like.kind == "csv"
-        return replace(like, compression="") if like and is_csv else Format("csv", ".csv")
+        return (
+            replace(like, compression="", comment=None)
+            if like and is_csv
+            else Format("csv", ".csv")
+        )
     stem, last = os.path.splitext(name)
     compression = ""
     if last in COMPRESSED and os.path.splitext(stem)[1] in SUFFIXES:
         compression, last = last[1:], os.path.splitext(stem)[1]
     kind = SUFFIXES.get(last, "")
+    if kind != "zarr" and os.path.isdir(path) and is_store(Path(path)):
+        reason = f"it is a Zarr store; rename it to {_renamed(path, '.zarr')}"
+        raise IsADirectoryError(errno.EISDIR, reason, os.fspath(path))
     if kind in ("", "parquet") and os.path.isdir(path):
         if not parquet_files(path):
             reason = "the folder has no Parquet files"
@@ -73,10 +112,18 @@ def format_of(path: str | os.PathLike[str], like: Format | None = None) -> Forma
             f".tsv and .txt also with {', '.join(COMPRESSED)}"
             + ("; and folders of Parquet files, but there is no such folder." if not last else ".")
         )
-    separator = "\t" if last == ".tsv" else ","
-    if like is not None and (like.kind, like.suffix) == (kind, last):
+    separator = "\t" if last == ".tsv" else None
+    if like is None or kind != "csv":
+        return Format(kind, last, compression, separator)
+    if like.suffix == last:
         separator = like.separator
-    return Format(kind, last, compression, separator)
+    return Format(
+        kind,
+        last,
+        compression,
+        separator or (";" if like.decimal == "," else ","),
+        like.decimal or ".",
+    )
 
 
 def parquet_files(folder: str | os.PathLike[str]) -> list[str]:
@@ -95,8 +142,66 @@ def _natural_order(path: str) -> list[tuple[bool, int, str]]:
     return [(piece.isdecimal(), int(piece) if piece.isdecimal() else 0, piece) for piece in pieces]
 
 
+def check_names(names: list[str], source: str, place: str) -> list[str]:
+    """Return the names in a header, which must be unique; libraries would rename duplicates."""
+    # One column may have no name: the row labels that other programs write first.
+    if not any(name.strip() for name in names):
+        raise ValueError(f"{source}: {place} is empty; it should hold the column names.")
+    seen: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        if name in seen:
+            what = f"are both named {name!r}" if name else f"have no name in the header ({place})"
+            raise ValueError(f"{source}: columns {seen[name]} and {number} {what}.")
+        seen[name] = number
+    return names
+
+
+def require_content(source: str, format: Format, file: BinaryIO) -> None:
+    """Raise if a file is in another format than its suffix says, with what to rename it to."""
+    title, suffix = _content_of(file)
+    if not title or SUFFIXES.get(suffix) == format.kind:
+        return
+    advice = f"rename it to {_renamed(source, suffix)}" if suffix else "unpack it first"
+    if suffix.startswith(".csv"):
+        advice = f"if it is a table, {advice}"
+    if source == STANDARD_INPUT:
+        advice = "give the name of the file, as only CSV is read from there"
+    raise ValueError(f"{source} is not {_TITLES[format.kind]} but {title}; {advice}")
+
+
+def _renamed(path: str | os.PathLike[str], suffix: str) -> str:
+    name = Path(path).name
+    for known in (*COMPRESSED, *SUFFIXES):
+        name = name[: -len(known)] if name.lower().endswith(known) else name
+    return name + suffix
+
+
+def _content_of(file: BinaryIO) -> tuple[str, str]:
+    """Return what a file is by its content, and the suffix for it; nothing where it is unclear."""
+    head = file.read(4096)
+    for begin, found in _CONTENTS.items():
+        # A CSV file may well begin with BZh.
+        if head.startswith(begin) and (begin != b"BZh" or head[4:10] == b"1AY&SY"):
+            return found
+    if head.startswith(b"PK\x03\x04"):
+        try:
+            names = zipfile.ZipFile(file).namelist()
+        except zipfile.BadZipFile:
+            return "", ""
+        if "content.xml" in names:
+            return _TITLES["excel"], ".ods"
+        if any(name.startswith("xl/") for name in names):
+            return _TITLES["excel"], ".xlsb" if "xl/workbook.bin" in names else ".xlsx"
+        return "a ZIP archive", ""
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)  # the last may be cut
+    except UnicodeDecodeError:
+        return "", ""
+    return ("text", ".csv") if text and "\0" not in text else ("", "")
+
+
 def damaged(path: str, format: Format) -> ValueError:
-    return ValueError(f"{path} is not a {_TITLES[format.kind]}, or it is damaged.")
+    return ValueError(f"{path} is not {_TITLES[format.kind]}, or it is damaged.")
 
 
 @contextmanager
@@ -112,12 +217,17 @@ def reading(path: str, format: Format) -> Iterator[None]:
         raise
 
 
-def require_packages(format: Format, *, dask: bool = False, scheduler: bool = False) -> None:
+def require_packages(
+    format: Format, *, dask: bool = False, scheduler: bool = False, writes: bool = False
+) -> None:
     """Raise if a package for this format is missing, with what to install."""
     needed = [("polars", "cli", "Reading files")]
     if dask:
         packages = ["dask", "pandas", "pyarrow", *(["distributed"] if scheduler else [])]
         needed += [(package, "dask", "Reading in chunks") for package in packages]
+    if format.kind == "excel":
+        package = "xlsxwriter" if writes else "fastexcel"
+        needed.append((package, "cli", f"{format.suffix} files"))
     if format.is_grid:
         engine = "netCDF4" if format.kind == "netcdf" else "zarr"
         needed += [(package, "xarray", f"{format.suffix} files") for package in ("xarray", engine)]

@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from ..._data._compute import compute
 from ..._data._names import shifted_name
-from ._csv import CsvFile
+from ._csv import MISSING, CsvFile
 from ._dates import find_dates, why_no_dates
+from ._excel import SheetText, read_sheet
 from ._formats import Format, parquet_files, reading
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from ..._data._dates import Dates
 
-MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
+_THOUSANDS = r"^[^,]*$|^\s*[-+]?[1-9]\d{0,2},\d{3}\s*$"  # or no comma: no sign of decimals
 Indices: TypeAlias = "npt.NDArray[np.intp]"
 CHUNK_BYTES = 2**26  # size of a chunk, about; a row group of a Parquet file is not divided
 
@@ -61,6 +62,7 @@ class FileColumns:
     n_rows: int
     codes: tuple[float, ...]  # values that mean missing in numeric columns, but where they are kept
     date_columns: tuple[str, ...] = ()  # that are named as such; none where they are to be found
+    notes: tuple[str, ...] = ()  # on how the file was read
 
     variables: ClassVar[list[Any]] = []
     coordinates: ClassVar[frozenset[str]] = frozenset()
@@ -198,9 +200,8 @@ class FileColumns:
         import polars as pl
 
         column: pl.Series = pl.concat(self._each_without_codes(_as_labels, [name])).to_series()
-        words = pl.Series(self._missing_words, dtype=pl.String)
         if column.dtype == pl.String:
-            column = column.set(column.is_in(words), None)
+            column = column.set(column.is_in(self._missing_words), None)
         return column
 
     _missing_words: ClassVar[Sequence[str]] = [""]
@@ -245,11 +246,12 @@ class TableFile(FileColumns):
     source: str
     format: Format
     frame: pl.DataFrame
-    csv: CsvFile | None = None
+    text: CsvFile | SheetText | None = None  # the numbers as they are written
     comments: dict[str, str] = field(default_factory=dict)  # on text that is mostly numbers
     codes: tuple[float, ...] = ()
     date_columns: tuple[str, ...] = ()
     has_lags: npt.NDArray[np.bool_] | None = None
+    notes: tuple[str, ...] = ()
 
     in_chunks: ClassVar[bool] = False
 
@@ -258,23 +260,24 @@ class TableFile(FileColumns):
         cls,
         path: str,
         format: Format,
-        separator: str | None,
         targets: Sequence[str] = (),
         codes: tuple[float, ...] = (),
     ) -> TableFile:
-        """Read a CSV, Parquet or Feather file, or CSV from standard input (``-``)."""
-        # Text that holds only numbers is converted; outside of CSV only if it is a target.
-        if format.kind != "csv":
+        """Read a CSV, Excel, Parquet or Feather file, or CSV from standard input (``-``)."""
+        # Text that holds only numbers is converted; outside of CSV and Excel if it is a target.
+        if format.kind in ("parquet", "feather"):
             frame = _read_columnar(path, format)
             names = dict.fromkeys(n for each in targets for n in matching(frame.columns, each))
             numbers, _ = _numbers_of(map(frame.get_column, names))
             return cls(path, format, frame.with_columns(numbers), codes=codes)
-        csv = CsvFile.open(path, format, separator)
-        frame = csv.read()
-        numbers, comments = _numbers_of(frame.iter_columns())
-        frame = frame.with_columns(numbers)
-        format = replace(format, separator=csv.separator)
-        return cls(csv.source, format, frame, csv, comments, codes)
+        if format.kind == "excel":
+            frame, notes = read_sheet(path, format)
+            numbers, comments = _numbers_of(filter(_may_be_numbers, frame.iter_columns()))
+            text = SheetText(frame.select(each.name for each in numbers))
+            frame = frame.with_columns(numbers)
+            return cls(path, format, frame, text, comments, codes, notes=tuple(notes))
+        csv, frame, comments, notes = _read_csv(CsvFile.open(path, format))
+        return cls(csv.source, csv.format, frame, csv, comments, codes, notes=tuple(notes))
 
     @cached_property
     def schema(self) -> dict[str, Any]:  # type: ignore[override]
@@ -286,7 +289,7 @@ class TableFile(FileColumns):
 
     @property
     def _missing_words(self) -> Sequence[str]:  # type: ignore[override]
-        return [""] if self.csv is None else MISSING
+        return [""] if self.text is None else MISSING
 
     def _each(self, function: Callable[[pl.DataFrame], Any], names: Sequence[str]) -> list[Any]:
         return [function(self.frame.select(names))]
@@ -300,7 +303,7 @@ class TableFile(FileColumns):
         column = self.frame.get_column(name)
         if isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
             text = column.cast(pl.String)
-            bad = _parse_numbers(text)[1]
+            bad = _parse_numbers(text, self.format.decimal)[1]
             return _first_of(text, bad) if len(bad) else "text"
         return f"row 1: {column[0]}, {str(column.dtype).lower()}"
 
@@ -333,12 +336,12 @@ class TableFile(FileColumns):
     def kept_frame(
         self, names: Sequence[str], rows: Indices, as_numbers: Collection[str] = ()
     ) -> pl.DataFrame:
-        """Return rows of columns to write; numbers of a CSV as they are written there, but some."""
+        """Return rows of columns to write; numbers in text as they are written there, but some."""
         frame = self.frame.select(names)
-        own = () if self.csv is None else self.csv.names
+        own = () if self.text is None else self.text.names
         text = [n for n in names if n in own and self._is_number(n) and n not in as_numbers]
-        if self.csv is not None and text:
-            frame = frame.with_columns(self.csv.read_text(text, self.n_rows).get_columns())
+        if self.text is not None and text:
+            frame = frame.with_columns(self.text.read_text(text, self.n_rows).get_columns())
         return frame if not names or rows.size == frame.height else frame[rows]
 
 
@@ -363,12 +366,49 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
             return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
 
 
-def _parse_numbers(text: pl.Series) -> tuple[pl.Series, Indices]:
+def _read_csv(csv: CsvFile) -> tuple[CsvFile, pl.DataFrame, dict[str, str], list[str]]:
+    """Read a CSV file, comment on its columns, and note how commas in numbers were taken."""
+    import polars as pl
+
+    given = csv.format.decimal
+    first = csv, frame, _ = _read_with(csv, given or ".")
+    texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
+    texts = [column for column in texts if column.str.contains(",", literal=True).any()]
+    if given is not None or csv.separator == "," or not texts:
+        return *first, []
+    # Decimal commas are clear where they make numbers of text, and text of no numbers.
+    second = _read_with(csv, ",")
+    found = [text for text in texts if second[1].schema[text.name].is_numeric()]
+    if not found:
+        return *first, []
+    example = found[0].filter(found[0].str.contains(",", literal=True))[0].strip()
+    where = f"{example!r} in column {found[0].name!r}"
+    if all(text.str.contains(_THOUSANDS).all() for text in found) or any(
+        old.is_numeric() and not new.is_numeric()
+        for old, new in zip(frame.dtypes, second[1].dtypes, strict=True)
+    ):
+        advice = "--decimal , takes it as a number"
+        return *first, [
+            f"{csv.source}: {where} is text, as its comma may be no decimal one; {advice}"
+        ]
+    return *second, [f"{csv.source} has decimal commas, such as {where} (--decimal . for text)"]
+
+
+def _read_with(csv: CsvFile, decimal: str) -> tuple[CsvFile, pl.DataFrame, dict[str, str]]:
+    csv = replace(csv, format=replace(csv.format, decimal=decimal))
+    frame = csv.read()
+    numbers, comments = _numbers_of(frame.iter_columns(), decimal)
+    return csv, frame.with_columns(numbers), comments
+
+
+def _parse_numbers(text: pl.Series, decimal: str | None = None) -> tuple[pl.Series, Indices]:
     """Parse text as integers, else as numbers; return also the rows where it is neither."""
     import polars as pl
 
     bare = text.str.strip_chars()
     bare = bare.set(bare.is_in(MISSING), None)
+    if decimal == ",":  # and a point makes no number
+        bare = bare.str.replace_many([",", "."], [".", ","])
     whole = bare.cast(pl.Int64, strict=False)
     if whole.null_count() == bare.null_count():
         return whole, np.empty(0, dtype=np.intp)
@@ -376,7 +416,9 @@ def _parse_numbers(text: pl.Series) -> tuple[pl.Series, Indices]:
     return real, np.flatnonzero((real.is_null() & bare.is_not_null()).to_numpy())
 
 
-def _numbers_of(columns: Iterable[pl.Series]) -> tuple[list[pl.Series], dict[str, str]]:
+def _numbers_of(
+    columns: Iterable[pl.Series], decimal: str | None = None
+) -> tuple[list[pl.Series], dict[str, str]]:
     """Convert text columns that hold only numbers; comment on those that nearly do."""
     import polars as pl
 
@@ -384,12 +426,17 @@ def _numbers_of(columns: Iterable[pl.Series]) -> tuple[list[pl.Series], dict[str
     for text in columns:
         if text.dtype != pl.String or not _has_value(text):
             continue
-        numbers, bad = _parse_numbers(text)
+        numbers, bad = _parse_numbers(text, decimal)
         if not len(bad):
             converted.append(numbers)
         elif len(numbers) - numbers.null_count() > len(bad):
             comments[text.name] = _first_of(text, bad)
     return converted, comments
+
+
+def _may_be_numbers(column: pl.Series) -> bool:
+    """Whether text in cells with a type is no label such as 00123."""
+    return str(column.dtype) != "String" or not column.str.contains(r"^\s*0\d").any()
 
 
 def _first_of(text: pl.Series, rows: Indices) -> str:
@@ -604,12 +651,12 @@ class ParquetChunks(FileColumns):
         return dd.from_map(make, self.chunks, self._split(rows), meta=empty)
 
     def write_parts(
-        self, folder: str, keep: Sequence[str], rows: Indices, reduced: Any, names: Sequence[str]
+        self, folder: str, keep: Sequence[str], rows: Indices, reduced: Any, added: MakeColumns
     ) -> None:
-        """Write columns and the reduced features as a folder with a Parquet file per chunk."""
+        """Write columns, and those made of the reduced features, as a Parquet file per chunk."""
         from dask import delayed
 
-        about = delayed((self._types(keep), list(names)), traverse=False, pure=False)
+        about = delayed((self._types(keep), added), traverse=False, pure=False)
         write = delayed(_write_part, pure=False)
         tasks: list[Any] = []
         parts = zip(self.chunks, self._split(rows), reduced.to_delayed(), strict=True)
@@ -753,20 +800,30 @@ def _to_pandas(frame: pl.DataFrame) -> pd.DataFrame:
 
 def _write_part(
     file: str,
-    about: tuple[dict[str, Any], list[str]],
+    about: tuple[dict[str, Any], MakeColumns],
     chunk: Chunk,
     rows: npt.NDArray[np.bool_],
     means: pd.DataFrame,
 ) -> None:
-    types, names = about
-    beside(chunk.read(types, rows), means.to_numpy(), names).write_parquet(file)
+    types, added = about
+    beside(chunk.read(types, rows), added(means.to_numpy())).write_parquet(file)
 
 
-def beside(frame: pl.DataFrame, reduced: npt.NDArray[Any], names: Sequence[str]) -> pl.DataFrame:
-    """Return a table with the reduced features as its last columns; NaN is no value."""
+MakeColumns: TypeAlias = Callable[[Any], "list[pl.Series]"]
+"""Makes columns of an array of reduced features, one row for each sample."""
+
+
+def named_columns(names: Sequence[str], values: npt.NDArray[Any]) -> list[pl.Series]:
+    """Return the columns of an array; NaN is no value."""
     import polars as pl
 
-    columns = zip(names, map(np.ascontiguousarray, reduced.T), strict=True)
-    features = [pl.Series(name, values, nan_to_null=True) for name, values in columns]
+    columns = zip(names, map(np.ascontiguousarray, values.T), strict=True)
+    return [pl.Series(name, column, nan_to_null=True) for name, column in columns]
+
+
+def beside(frame: pl.DataFrame, columns: list[pl.Series]) -> pl.DataFrame:
+    """Return a table with further columns at its end."""
+    import polars as pl
+
     # A frame made of columns would invent a name for one that has none.
-    return frame.hstack(features) if frame.width else pl.DataFrame(features)
+    return frame.hstack(columns) if frame.width else pl.DataFrame(columns)
