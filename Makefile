@@ -9,7 +9,7 @@ VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 .PHONY: demo test examples paper bench quality lint clean help
 
 help:
-	@echo "make demo      run LinCFA on generated data, print the results and write a report"
+	@echo "make demo      run LinCFA on generated data, print the results, write a report with a map"
 	@echo "make test      run the tests"
 	@echo "make examples  predict from three climate fields, against EOF regression, PLS, … (3 minutes)"
 	@echo "make paper     run the paper's experiments and compare with its tables (6 minutes)"
@@ -58,7 +58,7 @@ $(VENV)/.created-$(VERSION):
 	@touch $@
 
 $(VENV)/.installed-demo: $(VENV)/.created-$(VERSION) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[cli]"
+	$(BIN)/python -m pip install --quiet --editable ".[cli,xarray]"
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.created-$(VERSION) pyproject.toml

@@ -7,7 +7,7 @@ from statistics import fmean
 import pytest
 
 import lincfa
-from lincfa.cli._demo import DATA, compare_regressions
+from lincfa.cli._demo import DATA, _field_findings, _what_to_look_at, compare_regressions
 
 COMMANDS = ("reduce", "apply", "explain", "compare", "demo")
 
@@ -21,7 +21,20 @@ def test_demo(run, files, tmp_path):
     for method in ("all features", "LinCFA", "LinCFACV", "ridge", "FeatureAgglomeration"):
         assert len(re.findall(rf"│ {method} .*│.*│.*│.*│", result.out)) == 2
     assert files(tmp_path) == ["demo-report.html"]
-    assert result.out.endswith(f"Report on the field: {tmp_path / 'demo-report.html'}\n")
+    _, told = result.out.split(f"Report on the field: {tmp_path / 'demo-report.html'}\n")
+    page = (tmp_path / "demo-report.html").read_text(encoding="utf-8")
+    answer = re.search(r'<p class="answer">(.*?)</p>', page)[1]
+    assert f"  - the answer on top: {answer}\n" in told
+    assert len(told.splitlines()) == 5
+    assert re.search(r'<figure id="picture-([\w-]+)"', page)[1] == "effects-0"
+
+
+def test_demo_without_xarray(monkeypatch):
+    monkeypatch.setattr("lincfa.cli._demo.find_spec", lambda name: None)
+    found = _field_findings(0)
+    assert found.maps == ()
+    assert found.scores.best_rival is not None
+    assert not [line for line in _what_to_look_at(found) if "map" in line]
 
 
 def test_demo_claims():

@@ -599,11 +599,13 @@ class GroupModel(AnyContainer, GroupMeans):
     ) -> None:
         """Write a report: one page of HTML that works offline, or JSON.
 
-        The page lists the groups with their members and the evidence of each merge in words, to
-        search and sort; the correlations against their thresholds; settings and versions. A model
-        keeps no data. Without ``X`` and ``y`` the pairs that nearly merged are left out, and for
-        :class:`LinCFA` the weights and the scores against the number of groups. Without ``X_test``
-        and ``y_test`` there are no scores. Without either there is no picture of the correlations.
+        The page begins with how well the reduced features predict new samples, against tuned
+        rivals on all features. It lists the groups by their effect on the prediction, with their
+        members and the evidence of each merge in words, to search and sort; then the correlations
+        against their thresholds, settings and versions. A model keeps no data. Without ``X`` and
+        ``y`` the pairs that nearly merged are left out, and for :class:`LinCFA` the effects and the
+        scores against the number of groups. Without ``X_test`` and ``y_test`` there are no scores,
+        and effects are not checked. Without either there is no picture of the correlations.
 
         Parameters
         ----------
@@ -613,10 +615,11 @@ class GroupModel(AnyContainer, GroupMeans):
         X, y, sample_weight : array-like, default=None
             The data of the fit; other data are an error.
         X_test, y_test : array-like, default=None
-            Samples not used for fitting, on which regressions on all and on the reduced features
-            are scored, for classes logistic ones. They are fitted to ``X`` and ``y``; without
-            these, they are cross-validated within the test samples. Targets as in ``fit``: one,
-            several, or labels of the classes.
+            Samples not used for fitting, on which a regression on the reduced features and its
+            rivals on all features are scored: least squares, ridge and PLS, for classes logistic
+            regression and PLS-DA. They are fitted to ``X`` and ``y``; without these, they are
+            cross-validated within the test samples. Targets as in ``fit``: one, several, or labels
+            of the classes.
         ordered : bool, default=False
             Whether the test samples are in time order, so that neighbours are dependent. Those with
             dates are taken in the order of these.

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ def add(commands: Any) -> None:
         "--report",
         default="demo-report.html",
         metavar="FILE",
-        help="report on the first draw of the field, agglomerative (default: demo-report.html)",
+        help="report on the first draw of the field, by LinCFACV (default: demo-report.html)",
     )
     parser.add_argument(
         "--table",
@@ -84,9 +85,28 @@ def run(options: argparse.Namespace) -> int:
         write_table(options.table, _paper_table(options.seed))
         terminal.print(f"The paper's data, target y: {Path(options.table).resolve()}")
     with terminal.busy("drawing"):
-        write_report(_field_findings(options.seed), options.report)
+        findings = _field_findings(options.seed)
+        write_report(findings, options.report)
     terminal.print(f"Report on the field: {Path(options.report).resolve()}")
+    for line in _what_to_look_at(findings):
+        terminal.print(line)
     return 0
+
+
+def _what_to_look_at(findings: "Findings") -> list[str]:
+    """Lead through the page in a few lines."""
+    from ..report._words import state_answer
+
+    first = findings.groups[0]
+    lines = [f"the answer on top: {state_answer(findings)}"]
+    if findings.maps:
+        lines.append("the map: areas that raise the target in red, that lower it in blue")
+    lines += [
+        "predicted against measured, and the rivals on the same samples, with intervals",
+        f"the groups by importance, {first.title} first: which effects new samples confirm; "
+        "open one to see its members",
+    ]
+    return ["Open it in a browser and look at", *(f"  - {line}" for line in lines)]
 
 
 def _average(values: Sequence[float], digits: int) -> str:
@@ -144,17 +164,32 @@ def compare_regressions(
 def _field_findings(seed: int) -> "Findings":
     """Fit the field of one draw, and gather the findings of a report."""
     import polars as pl
-    from sklearn.model_selection import train_test_split
 
-    from .. import LinCFA
+    from .. import LinCFACV
     from ..report._findings import collect_findings
 
     X, y = _draw_field(seed)
-    names = [f"cell {row}-{column}" for row in range(_SHAPE[0]) for column in range(_SHAPE[1])]
-    field = pl.DataFrame(X, schema=names, orient="row")
-    X_train, X_test, y_train, y_test = train_test_split(field, y, test_size=0.5, shuffle=False)
+    rows, columns = _SHAPE
+    options: dict[str, Any] = {}
+    field: Any
+    if find_spec("xarray") is not None:
+        import xarray as xr
+
+        # All around the globe, and nearly from pole to pole.
+        coords = {
+            "lat": [9.0 * row - 85.5 for row in range(rows)],
+            "lon": [360 / columns * column for column in range(columns)],
+        }
+        values = X.reshape(-1, rows, columns)
+        field = xr.DataArray(values, coords, ("time", "lat", "lon"), "temperature")
+        options = {"connectivity": "grid", "feature_weights": "area", "sample_dim": "time"}
+    else:
+        names = [f"cell {row}-{column}" for row in range(rows) for column in range(columns)]
+        field = pl.DataFrame(X, schema=names, orient="row")
+    half = len(y) // 2
+    X_train, X_test, y_train, y_test = field[:half], field[half:], y[:half], y[half:]
     return collect_findings(
-        LinCFA(strategy="agglomerative").fit(X_train, y_train),
+        LinCFACV(**options).fit(X_train, y_train),
         X=X_train,
         y=y_train,
         X_test=X_test,

@@ -27,7 +27,7 @@ _Drawing: TypeAlias = tuple[tuple[float, float], Callable[[Any], None], tuple[in
 """Size of a figure in inches, what draws on its axes, and how many rows and columns these are."""
 
 _BARS = 200  # groups with small pictures of their effects and places
-_TICKS = 4
+_TICKS = 3
 _PANELS_ACROSS = 2
 _SQUARE = ("correlations", "map-", "effects-", "confusion")  # figures whose axes keep their aspect
 
@@ -189,7 +189,8 @@ def _titles(findings: Findings) -> tuple[str, str]:
 
 def _bars(groups: Sequence[Group]) -> list[dict[str, float]]:
     """Return where the effects of the first groups are drawn, in per cent of a line around 0."""
-    first = groups[:_BARS]
+    # Those on several targets may differ in unit.
+    first = () if any(group.weight_target for group in groups) else groups[:_BARS]
     sizes = [abs(group.weight) for group in first]
     sizes += [abs(group.check.estimate) for group in first if group.check]
     largest = max(sizes, default=nan)
@@ -247,7 +248,7 @@ def _ticks(low: float, high: float) -> list[float]:
     """Return round numbers at equal distances, from the last below to the first above."""
     span = (high - low) or 1.0
     unit = 10.0 ** floor(log10(span))
-    steps = (0.25, 0.5, 1.0, 2.0, 2.5)  # of the unit, which goes into the span less than ten times
+    steps = (0.5, 1.0, 2.0, 2.5, 5.0)  # of the unit, which goes into the span less than ten times
     step = next(step for step in steps if span / (step * unit) <= _TICKS)
     step *= unit
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)

@@ -12,6 +12,7 @@ from sklearn.linear_model import RidgeCV
 from .._search._folds import default_folds, folds_in_words, ordered_folds, stratified_folds
 from ..baselines import RIDGES, pls, pls_discriminant, ridge
 from ..theory._arrays import FloatArray
+from ..timeseries import BlockKFold
 from ._classes import TunedLogistic
 from ._inputs import Observations
 
@@ -99,7 +100,9 @@ def tuning_folds(model: Any, samples: Observations, ordered: bool) -> Any:
 
 def split_samples(cv: Any, samples: Observations) -> list[Any]:
     """Divide samples into folds, blocks by their dates."""
-    ranks = None if samples.dates is None else samples.dates.ranks
+    ranks = None
+    if isinstance(cv, BlockKFold) and samples.dates is not None:
+        ranks = samples.dates.ranks
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
         try:
