@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 _ROW = 0.21  # inches: height of the bar of a group
 _LONGEST_GROUP = 32  # letters of the name of a group
 _FLAT = 50  # largest value over the median, beyond which half of the values look like zero
-_LONGEST_NAME, _LONGEST_GROUP = 20, 44
+_LONGEST_NAME = 20
 _FEWEST = 2  # samples and features with correlations
 _LINES = 50  # across the matrix, at most
 _STRIP = 0.1  # width of the strip for pairs that need no correlation, as a share of the rest
