@@ -28,7 +28,7 @@ def test_an_option_of_one_value_is_given_once(fails, command, option):
     needed = {"explain": ["d.csv", "a", "b"], "apply": ["model.json", "d.csv"], "demo": []}
     target = ["--target", "y"] if command in ("reduce", "explain", "compare") else []
     (action,) = (a for a in commands()[command]._actions if option in a.option_strings)
-    own = {"--dask": "threads", "--test": "0"}
+    own = {"--dask": "threads", "--test": "0", "--interval": "0.9"}
     value = next(iter(action.choices)) if action.choices else own.get(option, "1")
     twice = [option, value, f"{option}={value}"]
     message = fails(command, *needed.get(command, ["d.csv"]), *target, *twice, code=2)

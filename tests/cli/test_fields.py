@@ -227,7 +227,7 @@ def test_what_is_told(done, path):
     assert "only neighbouring cells of the same variable merge (at least 4 groups)\n" in said
     assert "only cells of the same variable merge (at least 3" in done("reduce", path, *options).out
     only = ["--drop", "t2m*", "--drop", "index"]
-    assert "merge" not in done("reduce", path, *options, *only).out
+    assert "same variable merge" not in done("reduce", path, *options, *only).out
     alone = done("reduce", path, *options, *only, "--connectivity", "grid").out
     assert "only neighbouring cells merge\n" in alone
 

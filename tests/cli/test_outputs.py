@@ -176,10 +176,13 @@ def test_a_full_disk(run, data, files, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["csv.gz", "parquet"])
-def test_a_file_that_grows_too_large(run, data, files, suffix):
+def test_a_file_that_grows_too_large(run, save, columns, files, suffix):
+    noise = np.random.default_rng(0)  # which no compression makes small
+    data = save(columns | {"long": [noise.bytes(100).hex() for _ in range(60)]})
+
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
 
     options = ["--output", f"r.{suffix}", "--no-report", "--tolerance", "0.0001"]
     result = run("reduce", data, *OPTIONS, *options, preexec_fn=limit)

@@ -71,7 +71,11 @@ def test_files_written_and_no_progress_in_a_pipe(run, data, files, samples, monk
         .fit(samples.X[train], samples.y[train])
         .score(samples.X[test], samples.y[test])
     )
-    assert f"R² {r2:.3f} (" in result.out
+    told = result.out.split("R² on 18 held-out rows:\n")[1]
+    (line,) = (line for line in told.splitlines() if "least squares on all features (6)" in line)
+    assert line.startswith(f"  {r2:.3f} (")
+    r2 = loaded.score(frame(samples, test), samples.y[test])
+    assert told.splitlines()[0].startswith(f"  {r2:.3f} (")
     assert result.out.endswith("output: data-reduced.csv\nmodel: model.json\nreport: report.html\n")
 
 
@@ -210,12 +214,16 @@ def test_scores_are_of_the_rows_held_out(done, data, samples, options, split):
     train, test = split()
     model = LinCFA().fit(frame(samples, train), samples.y[train])
     check_reduced(model, samples)
-    everything = frame(samples).to_numpy(), model.transform(frame(samples))
+    everything = LinearRegression().fit(samples.X[train], samples.y[train])
+    reduced = lincfa.load("model.json")
     scored = told["scores"]["rows"]
-    assert [row["method"] for row in scored[1:-1]] == ["ridge regression", "PLS"]
-    for row, X in zip((scored[0], scored[-1]), everything, strict=True):
-        predicted = LinearRegression().fit(X[train], samples.y[train]).predict(X[test])
-        assert row["n_features"] == X.shape[1]
+    methods = ["least squares", "ridge regression", "PLS", "ridge regression"]
+    assert [row["method"] for row in scored] == methods
+    for row, predicted, size in (
+        (scored[0], everything.predict(samples.X[test]), 6),
+        (scored[-1], reduced.predict(frame(samples, test)), model.n_groups_),
+    ):
+        assert row["n_features"] == size
         assert row["r2"]["value"] == pytest.approx(r2_score(samples.y[test], predicted))
         error = root_mean_squared_error(samples.y[test], predicted)
         assert row["rmse"]["value"] == pytest.approx(error)
