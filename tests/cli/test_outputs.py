@@ -178,7 +178,7 @@ def test_a_full_disk(run, data, files, tmp_path):
 @pytest.mark.parametrize("suffix", ["csv.gz", "parquet"])
 def test_a_file_that_grows_too_large(run, save, columns, files, suffix):
     noise = np.random.default_rng(0)  # which no compression makes small
-    data = save(columns | {"long": [noise.bytes(100).hex() for _ in range(60)]})
+    data = save(columns | {"long": [noise.bytes(300).hex() for _ in range(60)]})
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

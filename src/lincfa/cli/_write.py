@@ -128,6 +128,8 @@ def naming_file(part: Path) -> Iterator[Path]:
         if number is None:  # polars has only text
             found = re.search(r"\(os error (\d+)\)", str(error))
             number = None if found is None else int(found[1])
+            if found is None and "transport error" in str(error):  # at the end of a Parquet file
+                number = errno.ENOSPC
         if number is None or getattr(error, "filename", None) is not None:
             raise
         raise OSError(number, os.strerror(number), os.fspath(part)) from error
