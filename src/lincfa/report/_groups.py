@@ -27,7 +27,7 @@ TARGETS_SHOWN = 20  # of several, those that a group is most correlated with
 TEXT_SHOWN = 8_500_000
 """Bytes of all groups on a page: a third for members with evidence, which leaves room for the names
 of all others; the last eighth is reserved for further groups."""
-_LINE = 340  # bytes of the row of one group, without its texts
+_LINE = 420  # bytes of the row of one group, without its texts
 _TARGET_LINE = 60  # and of one of several targets
 
 MERGED_SHOWN = 2000

@@ -26,7 +26,7 @@ from ._thumbnails import draw_thumbnails
 _Drawing: TypeAlias = tuple[tuple[float, float], Callable[[Any], None], tuple[int, int]]
 """Size of a figure in inches, what draws on its axes, and how many rows and columns these are."""
 
-_BARS = 200  # groups with small pictures of their effects and places
+_BARS = 100  # groups with small pictures of their effects and places
 _TICKS = 3
 _PANELS_ACROSS = 2
 _SQUARE = ("correlations", "map-", "effects-", "confusion")  # figures whose axes keep their aspect
@@ -163,7 +163,10 @@ def _group_columns(
     correlation, weight = _titles(findings)
     columns: list[tuple[str, list[float]]] = []
     if weighted:
-        columns.append((weight, [abs(group.weight) for group in groups]))
+        # Those on several targets may differ in unit: their order is that of the findings.
+        several = len(findings.targets) > 1
+        sizes = [abs(group.weight) for group in groups]
+        columns.append((weight, [*range(len(groups), 0, -1)] if several else sizes))
     if checked:
         estimates = [abs(group.check.estimate) if group.check else nan for group in groups]
         columns.append(("on new samples", estimates))
