@@ -388,7 +388,7 @@ def test_new_samples_confirm_effects_or_contradict_them(rng):
 
 @pytest.mark.parametrize(
     ("rows", "why"),
-    [(slice(0), "no held-out samples were given"), (slice(13), "13 rows are too few")],
+    [(slice(0), "no held-out samples were given"), (slice(13), "13 samples are too few")],
 )
 def test_effects_that_cannot_be_checked(sequential, halves, rows, why):
     given = {name: halves[name] for name in ("X", "y")}

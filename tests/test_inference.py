@@ -115,6 +115,53 @@ def test_dependent_samples_as_in_a_loop(per_date):
     assert f"{nu} cosines over {120 // per_date} dates" in found.how
 
 
+def test_samples_in_groups_as_in_a_jackknife():
+    """Errors are those of weights that change as each group is left out in turn."""
+    model, *_ = fitted()
+    X, y = new(2, n=120)
+    labels = np.random.default_rng(3).integers(30, size=120)
+    found = model.inference(X, y, groups=[f"batch {k}" for k in labels])
+    design = np.column_stack([np.ones(120), model.transform(X)])
+
+    def weights(rows):
+        return np.linalg.lstsq(design[rows], y[rows], rcond=None)[0][1:]
+
+    changes = [weights(labels != k) - weights(labels >= 0) for k in np.unique(labels)]
+    np.testing.assert_allclose(found.standard_error, np.sqrt(np.square(changes).sum(axis=0)))
+    half = stats.t.ppf(0.975, len(changes) - 1) * found.standard_error
+    np.testing.assert_allclose(found.high - found.estimate, half)
+    assert f"depend on each other within {len(changes)} groups of samples" in found.how
+    alone = model.inference(X, y, groups=np.arange(120)[::-1])
+    assert_same(alone, model.inference(X, y), rtol=1e-9)
+    with pytest.raises(ValueError, match="give groups or ordered"):
+        model.inference(X, y, groups=labels, ordered=True)
+    with pytest.raises(ValueError, match=r"2 groups of samples are too few"):
+        model.inference(X, y, groups=labels > 10)
+
+
+def test_coverage_of_samples_in_groups():
+    """Batches share half the variance of features and errors; D weights in 120 draws.
+
+    The jackknife over groups is conservative, so that 0.95 less three standard errors of 600
+    dependent intervals is a lower bound; independent rows would cover some 0.6.
+    """
+    model, *_ = fitted()
+    covered, ignored = [], []
+    for seed in range(120):
+        rng = np.random.default_rng([7, seed])
+        labels = np.repeat(np.arange(30), 10)
+        shared = members(rng.normal(size=(30, D)), rng)[labels]
+        X = shared + members(rng.normal(size=(300, D)), rng)
+        Z = model.transform(X)
+        beta = np.ones(model.n_groups_)
+        y = Z @ beta + rng.normal(size=30)[labels] + rng.normal(size=300)
+        for groups, kept in ((labels, covered), (None, ignored)):
+            found = model.inference(X, y, groups=groups)
+            kept += list((found.low <= beta) & (beta <= found.high))
+    assert np.mean(covered) > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 120)
+    assert np.mean(ignored) < 0.85
+
+
 def test_order_without_dates_and_dates_without_order():
     model, *_ = fitted()
     X, y = new(3)
@@ -220,7 +267,7 @@ def test_coverage_is_better_than_that_of_newey_and_west():
         Z = autoregressive(rng, 400, 0.8, D)
         y = Z @ weights + autoregressive(rng, 400, 0.8, 1)[:, 0]
         fit = LeastSquares.of(Z, y[:, None], 2e-16)
-        error, freedom = fit.errors(np.arange(400))
+        error, freedom = fit.errors(np.arange(400), True)
         half = stats.t.ppf(0.975, freedom) * error[0]
         covered["ours"].append(np.abs(fit.coef[0] - weights) <= half)
         theirs = api.OLS(y, api.add_constant(Z))
@@ -250,7 +297,7 @@ def test_many_weights_are_covered_too_often_rather_than_too_seldom():
         rng = np.random.default_rng([8, seed])
         Z, y = rng.normal(size=(60, 29)), rng.normal(size=(60, 1))
         fit = LeastSquares.of(Z, y, 2e-16)
-        for error, freedom in (fit.errors(None), fit.errors(np.arange(60))):
+        for error, freedom in (fit.errors(np.arange(60), False), fit.errors(np.arange(60), True)):
             covered.append(np.abs(fit.coef) <= stats.t.ppf(0.975, freedom) * error)
     assert np.mean(covered) > 0.95
 
@@ -264,7 +311,7 @@ def test_the_rows_of_the_fit_would_be_too_optimistic():
         model = LinCFA(units="original").fit(X[:80], y[:80])
         for rows, covered in ((slice(80), same), (slice(80, None), other)):
             fit = LeastSquares.of(model.transform(X[rows]), y[rows, None], 2e-16)
-            error, freedom = fit.errors(None)
+            error, freedom = fit.errors(np.arange(80), False)
             covered += list(np.abs(fit.coef[0]) <= stats.t.ppf(0.975, freedom) * error[0])
     assert np.mean(other) > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 40)
     assert np.mean(same) < 0.6  # 0.48
@@ -397,7 +444,7 @@ def test_too_few_samples_for_the_groups(dated):
         y = pd.Series(y, index=np.repeat(pd.date_range("2000-01-01", periods=10), 6))
     else:
         X, y = X[:11], y[:11]
-    which = "10 dates" if dated else "11 rows"
+    which = "10 dates" if dated else "11 samples"
     with pytest.raises(ValueError, match=rf"{which} are too few .* of 5 groups, which need 12: .*"):
         model.inference(X, y)
 

@@ -166,3 +166,15 @@ def test_options_that_do_not_go_together(table, fails):
         assert f"--groups holds out whole groups of rows; leave out {option[0]}" in message
     message = fails("reduce", "data.csv", "--target", "y", "--groups", "batch", "--drop", "batch")
     assert "column 'batch' is to be kept and cannot be dropped" in message
+
+
+def test_figures_of_the_report_know_the_groups(table, done, folder):
+    """Intervals draw whole groups, rivals are tuned and weights inferred by them."""
+    options = ["--target", "y", "--groups", "batch", *OTHERS, "--test", 0.5, "--report", "r.json"]
+    done("reduce", "data.csv", *options, "--force", "--tolerance", 1)
+    found = json.loads((folder / "r.json").read_text(encoding="utf-8"))
+    how = found["scores"]["how"]
+    assert "groups of samples are too few for intervals" in how  # fewer than ten
+    assert "tuned by cross-validation on the training samples alone (5 parts of whole" in how
+    assert found["scores"]["rows"][0]["r2"]["low"] is None
+    assert "groups of samples" in found["inference_note"]

@@ -465,7 +465,13 @@ class GroupModel(AnyContainer, GroupMeans):
         )
 
     def inference(
-        self, X: Any, y: Any, *, level: float = 0.95, ordered: bool | None = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        level: float = 0.95,
+        ordered: bool | None = None,
+        groups: Any = None,
     ) -> Inference:
         """Estimate the weights of the groups from samples that the fit has not seen.
 
@@ -488,6 +494,9 @@ class GroupModel(AnyContainer, GroupMeans):
             Whether samples are in time order, so that neighbours are dependent; those with dates
             are taken in the order of these. None for samples with dates. False if dates do not
             matter.
+        groups : array of shape (n_samples,), default=None
+            Labels of samples that depend on each other, such as those of a batch or a firm; those
+            of different groups are independent.
 
         Returns
         -------
@@ -513,9 +522,11 @@ class GroupModel(AnyContainer, GroupMeans):
         independent. p-values are adjusted by Holm's method.
         """
         # In time order, where there are dates.
-        samples = open_samples(self, X, y, ("X", "y"))
+        samples = open_samples(self, X, y, ("X", "y"), groups=groups)
         if samples is None:
             raise ValueError("X and y are None; inference needs both.")
+        if groups is not None and ordered:
+            raise ValueError("Samples are in groups or in time order; give groups or ordered.")
         if ordered is None:
             ordered = samples.dates is not None
         return infer_weights(self, samples, level, ordered)

@@ -35,6 +35,7 @@ _TOO_NARROW = (
     "Groups suit the errors of the rows they come from, so that intervals would be too narrow"
 )
 _FEWEST_COSINES = 2
+_PLURALS = {"sample": "samples", "date": "dates", "group of samples": "groups of samples"}
 _WIDTH = 88
 _FIGURES = ("estimate", "standard_error", "low", "high", "p_value", "adjusted_p_value")
 
@@ -157,11 +158,15 @@ def infer_weights(model: Any, samples: "Observations", level: float, ordered: bo
         )
     y = samples.numbers
     check_held_out(model, samples.X, y, _TOO_NARROW)
-    dates = np.arange(len(y)) if samples.dates is None else samples.dates.ranks
-    sums = len(y) if not ordered else int(dates[-1]) + 1
-    _check_enough(model.n_groups_, sums, len(y), dated=sums < len(y))
+    together, noun = np.arange(len(y)), "sample"
+    if samples.groups is not None:
+        together, noun, ordered = samples.groups, "group of samples", False
+    elif ordered and samples.dates is not None:
+        together, noun = samples.dates.ranks, "date"
+    sums = int(together[-1]) + 1
+    _check_enough(model.n_groups_, sums, noun)
     fit = LeastSquares.of(samples.reduced(model), y, samples.precision)
-    error, freedom = fit.errors(dates if ordered else None)
+    error, freedom = fit.errors(together, ordered)
     estimate = np.where(np.isnan(error), np.nan, fit.coef)
     half = stats.t.ppf((1 + level) / 2, freedom) * error
     p = 2 * stats.t.sf(np.abs(divide(estimate, error, zero_by_zero=0.0)), freedom)
@@ -174,32 +179,34 @@ def infer_weights(model: Any, samples: "Observations", level: float, ordered: bo
         scale=model._scale_of_means(),
         n_samples=len(y),
         level=float(level),
-        how=_how(freedom, sums if ordered else 0, samples.dates is not None, np.isnan(error[0])),
+        how=_how(sums, noun, freedom if ordered else 0, np.isnan(error[0])),
     )
 
 
-def _check_enough(n_groups: int, n_sums: int, n_samples: int, dated: bool) -> None:
+def _check_enough(n_groups: int, n_sums: int, noun: str) -> None:
     needed = _ROWS_PER_WEIGHT * (n_groups + 1)
     if n_sums >= needed:
         return
-    which = f"{n_sums} dates" if dated else f"{n_samples} rows"
     raise ValueError(
-        f"{which} are too few for the weights of {n_groups} groups, which need {needed}: pass "
-        "more, or fit fewer groups, with a larger tolerance or, for LinCFACV, with "
+        f"{n_sums} {_PLURALS[noun]} are too few for the weights of {n_groups} groups, which need "
+        f"{needed}: pass more, or fit fewer groups, with a larger tolerance or, for LinCFACV, with "
         "rule='one_standard_error'."
     )
 
 
-def _how(cosines: int, sums: int, dated: bool, lost: npt.NDArray[np.bool_]) -> str:
+def _how(sums: int, noun: str, cosines: int, lost: npt.NDArray[np.bool_]) -> str:
     words = "Least squares on the means of the groups. Errors may differ in variance"
-    if sums:
-        what = "dates" if dated else "samples"
-        words += f", and depend on those of nearby {what} ({cosines} cosines over {sums} {what})."
-    else:
+    several = _PLURALS[noun]
+    if cosines:
+        words += f", and depend on those of nearby {several}"
+        words += f" ({cosines} cosines over {sums} {several})."
+    elif noun == "sample":
         words += " (HC3), and are independent."
+    else:
+        words += f", and depend on each other within {sums} {several}."
     if lost.any():
-        groups, only = count(int(lost.sum()), "group"), "date" if dated and sums else "sample"
-        words += f" {groups} without a weight: at most one {only} tells such a group from others."
+        groups = count(int(lost.sum()), "group")
+        words += f" {groups} without a weight: at most one {noun} tells such a group from others."
     return f"{words} p-values are adjusted by Holm's method."
 
 
@@ -259,25 +266,27 @@ class LeastSquares:
         total = np.square(self.weights).sum(axis=0)
         return residuals, np.divide(alone, total, out=alone, where=total > 0)
 
-    def errors(self, dates: npt.NDArray[np.intp] | None) -> tuple[FloatArray, int]:
+    def errors(self, together: npt.NDArray[np.intp], ordered: bool) -> tuple[FloatArray, int]:
         """Return standard errors of shape (K, d), NaN if unknown, and their degrees of freedom.
 
-        Dates are 0, 0, 1, …, in order; None for independent samples.
+        Samples that belong ``together``, numbered 0, 0, 1, …, depend on each other; those of
+        different numbers only if these are in time order.
         """
-        n = len(self.residuals)
-        starts = np.arange(n) if dates is None else np.flatnonzero(np.diff(dates, prepend=-1))
+        starts = np.flatnonzero(np.diff(together, prepend=-1))
         residuals, alone = self.without_each(starts)
-        solution = self.basis @ self.weights
-        if dates is None:
-            variance, freedom = np.square(residuals).T @ np.square(solution), n - len(self.weights)
-        else:
-            total = starts.size
+        solution, total = self.basis @ self.weights, starts.size
+        if ordered:
             freedom = max(_FEWEST_COSINES, int(0.4 * total ** (2 / 3)))
-            variance = np.empty_like(self.coef)
-            for k, each in enumerate(residuals.T):
-                sums = np.add.reduceat(solution * each[:, None], starts, axis=0)
+        else:  # of groups of samples there are as many as differ
+            freedom = total - (len(self.weights) if total == len(residuals) else 1)
+        variance = np.empty_like(self.coef)
+        for k, each in enumerate(residuals.T):
+            sums = np.add.reduceat(solution * each[:, None], starts, axis=0)
+            if ordered:
                 waves = fft.dct(sums, axis=0, norm="ortho")[1 : freedom + 1]
                 variance[k] = total * np.square(waves).mean(axis=0)
+            else:
+                variance[k] = np.square(sums).sum(axis=0)
         known = self.known & (alone < _ROUNDING)
         return np.where(known, np.sqrt(variance), np.nan), freedom
 

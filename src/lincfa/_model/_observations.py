@@ -32,6 +32,7 @@ class Observations:
     missing: float = 0.0  # share of values that are missing
     targets: Targets = field(default_factory=Targets)
     dates: Dates | None = None  # of the samples, which are in their order
+    groups: npt.NDArray[np.intp] | None = None  # of samples that depend on each other, in order
 
     @cached_property
     def precision(self) -> float:
@@ -106,8 +107,14 @@ def share_missing(model: Any, values: npt.NDArray[Any]) -> float:
 
 
 def open_samples(
-    model: Any, X: Any, y: Any, names: tuple[str, str], sample_weight: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    names: tuple[str, str],
+    sample_weight: Any = None,
+    groups: Any = None,
 ) -> Observations | None:
+    """Open samples, those of a group one after the other, or else in the order of their dates."""
     if X is None and y is None:
         return None
     if X is None or y is None:
@@ -119,10 +126,18 @@ def open_samples(
     target = _open_target(fitted_reducer(model)._targets, y, names[1])
     check_length(len(target), len(values), names[1])
     weights = check_weights(sample_weight, len(target))
-    if dates is not None and (np.diff(dates.ranks) < 0).any():
-        order = dates.order
-        values, target, dates = values[order], target[order], dates.take(order)
-        weights = None if weights is None else weights[order]
+    if groups is not None:
+        check_length(len(groups), len(values), "groups")
+        groups, dates = np.unique(np.asarray(groups), return_inverse=True)[1], None
+    order = np.arange(len(values)) if dates is None else dates.order
+    order = order if groups is None else np.argsort(groups, kind="stable")
+    if (np.diff(order) < 0).any():
+        values, target = values[order], target[order]
+        dates, weights, groups = (
+            None if dates is None else dates.take(order),
+            None if weights is None else weights[order],
+            None if groups is None else groups[order],
+        )
     return Observations(
         values,
         target,
@@ -130,6 +145,7 @@ def open_samples(
         share_missing(model, values),
         fitted_reducer(model)._targets,
         dates,
+        groups,
     )
 
 

@@ -478,13 +478,21 @@ class _Outcome:
             "notes": self.terminal.notes,
         }
 
+    @property
+    def _groups(self) -> tuple[Any, Any]:
+        """Which rows of those learned from, and of those held out, belong together."""
+        groups = self.folds.groups
+        if groups is None:
+            return None, None
+        return groups.of(self.split.train), groups.of(self.split.test)
+
     def score(self, X: Any, X_test: Any) -> "tuple[Any, Findings | None]":
         """Score the model on rows held out, if there are any; gather the findings of a report."""
         from ..report._findings import collect_findings
         from ..report._scores import score_model
 
         y, y_test = self.targets.of(self.split.train), self.targets.of(self.split.test)
-        given = {"X": X, "y": y, "ordered": self.folds.in_blocks}
+        given = {"X": X, "y": y, "ordered": self.folds.in_blocks, "groups": self._groups}
         if X_test is not None:
             given |= {"X_test": X_test, "y_test": y_test}
         if self.options.no_report:
@@ -503,8 +511,8 @@ class _Outcome:
         y, y_test = (np.asarray(self.targets.of(part)) for part in parts)
         fitted, scores = fit_on_reduced(self.model, means, y), None
         if means_test is not None:
-            ordered = self.folds.in_blocks
-            scores = score_on_reduced(self.model, fitted, means_test, y_test, ordered=ordered)
+            apart = {"ordered": self.folds.in_blocks, "groups": self._groups[1]}
+            scores = score_on_reduced(self.model, fitted, means_test, y_test, **apart)
         if self.options.no_report:
             return scores, None
         given = {"regression": fitted, "scores": scores}

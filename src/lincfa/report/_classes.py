@@ -16,7 +16,7 @@ from .._lincfa_classifier_cv import LinCFAClassifierCV
 from .._model._logistic import PenalizedLogistic, logistic_path
 from .._search._folds import stratified_folds
 from ..theory._arrays import FloatArray
-from ._intervals import Interval, interval, resampled_sums
+from ._intervals import Drawn, Interval, interval, resampled_sums
 
 MOST_FREQUENT = "most frequent class"
 CURVES = 6
@@ -142,7 +142,7 @@ def score_classes(
     given: Sequence[Predicted],
     n_train: int,
     how: str,
-    length: int,
+    drawn: Drawn,
 ) -> ClassScores:
     """Score probabilities of classes, those from the reduced features last."""
     codes = np.searchsorted(classes, y)
@@ -153,8 +153,9 @@ def score_classes(
     tiny = np.finfo(np.float64).eps
     right = [each.values.argmax(axis=1) == codes for each in given]
     losses = [-np.log(np.clip(each.values[own], tiny, 1 - tiny)) for each in given]
-    means = resampled_sums(np.column_stack([*right, *losses]).astype(float), length) / len(codes)
-    accuracy, loss = np.hsplit(means, 2)
+    one = np.ones(len(codes))
+    sums = resampled_sums(np.column_stack([one, *right, *losses]).astype(float), drawn)
+    accuracy, loss = np.hsplit(sums[:, 1:] / sums[:, :1], 2)
     last = len(given) - 1
     rows = tuple(
         ClassifierScore(

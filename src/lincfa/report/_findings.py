@@ -103,6 +103,7 @@ def collect_findings(
     y_test: Any = None,
     ordered: bool = False,
     block_length: int | str | None = None,
+    groups: tuple[Any, Any] = (None, None),
     regression: Any = None,
     scores: _scores.HeldOutScores | None = None,
     title: str | None = None,
@@ -111,12 +112,13 @@ def collect_findings(
     notes: Sequence[str] = (),
 ) -> Findings:
     """Collect the findings on a fitted model."""
-    # Data are as for ``report``. A regression on the reduced features and its scores replace them
+    # Data are as for ``report``; ``groups`` are of training and test samples that depend on each
+    # other. A regression on the reduced features and its scores replace them
     # where they do not fit in memory.
     check_block_length(block_length)
     reducer = fitted_reducer(model)
-    train = open_training(model, X, y, sample_weight)
-    test = open_test(model, X_test, y_test)
+    train = open_training(model, X, y, sample_weight, groups[0])
+    test = open_test(model, X_test, y_test, groups=groups[1])
     known = train if train is not None else test
     if regression is None:
         regression = _scores.fit_regression(model, reducer, train)

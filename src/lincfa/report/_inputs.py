@@ -42,19 +42,25 @@ def title_of_target(targets: Targets, number: int) -> str:
     return shown(name or "target", _LONGEST_TARGET) + (f" ({unit})" if unit else "")
 
 
-def open_training(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Observations | None:
+def open_training(
+    model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+) -> Observations | None:
     """Check the training data; None if they are not given."""
-    train = open_samples(model, X, y, ("X", "y"), sample_weight)
+    train = open_samples(model, X, y, ("X", "y"), sample_weight, groups)
     if train is not None:
         _check_same(fitted_reducer(model), train)
     return train
 
 
 def open_test(
-    model: Any, X: Any, y: Any, names: tuple[str, str] = ("X_test", "y_test")
+    model: Any,
+    X: Any,
+    y: Any,
+    names: tuple[str, str] = ("X_test", "y_test"),
+    groups: Any = None,
 ) -> Observations | None:
     """Check test samples, which messages call by their names; None if there are none."""
-    return open_samples(model, X, y, names)
+    return open_samples(model, X, y, names, groups=groups)
 
 
 def _check_same(reducer: Any, train: Observations) -> None:

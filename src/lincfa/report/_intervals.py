@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from .._statistics._series import autocorrelations, choose_block_length, circular_block_rows
 from ..theory._arrays import FloatArray
@@ -32,11 +33,35 @@ def interval(values: FloatArray) -> Interval:
     return Interval(float(values[0]), float(low), float(high))
 
 
-def resampled_sums(columns: FloatArray, length: int) -> FloatArray:
+@dataclass(frozen=True)
+class Drawn:
+    """What is drawn together: blocks of consecutive samples, or groups, which are adjacent."""
+
+    length: int
+    groups: npt.NDArray[np.intp] | None = None
+
+    def units(self, n: int) -> tuple[int, str]:
+        """How many of what there are to draw from."""
+        if self.groups is None:
+            return n, "samples"
+        return int(self.groups[-1]) + 1, "groups of samples"
+
+    @property
+    def words(self) -> str:
+        if self.groups is not None:
+            return ", whole groups at a time"
+        return f", in blocks of {self.length} consecutive samples" if self.length > 1 else ""
+
+
+def resampled_sums(columns: FloatArray, drawn: Drawn) -> FloatArray:
     """Sum the columns over all rows, then over bootstrap samples of rows, if these are enough.
 
-    Blocks of so many consecutive rows are drawn. For as many rows, the same are drawn always.
+    For as many rows, or groups of rows, the same are drawn always.
     """
+    length = drawn.length
+    if drawn.groups is not None:
+        starts = np.flatnonzero(np.diff(drawn.groups, prepend=-1))
+        columns, length = np.add.reduceat(columns, starts, axis=0), 1
     n, sums = len(columns), [np.sum(columns, axis=0, keepdims=True)]
     if n < FEWEST_FOR_INTERVALS:
         return np.vstack(sums)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from .._search._folds import default_folds, folds_in_words, ordered_folds, stratified_folds
 from ..baselines import RIDGES, pls, pls_discriminant, ridge
@@ -99,8 +100,8 @@ def tuning_folds(model: Any, samples: Observations, ordered: bool) -> Any:
 
 
 def split_samples(cv: Any, samples: Observations) -> list[Any]:
-    """Divide samples into folds, blocks by their dates."""
-    ranks = None
+    """Divide samples into folds, of whole groups, or blocks by their dates."""
+    ranks = samples.groups if isinstance(cv, GroupKFold | StratifiedGroupKFold) else None
     if isinstance(cv, BlockKFold) and samples.dates is not None:
         ranks = samples.dates.ranks
     with warnings.catch_warnings():

@@ -32,6 +32,7 @@ from ._intervals import (
     FEWEST_FOR_INTERVALS,
     LEVEL,
     RESAMPLES,
+    Drawn,
     Interval,
     interval,
     length_of_blocks,
@@ -297,11 +298,19 @@ HeldOutScores: TypeAlias = RegressionScores | ClassScores
 
 
 def score_model(
-    model: Any, *, X: Any, y: Any, X_test: Any, y_test: Any, ordered: bool = False
+    model: Any,
+    *,
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: Any,
+    ordered: bool = False,
+    groups: tuple[Any, Any] = (None, None),
 ) -> HeldOutScores | None:
     """Score a fitted model and nothing else; see :func:`collect_findings`."""
     reducer = fitted_reducer(model)
-    train, test = open_training(model, X, y), open_test(model, X_test, y_test)
+    train = open_training(model, X, y, groups=groups[0])
+    test = open_test(model, X_test, y_test, groups=groups[1])
     return score(model, reducer, fit_regression(model, reducer, train), train, test, ordered)
 
 
@@ -367,7 +376,8 @@ def score(
     predictions.append(Predicted(method_of(model), REDUCED, n_groups, values))
     weighted = train is not None and train.weights is not None
     length = length_of_blocks(block_length, _errors(test.y, test.targets, values), ordered)
-    how = _describe_scoring(model, None if train is None else n_train, n_test, length, weighted)
+    drawn = Drawn(length, test.groups)
+    how = _describe_scoring(model, None if train is None else n_train, n_test, drawn, weighted)
     if on_reduced is None and _is_penalized(n_train, n_groups):
         how += _NEGLIGIBLE.format(_negligible(fitted_to.precision))
     how += describe_rivals([each.method for each in predictions[:-1]], left_out, cv)
@@ -376,7 +386,7 @@ def score(
             " Regressions on all features need complete data: missing values were replaced by "
             "training means, as are reduced features of which all members are missing."
         )
-    return _held_out(test.y, test.targets, predictions, n_train, how, length)
+    return _held_out(test.y, test.targets, predictions, n_train, how, drawn)
 
 
 def method_of(model: Any) -> str:
@@ -453,17 +463,26 @@ def _predicted(fitted: Any, X: npt.NDArray[Any], targets: Targets) -> FloatArray
 
 
 def score_on_reduced(
-    model: Any, regression: Any, X: npt.NDArray[Any], y: npt.NDArray[Any], *, ordered: bool
+    model: Any,
+    regression: Any,
+    X: npt.NDArray[Any],
+    y: npt.NDArray[Any],
+    *,
+    ordered: bool,
+    groups: Any = None,
 ) -> HeldOutScores:
     """Score a regression on the reduced features X of test samples, and on nothing else."""
     reducer = fitted_reducer(model)
     targets = reducer._targets
+    if groups is not None:
+        order = np.argsort(groups, kind="stable")
+        X, y, groups = X[order], y[order], np.unique(groups[order], return_inverse=True)[1]
     values = _predicted(regression, X, targets)
     n_train = int(reducer.n_samples_)
-    length = length_of_blocks(None, _errors(y, targets, values), ordered)
-    how = f"{_describe_scoring(model, n_train, len(y), length)} {WITHOUT_RIVALS}"
+    drawn = Drawn(length_of_blocks(None, _errors(y, targets, values), ordered), groups)
+    how = f"{_describe_scoring(model, n_train, len(y), drawn)} {WITHOUT_RIVALS}"
     given = [Predicted(method_of(model), REDUCED, int(reducer.n_groups_), values)]
-    return _held_out(y, targets, given, n_train, how, length)
+    return _held_out(y, targets, given, n_train, how, drawn)
 
 
 def _errors(y: npt.NDArray[Any], targets: Targets, predicted: FloatArray) -> FloatArray:
@@ -479,24 +498,24 @@ def _held_out(
     given: list[Predicted],
     n_train: int,
     how: str,
-    length: int,
+    drawn: Drawn,
 ) -> HeldOutScores:
     """Score predictions of rivals from all features, where there are any, and of the model."""
     if targets.classes is not None:
-        return score_classes(y, targets.classes, given, n_train, how, length)
+        return score_classes(y, targets.classes, given, n_train, how, drawn)
     y = y.reshape(len(y), -1)
     by_target, r2s = [], []
     for k, target in enumerate(targets.labels):
-        r2, rmse = _score_predictions(y[:, k], [each.values[:, k] for each in given], length)
+        r2, rmse = _score_predictions(y[:, k], [each.values[:, k] for each in given], drawn)
         by_target.append(TargetScores(target, _scored(given, r2, rmse)))
         r2s.append(r2)
     some = np.unique(np.linspace(0, len(y) - 1, min(len(y), _POINTS_SHOWN)).round().astype(int))
     first = np.arange(min(targets.size, PANELS))
-    drawn = np.ix_(some, first)
+    shown_part = np.ix_(some, first)
     pictured = Predictions(
         tuple(title_of_target(targets, k) for k in first.tolist()),
-        y[drawn],
-        given[-1].values[drawn],
+        y[shown_part],
+        given[-1].values[shown_part],
         len(y),
         targets.size,
         np.array([by_target[k].rows[-1].r2.value for k in first]),
@@ -531,22 +550,24 @@ def _scored(
 
 
 def _score_predictions(
-    y: FloatArray, predictions: list[FloatArray], length: int
+    y: FloatArray, predictions: list[FloatArray], drawn: Drawn
 ) -> tuple[FloatArray, FloatArray]:
     """Return R² and RMSE of predictions: on all samples, then on the same bootstrap samples."""
     unit = float(np.abs(y - y.mean()).max())  # squares of extreme numbers would be 0 or infinite
     centered = (y - y.mean()) / unit
     errors = [(y - each) / unit for each in predictions]
-    columns = np.column_stack([centered, centered**2, *(error**2 for error in errors)])
-    n = len(y)
-    sums = resampled_sums(columns, length)
-    variation = sums[:, 1] - sums[:, 0] ** 2 / n
-    r2 = 1 - sums[:, 2:] / np.where(variation > 0, variation, np.nan)[:, None]
-    return np.asarray(r2), np.asarray(unit * np.sqrt(sums[:, 2:] / n))
+    squares = [error**2 for error in errors]
+    sums = resampled_sums(
+        np.column_stack([np.ones(len(y)), centered, centered**2, *squares]), drawn
+    )
+    n = sums[:, :1]  # which differs where groups of different sizes are drawn
+    variation = sums[:, 2:3] - sums[:, 1:2] ** 2 / n
+    r2 = 1 - sums[:, 3:] / np.where(variation > 0, variation, np.nan)
+    return np.asarray(r2), np.asarray(unit * np.sqrt(sums[:, 3:] / n))
 
 
 def _describe_scoring(
-    model: Any, n_train: int | None, n_test: int, length: int, weighted: bool = False
+    model: Any, n_train: int | None, n_test: int, drawn: Drawn, weighted: bool = False
 ) -> str:
     method, own = method_of(model), getattr(model, "estimator", None)
     penalized = method == LOGISTIC or getattr(model, "penalty_", None) is not None
@@ -560,12 +581,12 @@ def _describe_scoring(
     else:
         text += f"Fitted to {n_train} samples and scored on {n_test} others"
         text += ", with the sample weights of the fit." if weighted else "."
-    if n_test < FEWEST_FOR_INTERVALS:
-        return f"{text} {n_test} samples are too few for intervals."
-    drawn = f", in blocks of {length} consecutive samples" if length > 1 else ""
+    count, what = drawn.units(n_test)
+    if count < FEWEST_FOR_INTERVALS:
+        return f"{text} {count} {what} are too few for intervals."
     return (
         f"{text} Brackets: {LEVEL} % bootstrap interval ({RESAMPLES} resamples of the test "
-        f"set{drawn})."
+        f"set{drawn.words})."
     )
 
 
