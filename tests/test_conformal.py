@@ -27,7 +27,7 @@ def test_too_few_errors_for_a_level(m, level, needed):
     assert rank_of_level(needed, level) == needed
 
 
-@pytest.mark.parametrize("level", [0, 1, -0.5, 95, np.nan])
+@pytest.mark.parametrize("level", [0, 1, -0.5, 95, np.nan, "a", None])
 def test_levels_that_are_no_probabilities(level):
     with pytest.raises(ValueError, match="between 0 and 1"):
         rank_of_level(100, level)

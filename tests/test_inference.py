@@ -481,9 +481,34 @@ def test_rows_of_the_fit_are_recognised_in_any_container():
     model = LinCFA().fit(X, y)
     X[3, 0], X[4, 0], y[5] = 0.0, -0.0, 0.0
     assert rows_of_fit(model, X, y) == 200
-    assert rows_of_fit(model, X, y + 1e-12) == 0  # one row has target 0
-    single = X.astype(np.float32)
-    assert rows_of_fit(LinCFA().fit(single, y), single, y) == 200
+    assert rows_of_fit(model, X, y + 1e-3) == 0
+    for other in (X.astype(np.float32), X * (1 + 1e-15)):  # or from another kind of file
+        assert rows_of_fit(model, other, y) == 200
+        assert rows_of_fit(LinCFA().fit(other, y.astype(np.float32)), X, y) == 200
+
+
+@pytest.mark.parametrize("draw", ["binary", "likert", "rounded"])
+def test_rows_that_are_the_same_by_chance_are_new(draw):
+    """Of twenty draws of discrete data none is refused."""
+    for seed in range(20):
+        rng = np.random.default_rng([11, seed])
+        signal = rng.normal(size=(200, 20))
+        levels = {"binary": signal > 0, "likert": np.clip(signal.round(), -2, 2)}
+        X = levels.get(draw, signal[:, :3].round(1)).astype(float)
+        y = X.sum(axis=1) + rng.integers(3, size=200)
+        model = LinCFA(strategy="agglomerative", n_groups=2).fit(X[:100], y[:100])
+        model.inference(X[100:], y[100:])
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_extreme_units(unit):
+    model, *_ = fitted()
+    X, y = new(25)
+    plain, found = model.inference(X, y), model.inference(X, unit * y)
+    for name in ("estimate", "standard_error", "low", "high"):
+        expected = unit * getattr(plain, name)
+        np.testing.assert_allclose(getattr(found, name), expected, rtol=1e-9)
+    np.testing.assert_allclose(found.p_value, plain.p_value, rtol=1e-9)
 
 
 def test_some_rows_of_the_fit(tmp_path):
@@ -553,6 +578,7 @@ def test_fingerprints_are_those_of_saved_files():
     for x, y in zip(X, [1.0, math.nan, 0.0, 2.5], strict=True):
         hashed = 0
         for value in (x[0], x[2], y):  # SplitMix64 of the bits of numbers, with unbounded integers
+            value = struct.unpack("<f", struct.pack("<f", value))[0]  # in single precision
             (bits,) = struct.unpack("<Q", struct.pack("<d", value))
             hashed = (hashed + bits + 0x9E3779B97F4A7C15) % 2**64
             hashed = ((hashed ^ hashed >> 30) * 0xBF58476D1CE4E5B9) % 2**64

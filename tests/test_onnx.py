@@ -1,5 +1,7 @@
 """Models as ONNX graphs predict the same."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,7 +57,10 @@ def test_several_targets_and_their_names(samples, tmp_path):
     model = lincfa.load(tmp_path / "model.json")
     np.testing.assert_allclose(outputs(model, X)["y"], model.predict(frame), rtol=1e-10)
     about = {each.key: each.value for each in lincfa.to_onnx(model).metadata_props}
-    assert about == {"features": "\n".join(frame.columns), "targets": "warm\nwet"}
+    assert {key: json.loads(each) for key, each in about.items()} == {
+        "features": list(frame.columns),
+        "targets": ["warm", "wet"],
+    }
 
 
 @pytest.mark.parametrize("labels", [["no", "äh"], [2, 5, 9], [False, True], [1.0, 2.0, 3.0, 5.0]])
@@ -81,8 +86,8 @@ def test_single_precision(samples):
 def test_what_has_no_such_form(samples):
     X, y = samples
     for model, message in (
-        (LinCFA().fit(X, y), "LinCFA is no regressor"),
-        (LinCFACV(), "not fitted yet"),
+        (LinCFA().fit(X, y), "not this LinCFA"),
+        (LinCFACV(), "a fitted LinCFACV .* not this LinCFACV"),
         (LinCFACV(**QUICK, missing="pairwise").fit(X, y), "no linear map"),
         (
             LinCFACV(tolerances=[1.0], estimator=KNeighborsRegressor(), cv=3).fit(X, y),
@@ -91,5 +96,6 @@ def test_what_has_no_such_form(samples):
     ):
         with pytest.raises(ValueError, match=message):
             lincfa.to_onnx(model)
-    with pytest.raises(ValueError, match="float64 or float32"):
-        lincfa.to_onnx(LinCFACV(**QUICK).fit(X, y), np.float16)
+    for wrong in (np.float16, "foo", None):
+        with pytest.raises(ValueError, match="float64 or float32"):
+            lincfa.to_onnx(LinCFACV(**QUICK).fit(X, y), wrong)

@@ -347,6 +347,18 @@ def test_files_of_earlier_versions_load(tmp_path, name):
     assert new["model"] == old["model"]
 
 
+def test_fingerprints_of_rows_may_stay_out(tmp_path):
+    X, y = draw(3)
+    for model in (LinCFA().fit(X, y), LinCFACV(**QUICK).fit(X, y)):
+        for rows in (True, False):
+            model.save(tmp_path / "model.json", rows=rows)
+            content = json.loads((tmp_path / "model.json").read_text())["model"]
+            assert (content["rows"] is None) == (not rows)
+            np.testing.assert_array_equal(
+                lincfa.load(tmp_path / "model.json").labels_, model.labels_
+            )
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_signs_and_weights_survive(tmp_path, strategy):
     X, y = draw(3)

@@ -160,6 +160,12 @@ def test_comments_are_skipped(tmp_path, begin, pack):
     assert data.kept_frame(["a"], np.arange(2))["a"].to_list() == ["1", "2"]
 
 
+def test_text_of_several_lines_has_no_comments(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('a,b\n1,"first\n# second\nthird"\n# not this\n2,"x"\n', encoding="utf-8")
+    assert read(str(path), comment="#").frame["b"].to_list() == ["first\n# second\nthird", "x"]
+
+
 def test_comments_of_standard_input(monkeypatch):
     text = COMMENTED.replace("#", "//").replace("\n\n", "\r\n\r\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))

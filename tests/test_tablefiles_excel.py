@@ -63,6 +63,17 @@ def test_types_of_cells(tmp_path):
     assert open_data(book(tmp_path / "d.xlsx", S=[row[:1] + row[2:4] for row in rows])).dates
 
 
+def test_numbers_beside_text_keep_their_digits(tmp_path):
+    rows = [["a", "b"], ["x", "007"], [1e-12 / 3, "8.50"], [123456.789012345, None], [2, "y"]]
+    data = open_data(book(tmp_path / "t.xlsx", Data=rows))
+    kept = data.kept_frame(["a", "b"], np.arange(4))
+    assert kept["a"][0] == "x"
+    assert [float(value) for value in kept["a"][1:]] == pytest.approx(
+        [1e-12 / 3, 123456.789012345, 2]
+    )
+    assert kept["b"].to_list() == ["007", "8.50", None, "y"]
+
+
 def test_what_is_mostly_numbers_is_noted(tmp_path):
     rows = [["a"], *[[0.5]] * 5, ["<0.1"], [2]]
     assert open_data(book(tmp_path / "t.xlsx", S=rows)).comments == {"a": "row 6: '<0.1'"}

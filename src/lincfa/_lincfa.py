@@ -599,7 +599,7 @@ class LinCFA(GroupModel):
             )
         return path.partition(self.n_groups)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, rows: bool = True) -> None:
         """Save the fitted model as a JSON file, for :func:`lincfa.load`.
 
         The file holds everything exactly, except the rows seen by :meth:`partial_fit`, which starts
@@ -610,9 +610,12 @@ class LinCFA(GroupModel):
         ----------
         path : str or path
             An existing file is replaced.
+        rows : bool, default=True
+            Whether the file has fingerprints of rows of the fit, by which these are refused where
+            new samples are needed. Rows of few different values can be guessed from them.
         """
         self._check_saving()
-        save_model(self, path, output_of(self))
+        save_model(self, path, output_of(self), rows=rows)
 
     def _check_saving(self) -> None:
         self._check_is_fitted()

@@ -9,7 +9,7 @@ from sklearn.metrics import check_scoring, r2_score
 
 from ._data._checks import check_length, check_weights, computed, is_dask
 from ._data._targets import read_targets
-from ._data._training import match_samples
+from ._data._training import FeatureTable, match_samples
 from ._grouping._constraint import Constraint
 from ._model._conformal import keep_errors, rank_of_level
 from ._model._parameters import check_share
@@ -114,6 +114,9 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
     ----------
     strategy_, tolerance_, min_correlation_, penalty_
         What was chosen; the penalty is None where there is an ``estimator``.
+    searched_ : bool
+        Whether cross-validation chose how to merge; in models that ``lincfa reduce`` wrote by
+        other options it chose the penalty alone.
     rescaled_ : bool
         Whether the weights are rescaled after they were shrunk; only where groups are areas.
     coef_ : ndarray of shape (n_features_in_,) or (n_targets, n_features_in_)
@@ -308,17 +311,17 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
             The estimator itself, with ``errors_``.
         """
         table = self._read_new(X)
-        values, predicted, _ = self._compared(X, y, None)
+        values, predicted, _ = self._compared(table, X, y)
         if not is_dask(table.values):
             why = "Predictions are closer there than on new ones, and intervals would be too narrow"
             check_held_out(self, table.values, values, why)
-        self._keep_errors(values - predicted)
-        return self
+        return self._keep_errors(values, predicted)
 
-    def _keep_errors(self, errors: FloatArray) -> None:
-        """Keep the errors of held-out samples, of shape (n, K)."""
-        kept = keep_errors(errors.T)
+    def _keep_errors(self, y: FloatArray, predicted: FloatArray) -> Self:
+        """Keep the errors of held-out samples, of shape (n,) or (n, K)."""
+        kept = keep_errors((y - predicted.reshape(y.shape)).reshape(len(y), -1).T)
         self.errors_ = kept[0] if len(kept) == 1 else kept
+        return self
 
     def predict_interval(self, X: Any, level: float = 0.95) -> tuple[Any, Any]:
         """Reduce X, and return intervals that cover the target with a given probability.
@@ -364,9 +367,10 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
             )
         return self.errors_[..., rank_of_level(self.errors_.shape[-1], level) - 1]
 
-    def _compared(self, X: Any, y: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray, Any]:
-        """Return the targets of samples, of shape (n, K), and what is predicted."""
-        table = self._read_new(X)
+    def _compared(
+        self, table: FeatureTable, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[FloatArray, FloatArray, Any]:
+        """Return the targets of samples, of shape (n, K), what is predicted, and their weights."""
         predicted = computed(self._of_reduced(table, "predict"))
         # One after the other: dask does not like arrays and dataframes in one graph.
         y = computed(match_samples(table, X, y, "the target y"))
@@ -388,5 +392,5 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         sample_weight : array of shape (n_samples,), default=None
             How many samples each row counts for.
         """
-        values, predicted, sample_weight = self._compared(X, y, sample_weight)
+        values, predicted, sample_weight = self._compared(self._read_new(X), X, y, sample_weight)
         return float(r2_score(values, predicted, sample_weight=sample_weight))

@@ -79,7 +79,7 @@ def _predicting(
 
     classes = reducer._targets.classes
     kind: Any = LinCFACV if classes is None else LinCFAClassifierCV
-    model = kind.of_groups(reducer, searched=searched)
+    model = kind._from_reducer(reducer, searched=searched)
     model.penalties = None if penalty is None else [penalty]
     model.penalty_, model.rescaled_ = penalty, rescaled
     if classes is None:

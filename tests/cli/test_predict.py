@@ -67,6 +67,7 @@ def test_intervals(done, data, frame, samples):
     np.testing.assert_array_equal(written["y_high"], high)
     assert "which 28 of 30 errors on rows held out do not exceed" in result.out  # ⌈0.9 · 31⌉
     assert "R² " in result.out
+    assert "about 30 of these rows were learned from" in result.out
     rng = np.random.default_rng(0).permutation(60)
     test = np.sort(rng[30:])
     errors = np.abs(samples.y[test] - model.predict(frame[test]))
@@ -102,7 +103,13 @@ def test_several_targets_by_name(done, data, frame, samples):
     assert told["interval"] == 0.5
     error = ((samples.y - predicted[:, 0]) ** 2).sum()
     total = ((samples.y - samples.y.mean()) ** 2).sum()
-    assert told["scores"]["y"] == {"R²": pytest.approx(1 - error / total), "n_samples": 60}
+    assert told["scores"]["y"] == {
+        "R²": pytest.approx(1 - error / total),
+        "inside": pytest.approx(
+            (np.abs(samples.y - predicted[:, 0]) <= model._half_width(0.5)[0]).mean()
+        ),
+        "n_samples": 60,
+    }
     assert set(told["scores"]) == {"y", "b3"}
 
 
@@ -116,7 +123,11 @@ def test_classes_with_their_probabilities(done, fails, save, columns, samples, f
     names = [f"kind_probability_{label}" for label in model.classes_]
     np.testing.assert_allclose(written.select(names).to_numpy(), model.predict_proba(frame))
     right = (model.predict(frame) == kinds).mean()
-    assert told["scores"]["kind"] == {"accuracy": pytest.approx(right), "n_samples": 60}
+    assert told["scores"]["kind"] == {
+        "accuracy": pytest.approx(right),
+        "inside": None,
+        "n_samples": 60,
+    }
     assert "--interval is for targets that are numbers" in fails(
         "predict", "model.json", data, "--interval", 0.9, "--force"
     )
@@ -156,7 +167,8 @@ def test_fields(done, folder, samples, suffix, chunks):
         {"time": range(60), "lat": [45.0, 46.0], "lon": [7.0, 8.0, 9.0]},
         ("time", "lat", "lon"),
     )
-    data = xr.Dataset({"t2m": field, "rain": ("time", samples.y), "station": ((), 7)})
+    rain = ("time", samples.y, {"units": "mm"})
+    data = xr.Dataset({"t2m": field, "rain": rain, "station": ((), 7)})
     if suffix == "nc":
         data.to_netcdf("field.nc")
     else:
@@ -168,6 +180,7 @@ def test_fields(done, folder, samples, suffix, chunks):
     predicted = lincfa.load("model.json").predict(data[["t2m"]])
     np.testing.assert_allclose(written["rain_predicted"], predicted, rtol=1e-12)
     assert written["rain_predicted"].dims == ("time",)
+    assert written["rain_predicted"].attrs["units"] == "mm"
     assert (written["rain_low"] < written["rain_high"]).all()
     assert "t2m" not in written
     np.testing.assert_array_equal(written["rain"], samples.y)
@@ -195,3 +208,47 @@ def test_a_model_made_in_python(done, data, frame, samples):
     written = pl.read_csv("data-predicted.csv")
     np.testing.assert_array_equal(written["y_predicted"], model.predict(frame))
     np.testing.assert_array_equal(written["y_high"], model.predict_interval(frame, 0.9)[1])
+
+
+def test_scores_never_stand_in_the_way(done, save, columns, samples):
+    """Targets in new data may be anything: the predictions are what matters."""
+    done("reduce", save(columns), *REDUCE)
+    for column in (["inf", *columns["y"][1:]], ["?"] * 60, [""] * 60, ["2020-01-01"] * 60):
+        done("predict", "model.json", save({**columns, "y": column}, "new.csv"), "--force")
+    codes = np.searchsorted([-1, 1], samples.y)
+    data = save({**columns, "kind": [str(code) for code in codes]}, "classes.csv")
+    options = ("--target", "kind", "--classes", "--drop", "y", "--keep", "id", "--no-report")
+    done("reduce", data, *options, "--force")
+    right = lincfa.load("model.json").predict(pl.DataFrame(samples.X, schema=samples.names))
+    for column, share in (
+        ([f"{code}.0" for code in codes], (right == codes).mean()),
+        ([""] * 60, None),
+        (["other"] * 60, 0.0),
+        (["2020-01-01"] * 60, None),
+    ):
+        data = save({**columns, "kind": column}, "new.csv")
+        told = json.loads(done("predict", "model.json", data, "--force", "--json").out)
+        found = told["scores"].get("kind", {}).get("accuracy")
+        assert found == (None if share is None else pytest.approx(share)), column[0]
+
+
+def test_the_target_stays_a_number_in_formats_with_types(done, data, samples):
+    done("reduce", data, *REDUCE)
+    done("predict", "model.json", data, "--output", "p.parquet")
+    written = pl.read_parquet("p.parquet")
+    np.testing.assert_allclose(written["y"], samples.y)
+    assert written["id"].dtype == pl.String
+
+
+def test_a_variable_of_that_name_stays(done, folder, samples):
+    xr = pytest.importorskip("xarray")
+    t2m = (("time", "cell"), samples.X)
+    data = xr.Dataset({"t2m": t2m, "rain": ("time", samples.y)})
+    data.assign(rain_predicted=("time", np.ones(60))).to_netcdf("field.nc")
+    drop = ("--drop", "rain_predicted", "--samples", "time")
+    done("reduce", "field.nc", "--target", "rain", "--no-report", *drop)
+    result = done("predict", "model.json", "field.nc", "--samples", "time")
+    assert "'rain_predicted' is written as 'rain_predicted #2'" in result.err
+    written = xr.open_dataset("field-predicted.nc")
+    assert (written["rain_predicted"] == 1).all()
+    assert written["rain_predicted #2"].dims == ("time",)

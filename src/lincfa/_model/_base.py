@@ -427,7 +427,7 @@ class GroupModel(AnyContainer, GroupMeans):
             classes=self._targets.classes is not None,
             signed=bool(self.signed),
             connected=self.connectivity is not None or self.blocks is not None,
-            searched=getattr(self, "_searched", False),
+            searched=getattr(self, "searched_", False),
             required_correlation=reducer.min_correlation,
             requested=getattr(self, "n_groups", None) is not None,
             choice=self._choice_in_words(),
@@ -703,5 +703,5 @@ def forget_fit(estimator: Any, keep: Sequence[str] = ()) -> None:
         delattr(estimator, name)
 
 
-_PRIVATE = ("_columns", "_targets", "_rows", "_searched", "_stream")
+_PRIVATE = ("_columns", "_targets", "_rows", "_stream")
 """What a fit leaves beside its public attributes."""

@@ -5,11 +5,12 @@ any rank among the m + 1. So it is at most the k-th smallest of theirs with a pr
 least k / (m + 1), whatever the distribution and however good the model.
 """
 
-from math import ceil
+from math import ceil, floor
 
 import numpy as np
 
 from ..theory._arrays import FloatArray
+from ._parameters import is_positive
 
 MOST_ERRORS = 1000
 _ROUNDING = 1e-9
@@ -31,7 +32,7 @@ def keep_errors(errors: FloatArray) -> FloatArray:
 
 def rank_of_level(n_errors: int, level: float) -> int:
     """Return which of the ordered errors is half the width of an interval, from 1."""
-    if not 0 < level < 1:
+    if not (is_positive(level) and level < 1):
         raise ValueError(f"level must be between 0 and 1, such as 0.95, got {level!r}.")
     rank = ceil((n_errors + 1) * level - _ROUNDING)
     if rank > n_errors:
@@ -39,6 +40,6 @@ def rank_of_level(n_errors: int, level: float) -> int:
         raise ValueError(
             f"An interval that covers {100 * level:g} % needs the errors of at least {needed} "
             f"held-out samples, and the model has those of {n_errors}: hold out more, or ask for "
-            f"at most {100 * n_errors / (n_errors + 1):.3g} %."
+            f"at most {floor(1000 * n_errors / (n_errors + 1)) / 10:g} %."
         )
     return rank

@@ -513,6 +513,8 @@ def save_model(
     path: str | os.PathLike[str],
     output: str | None,
     regression: Mapping[str, Any] | None = None,
+    *,
+    rows: bool = True,
 ) -> None:
     """Save groups, the kind of tables they make, and a regression on their means."""
     kind = "numbers" if model._targets.classes is None else "classes"
@@ -527,6 +529,7 @@ def save_model(
         )
     values = defaultdict(lambda: None, vars(model))
     values |= {"output": output, "regression": regression}
+    values["_rows"] = values["_rows"] if rows else None
     columns = model._columns
     values["field"] = columns.field
     if values["feature_names_in_"] is None:

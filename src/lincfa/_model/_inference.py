@@ -158,6 +158,7 @@ def infer_weights(model: Any, samples: "Observations", level: float, ordered: bo
         )
     y = samples.numbers
     check_held_out(model, samples.X, y, _TOO_NARROW)
+    unit = np.abs(y - y.mean(axis=0)).max(axis=0)  # squares of extreme numbers are 0 or infinite
     together, noun = np.arange(len(y)), "sample"
     if samples.groups is not None:
         together, noun, ordered = samples.groups, "group of samples", False
@@ -165,9 +166,12 @@ def infer_weights(model: Any, samples: "Observations", level: float, ordered: bo
         together, noun = samples.dates.ranks, "date"
     sums = int(together[-1]) + 1
     _check_enough(model.n_groups_, sums, noun)
-    fit = LeastSquares.of(samples.reduced(model), y, samples.precision)
+    fit = LeastSquares.of(samples.reduced(model), y / unit, samples.precision)
     error, freedom = fit.errors(together, ordered)
-    estimate = np.where(np.isnan(error), np.nan, fit.coef)
+    estimate, error = (
+        np.where(np.isnan(error), np.nan, fit.coef) * unit[:, None],
+        error * unit[:, None],
+    )
     half = stats.t.ppf((1 + level) / 2, freedom) * error
     p = 2 * stats.t.sf(np.abs(divide(estimate, error, zero_by_zero=0.0)), freedom)
     one = samples.targets.size == 1

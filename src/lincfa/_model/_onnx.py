@@ -1,5 +1,6 @@
 """Models as ONNX graphs, for programs without Python: the whole model is one linear map."""
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,8 +35,8 @@ def to_onnx(
     -------
     onnx.ModelProto
         To be written with ``onnx.save``. Its input ``X`` has shape (n_samples, n_features_in_),
-        with the features in the order of the fit; their names are in the metadata, as lines of
-        ``features``, and so are those of ``targets``. Its output is ``y``, of shape (n_samples,
+        with the features in the order of the fit; their names are in the metadata, ``features``, as
+        JSON, and so are those of ``targets``. Its output is ``y``, of shape (n_samples,
         n_targets); of classes ``label`` and ``probabilities``, in the order of ``classes_``.
 
     Examples
@@ -52,14 +53,13 @@ def to_onnx(
         from onnx import helper, numpy_helper
     except ImportError as error:
         raise ImportError("to_onnx needs onnx: pip install 'lincfa[onnx]'.") from error
+    if dtype not in (np.float64, np.float32, "float64", "float32"):
+        raise ValueError(f"dtype must be float64 or float32, got {dtype!r}.")
     kind = np.dtype(dtype)
-    if kind not in (np.float64, np.float32):
-        raise ValueError(f"dtype must be float64 or float32, got {kind}.")
-    if not hasattr(model, "estimator_"):
-        what = "not fitted yet" if hasattr(model, "predict") else "no regressor"
+    if not (hasattr(model, "reducer_") and hasattr(model, "estimator_")):
         raise ValueError(
-            f"This {type(model).__name__} is {what}; to_onnx converts models that predict: a "
-            "fitted LinCFACV or LinCFAClassifierCV."
+            "to_onnx converts models that predict, a fitted LinCFACV or LinCFAClassifierCV, and "
+            f"not this {type(model).__name__}."
         )
     if model.missing != "error":
         raise ValueError(
@@ -112,7 +112,6 @@ def to_onnx(
         graph, opset_imports=versions, ir_version=_IR_VERSION, producer_name="lincfa"
     )
     names = {"features": model._columns.labels, "targets": model._targets.titles}
-    helper.set_model_props(
-        converted, {key: "\n".join(map(str, each)) for key, each in names.items()}
-    )
+    about = {key: json.dumps([*map(str, each)]) for key, each in names.items()}
+    helper.set_model_props(converted, about)
     return converted

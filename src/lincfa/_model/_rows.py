@@ -8,11 +8,11 @@ import numpy.typing as npt
 from ..theory._arrays import FloatArray
 
 ROWS_KEPT = 1000
-_FEATURES = 8
+_FEATURES = 64
 _BLOCK = 2**14  # rows at once, which stay in the cache
 _DISTINCT = 0.99
 """Share of rows that must be distinct: of others, as of few counts, new rows may be the same."""
-_TOLERATED = 0.01  # share of rows that may be those of the fit
+_TOLERATED = 0.1  # share of rows that may be those of the fit; a few are so by chance
 BITS = 53  # which every reader of JSON keeps
 SAME_MEAN = 1e-6  # relative to a feature's scale: how much the mean of the same data may differ
 
@@ -22,14 +22,18 @@ Fingerprints = npt.NDArray[np.int64]
 def fingerprints(
     values: npt.NDArray[Any], y: npt.NDArray[Any], labels: npt.NDArray[np.intp]
 ) -> Fingerprints:
-    """Return a number for each row, of its targets and of a few of the features that vary."""
+    """Return a number for each row, of its targets and of a few of the features that vary.
+
+    They are compared in single precision: the digits of a table differ between file formats.
+    """
     varying = np.flatnonzero(labels >= 0)
     some = varying[np.linspace(0, varying.size - 1, min(_FEATURES, varying.size)).astype(np.intp)]
     hashed = np.zeros(len(y), dtype=np.uint64)
     for start in range(0, len(y), _BLOCK):
         rows = slice(start, start + _BLOCK)
         for column in (*values[rows, some].T, *y[rows].reshape(len(y[rows]), -1).T):
-            numbers = column.astype(np.float64) + 0.0  # no −0.0
+            with np.errstate(over="ignore"):
+                numbers = column.astype(np.float32).astype(np.float64) + 0.0  # no −0.0
             numbers[np.isnan(numbers)] = np.nan  # of one kind
             hashed[rows] = _mixed(hashed[rows] + numbers.view(np.uint64))
     return (hashed >> np.uint64(64 - BITS)).astype(np.int64)

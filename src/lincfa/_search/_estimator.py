@@ -77,7 +77,7 @@ class GroupSearch(GroupModel):
     penalty_: float | None
     rescaled_: bool
     estimator_: Any
-    _searched: bool
+    searched_: bool
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class GroupSearch(GroupModel):
         return self
 
     @classmethod
-    def of_groups(cls, reducer: LinCFA, *, searched: bool) -> Self:
+    def _from_reducer(cls, reducer: LinCFA, *, searched: bool) -> Self:
         """Return a model with the groups of another, to be given a regression on their means.
 
         ``searched`` tells whether cross-validation chose how to merge, or only the penalty.
@@ -225,7 +225,7 @@ class GroupSearch(GroupModel):
         return model
 
     @classmethod
-    def on_groups(
+    def _with_regression(
         cls,
         reducer: LinCFA,
         means: npt.NDArray[Any],
@@ -238,7 +238,7 @@ class GroupSearch(GroupModel):
         ``means`` are the reduced features of the samples of the fit, without gaps. The groups stay
         as they are while cross-validation chooses the penalty; folds are as for a search.
         """
-        model = cls.of_groups(reducer, searched=False)
+        model = cls._from_reducer(reducer, searched=False)
         y, targets = read_targets(y, cls._kind, known=reducer._targets)
         outcomes = Outcomes(y, targets, None)
         constraint = reducer._constraint()
@@ -262,7 +262,7 @@ class GroupSearch(GroupModel):
 
     def _adopt(self, reducer: LinCFA, *, searched: bool) -> None:
         """Take over the groups of a model, and all that is known of them."""
-        self.reducer_, self._searched = reducer, searched
+        self.reducer_, self.searched_ = reducer, searched
         self.strategy_, self.tolerance_ = reducer.strategy, reducer.tolerance
         self.min_correlation_ = reducer.min_correlation
         self._targets = reducer._targets
@@ -271,7 +271,7 @@ class GroupSearch(GroupModel):
                 setattr(self, name, value)
 
     def _choice_in_words(self) -> tuple[str, ...]:
-        if not self._searched:
+        if not self.searched_:
             return (f"weights with penalty {self.penalty_:.3g}, chosen by cross-validation",)
         names = ("tolerance", "min_correlation", "penalty")
         chosen = {name: getattr(self, f"{name}_") for name in names}
@@ -333,7 +333,7 @@ class GroupSearch(GroupModel):
             )
         return weights
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, rows: bool = True) -> None:
         """Save groups and regression as a JSON file, for :func:`lincfa.load`.
 
         The loaded model predicts the same. It has everything that was chosen, but not the scores of
@@ -344,6 +344,8 @@ class GroupSearch(GroupModel):
         ----------
         path : str or path
             An existing file is replaced.
+        rows : bool, default=True
+            As of :meth:`LinCFA.save`.
         """
         self._check_is_fitted()
         self.reducer_._check_saving()
@@ -359,10 +361,10 @@ class GroupSearch(GroupModel):
             "intercept": intercept,
             "penalty": self.penalty_,
             "rescaled": self.rescaled_,
-            "searched": self._searched,
+            "searched": self.searched_,
             "errors": getattr(self, "errors_", None),
         }
-        save_model(self.reducer_, path, output_of(self), regression)
+        save_model(self.reducer_, path, output_of(self), regression, rows=rows)
 
     def _apply(self, X: Any, method: str = "predict") -> Any:
         """Reduce X and apply a method of the fitted model, in the container of X."""

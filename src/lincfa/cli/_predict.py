@@ -44,6 +44,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     check_options(options)
     from .. import load
+    from .._model._display import count
     from ._dask import computing
     from ._write import output_paths, replacing, write_reduced
 
@@ -54,13 +55,21 @@ def run(options: argparse.Namespace) -> int:
     with replacing([path]) as parts, computing(arguments.scheduler_of(options), terminal) as step:
         new = reduce_new(options, model, step, terminal)
         with step("writing"):
-            write_reduced(parts.get(path), path, *new, predictions, terminal)
+            numbers = {*model._targets.titles} & {*new.data.numeric}
+            write_reduced(parts.get(path), path, *new, predictions, terminal, as_numbers=numbers)
             scores = _score(predictions, new)
-    terminal.print(f"{new.rows.size} rows predicted from {model.n_groups_} groups of features")
+            learned = _learned_from(model, new) if scores else 0
+    rows, groups = count(new.rows.size, "row"), count(model.n_groups_, "group")
+    terminal.print(f"{rows} predicted from {groups} of features")
     if predictions.level is not None:
         terminal.print(predictions.about_intervals(), prose=True)
-    for name, (score, value, count) in list(scores.items())[:_TARGETS_SHOWN]:
-        terminal.print(f"{score} {value:.3f} for {name!r}, in {count} rows where it is known")
+    for name, (score, value, known, inside) in list(scores.items())[:_TARGETS_SHOWN]:
+        within = "" if inside is None else f"; {100 * inside:.3g} % of them are in their interval"
+        terminal.print(
+            f"{score} {value:.3f} for {name!r} in {known} rows where it is known{within}"
+        )
+    if learned:
+        terminal.print(f"about {learned} of these rows were learned from, and are predicted better")
     terminal.print(f"output: {'standard output' if path == '-' else path}")
     terminal.print_json(
         {
@@ -69,9 +78,14 @@ def run(options: argparse.Namespace) -> int:
             "n_groups": model.n_groups_,
             "interval": predictions.level,
             "scores": {
-                name: {score.name: score.value, "n_samples": score.n_samples}
+                name: {
+                    score.name: score.value,
+                    "inside": score.inside,
+                    "n_samples": score.n_samples,
+                }
                 for name, score in scores.items()
             },
+            "n_learned_from": learned,
             "notes": terminal.notes,
             "written": {"output": path},
         }
@@ -140,13 +154,15 @@ class Predictions:
             for name, values in zip(names, columns, strict=True)
         ]
 
-    def in_dataset(self, kept: Any, reduced: Any, dim: str) -> Any:
+    def in_dataset(self, kept: Any, reduced: Any, dim: str, terminal: Terminal) -> Any:
         import numpy as np
 
         from .._data._compute import compute
         from ._files._fields import with_series
+        from ._write import distinct
 
-        columns = self.columns(self.names, np.asarray(compute(reduced)))
+        names = distinct(self.names, {*map(str, kept.variables)}, terminal)
+        columns = self.columns(names, np.asarray(compute(reduced)))
         return with_series(kept, columns, dim, self.model._targets.attrs)
 
     def about_intervals(self) -> str:
@@ -161,8 +177,8 @@ class Predictions:
         width = f"± {half[0]:.4g}" if half.size == 1 else "± a number for each target"
         return (
             f"intervals: prediction {width}, which {rank} of {count} errors on rows held out do "
-            f"not exceed (split conformal); they cover {100 * (self.level or 0.0):g} % of new rows "
-            "if these are like the rows held out"
+            f"not exceed (split conformal); on average they cover {100 * (self.level or 0.0):g} % "
+            "of new rows that are like the rows held out"
         )
 
 
@@ -172,32 +188,56 @@ class _Score(NamedTuple):
     name: str
     value: float
     n_samples: int
+    inside: float | None = None  # share of the intervals
 
 
 def _score(predictions: Predictions, new: NewSamples) -> dict[str, _Score]:
     """Score the targets that are among the columns of the new data, in memory."""
     import numpy as np
-    from sklearn.metrics import accuracy_score, r2_score
+    import polars as pl
+    from sklearn.metrics import r2_score
 
     targets, data, scores = predictions.model._targets, new.data, {}
-    there = data.names if targets.classes is not None else data.numeric
-    known = {*targets.titles} & {*there}
-    if data.in_chunks or not known:
+    if data.in_chunks:
         return {}
-    y: Any
-    predicted: Any
     columns = predictions.columns(predictions.names, np.asarray(new.reduced))
+    if targets.classes is not None:
+        (name,) = targets.titles
+        if name not in data.names:
+            return {}
+        labels = data.labels(name)[new.rows]
+        known, predicted = labels.is_not_null(), columns[0]
+        if not known.any():
+            return {}
+        try:  # a label that is none of the model's type is predicted wrongly
+            right = (labels.cast(predicted.dtype, strict=False) == predicted).fill_null(False)
+        except pl.exceptions.PolarsError:
+            return {}
+        return {
+            name: _Score("accuracy", float(right.filter(known).to_numpy().mean()), int(known.sum()))
+        }
+    width = len(columns) // targets.size
     for k, name in enumerate(targets.titles):
-        if name not in known:
-            continue
-        if targets.classes is not None:
-            y, predicted = data.labels(name)[new.rows], columns[0]
-            rows = y.is_not_null() & y.is_in(targets.classes.tolist())
-            title, scorer = "accuracy", accuracy_score
-        else:
-            y, predicted = data.target(name)[new.rows], columns[k * len(columns) // targets.size]
-            rows, title, scorer = ~np.isnan(y), "R²", r2_score
-        y, predicted = np.asarray(y)[rows], np.asarray(predicted)[rows]
-        if y.size and (y != y[0]).any():
-            scores[name] = _Score(title, float(scorer(y, predicted)), y.size)
+        values = data.target(name)[new.rows] if name in data.numeric else np.full(1, np.nan)
+        rows = np.flatnonzero(np.isfinite(values))
+        if rows.size and np.ptp(values[rows]) > 0:
+            own = [column.to_numpy()[rows] for column in columns[k * width : (k + 1) * width]]
+            values, inside = values[rows], None
+            if predictions.level is not None:
+                inside = float(((own[1] <= values) & (values <= own[2])).mean())
+            scores[name] = _Score("R²", float(r2_score(values, own[0])), rows.size, inside)
     return scores
+
+
+def _learned_from(model: Any, new: NewSamples) -> int:
+    """Count the rows that the model was fitted to, as far as can be told."""
+    import numpy as np
+
+    from .._model._rows import rows_of_fit
+
+    data, targets = new.data, model._targets
+    if data.in_chunks or targets.classes is not None or not {*targets.titles} <= {*data.numeric}:
+        return 0
+    y = np.column_stack([data.target(name)[new.rows] for name in targets.titles])
+    X = np.asarray(data.flat_features(data.columns_of(model), new.rows), dtype=np.float64)
+    return rows_of_fit(model, X, y)

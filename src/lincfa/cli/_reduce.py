@@ -4,7 +4,7 @@ import argparse
 import hashlib
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
 from pathlib import Path
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..report._findings import Findings
+    from ._files._fields import FieldFile
     from ._folds import Folds
     from ._select import RowSplit, Targets, UsableRows
 
@@ -127,6 +128,7 @@ def run(options: argparse.Namespace) -> int:
     from . import _select as select
     from . import _time as time
     from ._dask import computing
+    from ._files._fields import FieldFile
     from ._folds import folds_of
     from ._neighbours import structure_of
     from ._select import naming
@@ -171,6 +173,8 @@ def run(options: argparse.Namespace) -> int:
             model, choice = _fit(options, common, choice, X, targets, split, folds)
         if choice.is_fallback:
             terminal.note(f"merged {choice.words}")
+        if isinstance(data, FieldFile):
+            _keep_units(model, data, names)
         reducer = getattr(model, "reducer_", model)
         constant = {features[i] for i in np.flatnonzero(reducer.labels_ < 0)}
         keep = [name for name in data.names if name in {*kept, *constant}]
@@ -192,9 +196,8 @@ def run(options: argparse.Namespace) -> int:
         with step("scoring"):
             model = _with_regression(model, train, targets, split, folds, terminal)
             if scored and not targets.are_classes and hasattr(model, "estimator_"):
-                y_test = np.asarray(targets.of(split.test), dtype=float).reshape(len(test), -1)
-                errors = y_test - model.estimator_.predict(test).reshape(y_test.shape)
-                model._keep_errors(errors)
+                y_test = np.asarray(targets.of(split.test), dtype=float)
+                model._keep_errors(y_test, model.estimator_.predict(test))
             outcome = _Outcome(
                 model,
                 choice,
@@ -353,6 +356,14 @@ def _fit(
     return model.fit(X, y), choice
 
 
+def _keep_units(model: Any, data: "FieldFile", names: list[str]) -> None:
+    """Let predictions of a single target have the units that it has in its file."""
+    attrs = data.data[names[0]].attrs if len(names) == 1 and names[0] in data.data else {}
+    kept = {key: str(attrs[key]) for key in ("units", "long_name") if key in attrs}
+    for each in (model, getattr(model, "reducer_", model)):
+        each._targets = replace(each._targets, attrs=kept)
+
+
 def _with_regression(
     model: Any,
     means: "npt.NDArray[Any]",
@@ -369,7 +380,7 @@ def _with_regression(
     try:
         cv, dates = _splitter(folds, split.train, targets)
         kind = LinCFAClassifierCV if targets.are_classes else LinCFACV
-        return kind.on_groups(model, means, targets.named(split.train), cv, dates)
+        return kind._with_regression(model, means, targets.named(split.train), cv, dates)
     except ValueError as error:  # such as too few rows
         problem = str(error).rstrip(".")
         terminal.note(f"the model reduces, but does not predict: no regression, because {problem}")
@@ -568,7 +579,8 @@ class _Outcome:
         terminal, summary = self.terminal, self.model.summary()
         n_cancelling = summary.n_cancelling if findings is None else findings.n_cancelling
         searched = self.choice.by == "cross-validation"
-        warnings = list_warnings(scores, n_cancelling, summary.n_groups, searched)
+        n_weights = summary.n_groups * len(self.reducer.target_names_)
+        warnings = list_warnings(scores, n_cancelling, n_weights, searched)
         # Of the weights of a search the table below says so.
         first = warnings if summary.weight is None else list_warnings(scores, 0, 0, searched)
         for text in first:
@@ -589,7 +601,9 @@ class _Outcome:
             terminal.print()
         for what, path in written.items():
             terminal.print(f"{what}: {'standard output' if path == '-' else path}")
-        groups = zip(summary.names, summary.members, summary.target_correlation, strict=True)
+        weights = [None] * summary.n_groups if summary.weight is None else summary.weight
+        correlations = summary.target_correlation
+        groups = zip(summary.names, summary.members, correlations, weights, strict=True)
         classes = getattr(self.reducer, "classes_", None)
         terminal.print_json(
             {
@@ -616,8 +630,9 @@ class _Outcome:
                         "name": name,
                         "features": list(features),
                         "target_correlation": self._by_target(r),
+                        "weight": None if weight is None else self._by_target(weight),
                     }
-                    for name, features, r in groups
+                    for name, features, r, weight in groups
                 ],
                 "constant": self.constant,
                 "written": dict(written),

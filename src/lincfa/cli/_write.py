@@ -145,7 +145,7 @@ class Added(Protocol):
     def columns(self, names: Sequence[str], reduced: Any) -> "list[pl.Series]":
         """Make these columns, under other names if they must have others."""
 
-    def in_dataset(self, kept: Any, reduced: Any, dim: str) -> Any:
+    def in_dataset(self, kept: Any, reduced: Any, dim: str, terminal: Terminal) -> Any:
         """Add the same to a data set whose samples are along a dimension."""
 
 
@@ -162,7 +162,7 @@ class ReducedFeatures:
     def columns(self, names: Sequence[str], reduced: Any) -> "list[pl.Series]":
         return named_columns(names, reduced)
 
-    def in_dataset(self, kept: Any, reduced: Any, dim: str) -> Any:
+    def in_dataset(self, kept: Any, reduced: Any, dim: str, terminal: Terminal) -> Any:
         return with_reduced(kept, reduced_array(reduced, self.model, dim), self.model)
 
 
@@ -198,9 +198,9 @@ def write_reduced(
                 kept = data.kept_dataset(keep, rows, format)
             else:
                 kept = dataset_of(data.kept_frame(keep, rows, as_numbers))
-            _save(added.in_dataset(kept, reduced, data.sample_dim), place, format)
+            _save(added.in_dataset(kept, reduced, data.sample_dim, terminal), place, format)
             return
-        columns = partial(added.columns, _distinct(added.names, set(keep), terminal))
+        columns = partial(added.columns, distinct(added.names, set(keep), terminal))
         if isinstance(data, TableFile) or not data.in_chunks:
             frame = data.kept_frame(keep, rows, as_numbers)
             write_frame(place, beside(frame, columns(np.asarray(reduced))), format)
@@ -265,7 +265,7 @@ def _unsupported(data: DataFile, keep: Sequence[str], format: Format) -> list[st
     return [n for n in keep if data.schema[n].is_nested() or isinstance(data.schema[n], binary)]
 
 
-def _distinct(names: Sequence[str], taken: set[str], terminal: Terminal) -> list[str]:
+def distinct(names: Sequence[str], taken: set[str], terminal: Terminal) -> list[str]:
     """Rename new columns that have the name of a column that is kept."""
     result, used = [], taken | set(names)
     for name in names:

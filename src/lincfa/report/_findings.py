@@ -152,7 +152,7 @@ def collect_findings(
         worse_than_mean=getattr(scores, "worse_than_mean", None),
         rival_is_better=_rival_is_better(scores),
         n_cancelling=0 if weights is None else int((np.abs(weights) > largest).sum()),
-        searched=getattr(model, "_searched", False),
+        searched=getattr(model, "searched_", False),
         n_samples=n_samples,
         effective_samples=float(reducer.effective_samples_),
         n_features=int(reducer.n_features_in_),
@@ -265,7 +265,7 @@ def plain(value: Any) -> Any:
 def settings_of(model: Any) -> dict[str, Any]:
     """Return what a search chose, and the parameters that influence a model."""
     settings: dict[str, Any] = {}
-    searched, described = getattr(model, "_searched", False), model
+    searched, described = getattr(model, "searched_", False), model
     if hasattr(model, "penalty_"):
         merging = ("strategy", "tolerance", "min_correlation") if searched else ()
         for name in (*merging, "penalty"):

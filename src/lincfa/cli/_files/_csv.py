@@ -179,11 +179,12 @@ class _Lines:
 
 def _numbered(file: BinaryIO, comment: str | None) -> Iterator[tuple[int, bytes]]:
     """Yield lines and their numbers; with comments, not these and no blank lines before names."""
-    begun = comment is None
+    begun, quoted = comment is None, False
     for number, line in enumerate(file, start=1):
         text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-        if comment is not None and text.startswith(comment.encode()):
+        if comment is not None and not quoted and text.startswith(comment.encode()):
             continue
+        quoted ^= bool(line.count(b'"') % 2)  # within a text of several lines
         begun = begun or bool(text.strip())
         if begun:
             yield number, line

@@ -11,7 +11,7 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ._formats import Format, check_names, reading
 
@@ -64,6 +64,7 @@ def read_sheet(path: str, format: Format) -> tuple[pl.DataFrame, list[str]]:
         header = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
         is_empty = header.is_empty()
         frame = header if is_empty else book.load_sheet(sheet, schema_sample_rows=None).to_polars()
+        frame = _with_all_digits(frame, book, sheet)
     if is_empty or not frame.height:
         what = "is empty" if is_empty else "has columns but no rows"
         raise ValueError(f"{source} {what}" + (f"; {advice}" if others else ""))
@@ -76,6 +77,22 @@ def read_sheet(path: str, format: Format) -> tuple[pl.DataFrame, list[str]]:
     frame = frame.head(filled[-1] + 1 if len(filled) else 0)
     frame.columns = check_names([names[each] for each in used], source, "row 1")
     return frame.with_columns(map(_narrowed, frame.iter_columns())), notes
+
+
+def _with_all_digits(frame: pl.DataFrame, book: Any, sheet: str) -> pl.DataFrame:
+    """Return a sheet whose numbers in columns of text are as they are, and not as 0.000001."""
+    import polars as pl
+
+    text = {place: "float" for place, dtype in enumerate(frame.dtypes) if dtype == pl.String}
+    if not text:
+        return frame
+    numbers = book.load_sheet(sheet, dtypes=text, schema_sample_rows=None).to_polars()
+    changed = []
+    for place in text:
+        written, number = frame.to_series(place), numbers.to_series(place)
+        lost = written.cast(pl.Float64, strict=False) != number
+        changed.append(written.zip_with(~lost.fill_null(False), number.cast(pl.String)))
+    return frame.with_columns(changed)
 
 
 def _narrowed(column: pl.Series) -> pl.Series:
