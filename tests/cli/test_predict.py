@@ -224,7 +224,7 @@ def test_scores_never_stand_in_the_way(done, save, columns, samples):
         ([f"{code}.0" for code in codes], (right == codes).mean()),
         ([""] * 60, None),
         (["other"] * 60, 0.0),
-        (["2020-01-01"] * 60, None),
+        (["2020-01-01"] * 60, 0.0),
     ):
         data = save({**columns, "kind": column}, "new.csv")
         told = json.loads(done("predict", "model.json", data, "--force", "--json").out)
