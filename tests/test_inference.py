@@ -207,9 +207,9 @@ def test_several_targets_each_as_alone():
 
 # Coverage: the share of weights whose interval covers them, of which 300 draws have five each. Even
 # if the five were one, its standard error would be 0.0126; bounds are three of them away from the
-# coverage that is known: 0.95, or less for dependent samples, as in 1500 draws of this function with
-# seeds [6, k] in place of [7, k]. Errors that ignore an autocorrelation φ of features and errors
-# are too small by √((1 − φ²) / (1 + φ²)), from which the coverage then follows.
+# coverage that is known: 0.95, or less for dependent samples, as in 1500 draws of this function
+# with seeds [6, k] in place of [7, k]. Errors that ignore an autocorrelation φ of features and
+# errors are too small by √((1 − φ²) / (1 + φ²)), from which the coverage then follows.
 
 DRAWS = 300
 THREE_ERRORS = 3 * math.sqrt(0.95 * 0.05 / DRAWS)

@@ -81,7 +81,7 @@ def test_intervals_that_cannot_be_made(done, fails, data):
     )
     assert not Path("data-predicted.csv").exists()
     done("reduce", data, *REDUCE, "--test", 0, "--force")
-    assert "unless it is called with --test 0" in fails(
+    assert "where it holds out rows (--test SHARE)" in fails(
         "predict", "model.json", data, "--interval", 0.9
     )
     for wrong in ("0", "1", "95", "x"):

@@ -7,8 +7,11 @@ from . import _arguments as arguments
 from ._terminal import Terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ._files import DataFile
     from ._files._tables import Indices
+    from ._write import Added
 
 
 def add(commands: Any) -> None:
@@ -43,18 +46,9 @@ def add_new_samples(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    check_options(options)
-    from .. import load
-    from ._dask import computing
-    from ._write import ReducedFeatures, output_paths, replacing, write_reduced
+    from ._write import ReducedFeatures
 
-    terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
-    path = output_paths(options, {}, [options.model])["--output"]
-    model = load(options.model)
-    with replacing([path]) as parts, computing(arguments.scheduler_of(options), terminal) as step:
-        new = reduce_new(options, model, step, terminal)
-        with step("writing"):
-            write_reduced(parts.get(path), path, *new, ReducedFeatures(model), terminal)
+    terminal, model, path, new = write_new(options, "reduced", ReducedFeatures)
     terminal.print(f"{new.rows.size} rows, {model.summary().headline}")
     terminal.print(f"output: {'standard output' if path == '-' else path}")
     terminal.print_json(
@@ -68,6 +62,27 @@ def run(options: argparse.Namespace) -> int:
         }
     )
     return 0
+
+
+def write_new(
+    options: argparse.Namespace, ending: str, added_by: "Callable[[Any], Added]"
+) -> "tuple[Terminal, Any, str, NewSamples]":
+    """Reduce new samples by a saved model, and write what is made of their reduced features."""
+    check_options(options)
+    from .. import load
+    from ._dask import computing
+    from ._write import output_paths, replacing, write_reduced
+
+    terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
+    path = output_paths(options, {}, [options.model], ending)["--output"]
+    model = load(options.model)
+    added, titles = added_by(model), {*model._targets.titles}
+    with replacing([path]) as parts, computing(arguments.scheduler_of(options), terminal) as step:
+        new = reduce_new(options, model, step, terminal)
+        with step("writing"):
+            targets = titles & {*new.data.numeric}
+            write_reduced(parts.get(path), path, *new, added, terminal, as_numbers=targets)
+    return terminal, model, path, new
 
 
 def check_options(options: argparse.Namespace) -> None:

@@ -3,10 +3,11 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _arguments as arguments
-from ._apply import NewSamples, add_new_samples, check_options, reduce_new
+from ._apply import NewSamples, add_new_samples, write_new
 from ._terminal import Terminal
 
 if TYPE_CHECKING:
@@ -42,23 +43,12 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    check_options(options)
-    from .. import load
     from .._model._display import count
-    from ._dask import computing
-    from ._write import output_paths, replacing, write_reduced
 
-    terminal = Terminal(quiet=options.quiet, as_json=options.json, aside=options.output == "-")
-    path = output_paths(options, {}, [options.model], "predicted")["--output"]
-    model: Any = load(options.model)
-    predictions = _predictions(model, options)
-    with replacing([path]) as parts, computing(arguments.scheduler_of(options), terminal) as step:
-        new = reduce_new(options, model, step, terminal)
-        with step("writing"):
-            numbers = {*model._targets.titles} & {*new.data.numeric}
-            write_reduced(parts.get(path), path, *new, predictions, terminal, as_numbers=numbers)
-            scores = _score(predictions, new)
-            learned = _learned_from(model, new) if scores else 0
+    terminal, model, path, new = write_new(options, "predicted", partial(_predictions, options))
+    predictions = Predictions(model, options.interval)
+    scores = _score(predictions, new)
+    learned = _learned_from(model, new) if scores else 0
     rows, groups = count(new.rows.size, "row"), count(model.n_groups_, "group")
     terminal.print(f"{rows} predicted from {groups} of features")
     if predictions.level is not None:
@@ -93,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _predictions(model: Any, options: argparse.Namespace) -> "Predictions":
+def _predictions(options: argparse.Namespace, model: Any) -> "Predictions":
     """Check that a model predicts what is asked for."""
     if not hasattr(model, "estimator_"):
         raise ValueError(
@@ -111,7 +101,7 @@ def _predictions(model: Any, options: argparse.Namespace) -> "Predictions":
         if not hasattr(model, "errors_"):
             raise ValueError(
                 f"{options.model} has no errors on rows held out to make intervals from; "
-                "lincfa reduce keeps them unless it is called with --test 0"
+                "lincfa reduce keeps them where it holds out rows (--test SHARE)"
             )
         model._half_width(level)  # raises if the errors are too few
     return Predictions(model, level)
