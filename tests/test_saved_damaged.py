@@ -88,7 +88,7 @@ def test_truncated_anywhere(file, strategy):
     """Only the line break at the very end may be missing."""
     text = sealed(content(strategy)) + "\n"
     for length in [*range(0, len(text) - 1, 11), *range(len(text) - 9, len(text) - 1)]:
-        assert_refused(file, text[:length], "damaged or not a JSON file")
+        assert_refused(file, text[:length], "is damaged|not a saved model")
     load(file, text[:-1])
 
 
