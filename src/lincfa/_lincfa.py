@@ -298,8 +298,7 @@ class LinCFA(GroupModel):
     def predict(self) -> NoReturn:
         """Nothing: groups alone do not predict."""
         raise AttributeError(
-            f"{type(self).__name__} reduces features (transform) but has no regression to predict "
-            "with; LinCFACV has one."
+            "LinCFA reduces features and does not predict; LinCFACV and LinCFAClassifierCV do."
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
