@@ -245,3 +245,9 @@ def assert_raises(message, function, *args, **kwargs):
     """Check that a call raises a ValueError whose message matches."""
     with pytest.raises(ValueError, match=message):
         function(*args, **kwargs)
+
+
+def saved(folder, text, name="t.csv"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)

@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
-from lincfa import LinCFA, LinCFAClassifierCV, LinCFACV, compare, explain_pair
+from lincfa import LinCFA, LinCFAClassifierCV, LinCFACV, compare, explain_pair, load
 from reference import assert_raises
 
 
@@ -151,10 +151,27 @@ def test_targets(data):
 # The model
 
 
+def test_groups_alone_do_not_predict(table, tmp_path):
+    model = LinCFA().fit(*table)
+    model.save(tmp_path / "model.json")
+    for each in (model, load(tmp_path / "model.json")):
+        assert not hasattr(each, "predict")
+        with pytest.raises(AttributeError, match="does not predict; LinCFACV and"):
+            each.predict(table[0])
+
+
+@pytest.mark.parametrize("text", [b"a,b\n1,2\n", b"<!doctype html>", b"", b"\xff\xd8\x00"])
+def test_files_that_are_no_models(tmp_path, text):
+    (tmp_path / "other").write_bytes(text)
+    assert_raises(r"other is not a saved model \(not JSON\)\.", load, tmp_path / "other")
+
+
 def test_transform_with_other_columns_or_without_a_fit(table):
     X, y = table
     with pytest.raises(ValueError, match="X has 11 features, but LinCFA is expecting 12"):
         LinCFA().fit(X.to_numpy(), y).transform(X.to_numpy()[:, :-1])
+    message = "^X must have the columns of the fit, in the same order: X has 11 features"
+    assert_raises(message, LinCFACV().fit(X.to_numpy(), y).predict, X.to_numpy()[:, :-1])
     model = LinCFA().fit(X, y)
     lacks = "X lacks column 't3' and has column 'other' instead."
     assert_raises(lacks, model.transform, X.rename(columns={"t3": "other"}))

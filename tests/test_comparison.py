@@ -138,8 +138,8 @@ def test_ordered_folds_are_contiguous(planned):
     assert len(planned) == 4  # not repeated
     np.testing.assert_array_equal(np.concatenate([task.test for task in planned]), range(len(y)))
     for task in planned:
-        assert len(task.blocks) == 10  # of few samples, twice
-        for train, test in task.blocks:
+        assert len(task.folds) == 10  # of few samples, twice
+        for train, test in task.folds:
             assert (np.diff(test) > 1).sum() <= 1  # the ends of the rows may be one block
             both = np.sort(np.concatenate([train, test]))
             np.testing.assert_array_equal(both, range(len(task.train)))
@@ -147,7 +147,7 @@ def test_ordered_folds_are_contiguous(planned):
         np.testing.assert_array_equal(both, range(len(y)))
     compare(X, y, cv=4, methods=["LinCFA"])
     assert len(planned) == 4 + 12
-    assert planned[-1].blocks is None
+    assert planned[-1].folds is None
     assert (np.diff(planned[-1].test) > 1).any()
 
 

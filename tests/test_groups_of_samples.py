@@ -44,7 +44,7 @@ def test_searches_hold_out_whole_groups(samples):
     own = GroupKFold(5, shuffle=True, random_state=0)
     same = LinCFACV(**QUICK, cv=own).fit(X, y, groups=batch)
     np.testing.assert_equal(model.cv_results_, same.cv_results_)
-    assert "5 parts of whole groups of samples, held out in turn" in str(model.summary())
+    assert "5 parts of samples that belong together, held out in turn" in str(model.summary())
     assert LinCFACV(**QUICK).fit(X, y, groups=batch % 3).cv_.n_splits == 3
     assert LinCFACV(**QUICK, cv=4).fit(X, y, groups=batch).cv_.n_splits == 4
     assert isinstance(LinCFACV(**QUICK, cv=4).fit(X, y).cv_, KFold)
@@ -116,7 +116,7 @@ def test_comparison_holds_out_whole_groups(samples, monkeypatch, dated, classes)
     planned = []
 
     def watch(name, values, outcome, fold, part):
-        planned.append((fold, part.blocks))
+        planned.append((fold, part.folds))
         return score(name, values, outcome, fold, part)
 
     score = _compare._score
@@ -126,7 +126,7 @@ def test_comparison_holds_out_whole_groups(samples, monkeypatch, dated, classes)
     target = np.where(y > np.median(y), "p", "q") if classes else y
     found = compare(pd.DataFrame(X, index), target, methods=methods, groups=batch)
     assert not found.ordered
-    assert "Folds: 5 parts of whole groups of samples, held out in turn" in str(found)
+    assert "Folds: 5 parts of samples that belong together, held out in turn" in str(found)
     assert len(planned) == 5  # not repeated
     for (train, test), inner in planned:
         assert not {*batch[train]} & {*batch[test]}

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from reference import assert_raises
+from reference import assert_raises, saved
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
@@ -23,12 +23,6 @@ pytest.importorskip("rich")
 from lincfa.cli._files import format_of, open_data
 from lincfa.cli._terminal import Terminal
 from lincfa.cli._write import ReducedFeatures, write_reduced
-
-
-def saved(folder, text, name="t.csv"):
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return str(path)
 
 
 def rewritten(folder, data, keep, name="out.csv", rows=None, **reduced):

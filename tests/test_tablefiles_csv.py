@@ -10,17 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reference import saved
+
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 
 from lincfa.cli._files import format_of, open_data
 from lincfa.cli._files._csv import write_csv
-
-
-def saved(folder, text, name="t.csv"):
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return str(path)
 
 
 def read(path, **given):
@@ -142,7 +138,10 @@ def test_decimal_commas_are_written(tmp_path, name, separator):
 
 def test_a_comma_file_with_decimal_commas_says_so(tmp_path):
     message = message_of(saved(tmp_path, "a,b\n1,2\n"), decimal=",")
-    assert message.startswith(" has one column with the separator ';'; with ',' it has 2")
+    assert message == (
+        " has one column if its commas are decimal ones, and 2 if they are separators: leave out "
+        "--decimal"
+    )
 
 
 # Comments
@@ -203,13 +202,18 @@ def test_lines_are_those_of_the_file(tmp_path, text, expected):
         "# made by hand\n900,901\n1,2\n",
     ],
 )
-def test_comments_are_suggested(tmp_path, text):
+@pytest.mark.parametrize("given", [{}, {"comment": "%"}])
+def test_comments_are_suggested(tmp_path, text, given):
     names = text.splitlines()[-2].replace(";", ",").split(",")
     listed = ", ".join(map(repr, names))
-    assert message_of(saved(tmp_path, text)) == (
-        ": line 1 begins with '#'; if it is a comment, skip it with --comment '#'. The columns are "
-        f"then {listed}"
+    assert message_of(saved(tmp_path, text), **given) == (
+        ": the header begins with '#'; if it is a comment, skip it with --comment '#'. The columns "
+        f"are then {listed}"
     )
+
+
+def test_other_comments_below_names_that_begin_with_a_sign(tmp_path):
+    assert read(saved(tmp_path, "#a,b\n% c, d\n1,2\n"), comment="%").names == ["#a", "b"]
 
 
 @pytest.mark.parametrize(

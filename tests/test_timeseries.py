@@ -683,16 +683,16 @@ def test_comparison_holds_out_blocks_and_all_methods_choose_by_blocks(series, pl
     outer = list(BlockKFold(5).split(X))
     assert_same_folds([(task.train, task.test) for task in planned[::2]], outer)
     for task, (train, _) in zip(planned[::2], outer, strict=True):
-        assert_same_folds(task.blocks, BlockKFold(5, n_repeats=2).split(X.iloc[train]))
+        assert_same_folds(task.folds, BlockKFold(5, n_repeats=2).split(X.iloc[train]))
     assert all(
-        one.blocks is other.blocks for one, other in zip(planned[::2], planned[1::2], strict=True)
+        one.folds is other.folds for one, other in zip(planned[::2], planned[1::2], strict=True)
     )
     assert "Folds: 5 blocks of samples consecutive in time, held out in turn" in str(found)
     planned.clear()
     compare(container(X), y, methods=["ridge"], cv=BlockKFold(3, gap=4))
     for task, (train, test) in zip(planned, BlockKFold(3, gap=4).split(X), strict=True):
         assert_same_folds([(task.train, task.test)], [(train, test)])
-        assert_same_folds(task.blocks, BlockKFold(5, gap=4, n_repeats=2).split(X.iloc[train]))
+        assert_same_folds(task.folds, BlockKFold(5, gap=4, n_repeats=2).split(X.iloc[train]))
     planned.clear()
     quarters = order // 3  # come before the dates
     compare(container(X), y, methods=["ridge"], cv=BlockKFold(3, gap=1), groups=quarters)
@@ -701,7 +701,7 @@ def test_comparison_holds_out_blocks_and_all_methods_choose_by_blocks(series, pl
     ):
         assert_same_folds([(task.train, task.test)], [(train, test)])
         blocks = BlockKFold(5, gap=1, n_repeats=2)
-        assert_same_folds(task.blocks, blocks.split(X.iloc[train], groups=quarters[train]))
+        assert_same_folds(task.folds, blocks.split(X.iloc[train], groups=quarters[train]))
     planned.clear()
     compare(container(X), y, methods=["ridge"], cv=GroupKFold(3), groups=quarters)
     assert_same_folds(
@@ -710,7 +710,7 @@ def test_comparison_holds_out_blocks_and_all_methods_choose_by_blocks(series, pl
     planned.clear()
     found = compare(container(X), y, methods=["ridge"], ordered=False)
     assert len(planned) == 15
-    assert planned[0].blocks is None
+    assert planned[0].folds is None
     assert "blocks" not in str(found)
 
 

@@ -4,7 +4,7 @@ import copy
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -293,6 +293,13 @@ class LinCFA(GroupModel):
         self.units = units
         self.sample_dim = sample_dim
         self.target = target
+
+    @property
+    def predict(self) -> NoReturn:
+        """Nothing: groups alone do not predict."""
+        raise AttributeError(
+            "LinCFA reduces features and does not predict; LinCFACV and LinCFAClassifierCV do."
+        )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups.

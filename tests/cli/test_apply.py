@@ -127,7 +127,11 @@ def test_a_single_row(done, save, columns, model):
 def test_missing_features_are_named(fails, save, columns, model):
     data = save({"B3" if name == "b3" else name: columns[name] for name in columns}, "new.csv")
     message = "new.csv does not have column 'b3', which model.json averages"
-    assert fails("apply", "model.json", data) == message
+    assert fails("apply", "model.json", data) == f"{message}; did you mean 'b3' by 'B3'?"
+    data = save({f"{name}nm": columns[name] for name in columns}, "other.csv")
+    message = "columns 'a1', 'a2', 'a3' and 3 more, which model.json averages"
+    hint = "did you mean 'a1' by 'a1nm'?"
+    assert fails("apply", "model.json", data).endswith(f"{message}; {hint}")
 
 
 def test_text_in_a_feature_is_named(fails, save, columns, model):

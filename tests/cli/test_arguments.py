@@ -41,3 +41,8 @@ def test_what_may_be_repeated(fails, folder):
     given = ["--target", "y", "--target", "z", "--drop", "a", "--drop", "b", "--quiet", "--quiet"]
     given += ["--missing-code", 1, "--missing-code", 2, "--dates", "a", "b", "--lags", 0, 1]
     assert fails("reduce", "d.csv", *given) == "d.csv: No such file or directory"
+
+
+def test_an_unknown_option_names_the_help_of_its_command(fails):
+    message = fails("predict", "model.json", "d.csv", "--target", "y", code=2)
+    assert message.endswith("unrecognized arguments: --target y (lincfa predict --help)")

@@ -239,6 +239,9 @@ def test_decimal_commas_are_told(fails, folder, columns):
     data = written("data.csv", comma | {"y": columns["y"]})
     message = fails("reduce", data, "--target", "y")
     assert message.endswith("numbers must have a decimal point, not a comma")
+    (folder / "data.csv").write_text("y;a\n1;0,5\n2;1,5\n")
+    message = fails("reduce", data, "--target", "y", "--decimal", ".")
+    assert message.endswith("; --decimal , takes the commas in its numbers as decimal ones")
 
 
 def test_a_time_axis_suggests_the_split_in_time(done, folder, samples):

@@ -96,6 +96,8 @@ def test_unknown_suffixes_are_refused_before_any_work(fails, data, files, folder
     assert fails("reduce", "d.docx", *OPTIONS).startswith("d.docx: unsupported format")
     message = fails("reduce", data, *OPTIONS, "--output", "r.docx")
     assert message.startswith("r.docx: unsupported format")
+    assert ".xlsx" in message
+    assert ".ods" not in message
     assert files() == ["d.docx", "data.csv"]
 
 

@@ -38,25 +38,32 @@ DROP = ["--drop", "kind", "--drop", "day"]
 OTHERS = ["--drop", "number", *DROP]
 
 
-def test_scores_are_of_whole_groups(table, batches, samples, done, folder, monkeypatch):
-    """The rows held out are whole groups, about the share asked for; the column is kept."""
-    splits = []
+@pytest.fixture
+def splits(monkeypatch):
+    """The splits that commands make."""
     from lincfa.cli import _select
 
-    split_rows = _select.split_rows
+    found, split_rows = [], _select.split_rows
 
     def watched(*arguments):
-        splits.append(split_rows(*arguments))
-        return splits[-1]
+        found.append(split_rows(*arguments))
+        return found[-1]
 
     monkeypatch.setattr(_select, "split_rows", watched)
+    return found
+
+
+def test_scores_are_of_whole_groups(table, batches, samples, done, folder, splits):
+    """The rows held out are whole groups, about the share asked for; the column is kept."""
     result = done("reduce", "data.csv", "--target", "y", "--groups", "batch", *OTHERS, "--force")
     (split,) = splits
     assert not {*batches[split.train]} & {*batches[split.test]}
     assert abs(split.test.size - 0.3 * 60) <= 2  # of fifty random splits the closest
-    held_out = f"{split.test.size} of 60 rows, 4 of 12 whole groups ('batch'), at random, seed 0"
+    held_out = (
+        f"{split.test.size} of 60 rows, those with 4 of 12 values of 'batch', at random, seed 0"
+    )
     assert f"held out: {held_out}" in result.out
-    assert "chosen by 5 parts of whole groups of samples, held out in turn" in result.out
+    assert "chosen by 5 parts of samples that belong together, held out in turn" in result.out
     assert held_out in unescape((folder / "report.html").read_text(encoding="utf-8"))
     kept = pl.read_csv("data-reduced.csv")
     assert kept["batch"].to_list() == table["batch"].to_list()
@@ -65,7 +72,7 @@ def test_scores_are_of_whole_groups(table, batches, samples, done, folder, monke
              "--force", "--json").out
     )  # fmt: skip
     assert outcome["data"]["held out for the scores"] == held_out.replace("batch", "number")
-    assert outcome["settings"]["cv"] == "5 parts of whole groups of samples, held out in turn"
+    assert outcome["settings"]["cv"] == "5 parts of samples that belong together, held out in turn"
     assert not any("number" in group["features"] for group in outcome["groups"])
     split = splits[-1]
     model = LinCFACV().fit(
@@ -74,18 +81,26 @@ def test_scores_are_of_whole_groups(table, batches, samples, done, folder, monke
     assert outcome["settings"]["chosen penalty"] == pytest.approx(model.penalty_)
 
 
-def test_classes(table, batches, done):
+def test_classes(table, batches, done, splits):
     """Each class has about its share among the rows held out."""
     arguments = ["--target", "kind", "--groups", "batch", "--drop", "y", "--drop", "day"]
     outcome = json.loads(done("reduce", "data.csv", *arguments, *QUICK, "--json").out)
-    assert "4 of 12 whole groups" in outcome["data"]["held out for the scores"]
+    assert "4 of 12 values of 'batch'" in outcome["data"]["held out for the scores"]
+    (split,) = splits
+    assert not {*batches[split.train]} & {*batches[split.test]}
+    for kind in ("up", "down"):
+        members = (table["kind"] == kind).to_numpy()
+        # Of fifty random splits the closest.
+        assert abs(members[split.test].sum() - 0.3 * members.sum()) <= 2
 
 
 def test_groups_win_over_dates(table, done):
     arguments = ["--target", "y", "--groups", "batch", "--drop", "kind", *QUICK]
     result = done("reduce", "data.csv", *arguments)
-    assert "note: whole groups ('batch') are held out, and not blocks of time" in result.err
-    assert "whole groups ('batch'), at random" in result.out
+    assert (
+        "note: rows of the same 'batch' are held out together, and not blocks of time" in result.err
+    )
+    assert "values of 'batch', at random" in result.out
 
 
 def test_fields_and_folders(table, samples, batches, done, folder):
@@ -128,7 +143,7 @@ def test_comparison(table, samples, batches, done):
     )  # fmt: skip
     outcome = json.loads(result.out)
     assert outcome["methods"][0]["r2"] == pytest.approx(found.r2[0])
-    assert "4 parts of whole groups of samples" in outcome["notes"][-1]
+    assert "4 parts of samples that belong together" in outcome["notes"][-1]
 
 
 @pytest.mark.parametrize(
@@ -175,6 +190,6 @@ def test_figures_of_the_report_know_the_groups(table, done, folder):
     found = json.loads((folder / "r.json").read_text(encoding="utf-8"))
     how = found["scores"]["how"]
     assert "groups of samples are too few for intervals" in how  # fewer than ten
-    assert "tuned by cross-validation on the training samples alone (5 parts of whole" in how
+    assert "tuned by cross-validation on the training samples alone (5 parts of samples that" in how
     assert found["scores"]["rows"][0]["r2"]["low"] is None
     assert "groups of samples" in found["inference_note"]

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._checks import check_unique, column_names, is_pandas, stack_level
-from ._names import Names, default_names, describe_columns, did_you_mean, display_names
+from ._names import (
+    Names,
+    default_names,
+    describe_columns,
+    did_you_mean,
+    display_names,
+    name_renamed,
+)
 
 if TYPE_CHECKING:  # a fit on a table loads nothing of fields
     from ._field import Field
@@ -89,6 +96,7 @@ def check_columns(estimator: Any, known: Columns, columns: Columns) -> None:
         )
     if columns.size != known.size:
         raise ValueError(
+            "X must have the columns of the fit, in the same order: "
             f"X has {columns.size} features, but {who} is expecting {known.size} features as input."
         )
 
@@ -106,9 +114,7 @@ def _check_names(old: list[Any], new: list[Any], strings: bool) -> None:
         problem += f"X lacks {describe_columns(lacking, range(len(lacking)), limit=5)}"
         if unknown:
             problem += f" and has {describe_columns(unknown, range(len(unknown)), limit=5)} instead"
-        hints = ((name, did_you_mean(str(name), lacking)) for name in unknown)
-        name, hint = next((pair for pair in hints if pair[1]), (None, ""))
-        raise ValueError(problem + (f"{hint[:-1]} by {name!r}?" if hint else "."))
+        raise ValueError(problem + (name_renamed(unknown, lacking) or "."))
     if unknown:
         problem += f"X has {describe_columns(unknown, range(len(unknown)), limit=5)} besides"
     else:

@@ -15,6 +15,7 @@ Names: TypeAlias = Sequence[Any] | npt.NDArray[np.object_]
 
 _LISTED_IN_FULL = 3  # a longer group shows its first two members and its size
 _MOST_TO_GUESS = 20_000  # names among which to look for similar ones
+_MOST_RENAMED = 20  # columns of which one may be another under a new name
 _MINUS = "\N{MINUS SIGN}"
 _LONGEST = 40  # characters of a member's name within the name of a group
 
@@ -40,16 +41,28 @@ def describe_columns(names: Names | None, indices: Sequence[int], limit: int = 1
     return f"{noun} {', '.join(shown)}" + (f" and {more} more" if more else "")
 
 
-def did_you_mean(wanted: Any, known: Iterable[Any]) -> str:
+def did_you_mean(wanted: Any, known: Iterable[Any], most: int = 3) -> str:
     """Name what a mistyped word may mean, ``; did you mean 'a'?``, or nothing if none is close."""
     if not isinstance(wanted, str):
         return ""
     names = {str(name): name for name in known}
-    lower = wanted.strip().lower()
-    close = [n for n in names if n.strip().lower() == lower or fnmatchcase(n.lower(), lower)][:3]
+    lower, bare = wanted.lower().strip(), _bare(wanted)
+    close = [n for n in names if _bare(n) == bare or fnmatchcase(n.lower(), lower)][:most]
     if not close and len(names) <= _MOST_TO_GUESS:
-        close = get_close_matches(wanted, names)
+        close = get_close_matches(wanted, names, n=most)
     return f"; did you mean {' or '.join(repr(names[n]) for n in close)}?" if close else ""
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\s_]", "", name).lower()
+
+
+def name_renamed(given: Sequence[Any], lacking: Sequence[Any]) -> str:
+    """Name a column that may be a lacking one, ``; did you mean 'a 1' by 'a1'?``, or nothing."""
+    for name in given[:_MOST_RENAMED]:
+        if hint := did_you_mean(str(name), lacking, most=1):
+            return f"{hint[:-1]} by {name!r}?"
+    return ""
 
 
 def display_names(names: Names | None) -> list[str] | None:

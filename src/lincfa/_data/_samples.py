@@ -56,7 +56,7 @@ def _shown(label: Any) -> str:
     return repr(label) if isinstance(label, str) else str(label)
 
 
-def read_groups(groups: Any, n_samples: int) -> npt.NDArray[Any]:
+def group_labels(groups: Any, n_samples: int) -> npt.NDArray[Any]:
     """Return the label of the group that each sample belongs to; it may be a date."""
     labels = np.asarray(computed(groups))
     if labels.shape != (n_samples,):

@@ -97,7 +97,7 @@ def is_table(path: Path) -> bool:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a file of standard JSON, without NaN and repeated keys; errors name the file."""
+    """Read a saved model in standard JSON, without NaN and repeated keys; errors name the file."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) < len(pairs):
@@ -111,7 +111,9 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         text = Path(path).read_text(encoding="utf-8")
         return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{os.fspath(path)} is damaged or not a JSON file: {error}.") from None
+        if isinstance(error, UnicodeDecodeError) or not text.lstrip().startswith("{"):
+            raise ValueError(f"{os.fspath(path)} is not a saved model (not JSON).") from None
+        raise ValueError(f"{os.fspath(path)} is damaged: {error}.") from None
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)}: {error}") from None
     except RecursionError:

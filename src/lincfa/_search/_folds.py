@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from .._data._checks import MIN_SAMPLES, check_total_weight, check_weights, is_integer
 from .._data._dates import Dates, are_dates
-from .._data._samples import read_groups
+from .._data._samples import group_labels
 from .._data._targets import Targets
 from .._data._training import Training
 from .._grouping import PATHS, MergePath, Partition, partition_in_order
@@ -439,7 +439,7 @@ def splits(
     n, targets = len(outcomes.y), outcomes.targets
     classes, weights = targets.classes is not None, outcomes.weights
     samples = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
-    labels = None if groups is None else read_groups(groups, n)
+    labels = None if groups is None else group_labels(groups, n)
     number: Any = cv if isinstance(cv, numbers.Integral) else None
     if labels is None and dates is not None and (cv is None or isinstance(cv, BlockKFold)):
         labels = dates.ranks
@@ -570,7 +570,7 @@ def folds_in_words(splitter: Any) -> str:
     if not isinstance(splitter, _WHOLE):
         return ""
     if not isinstance(splitter, BlockKFold):
-        return f"{splitter.n_splits} parts of whole groups of samples, held out in turn"
+        return f"{splitter.n_splits} parts of samples that belong together, held out in turn"
     gap = f", with a gap of {splitter.gap} on either side" if splitter.gap else ""
     times = {1: "", 2: ", twice"}.get(splitter.n_repeats, f", {splitter.n_repeats} times")
     return (

@@ -25,6 +25,13 @@ class Parser(argparse.ArgumentParser):
         # As in Python from 3.14 on, so that -1e30 is a value and not an option.
         self._negative_number_matcher = re.compile(r"-\.?\d")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self.given: set[str] = set()
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:  # of a command: here, so that the error names its help
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return options, unknown
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help)\n")
 
@@ -34,15 +41,14 @@ class _StoreOnce(argparse._StoreAction):
 
     def __call__(
         self,
-        parser: argparse.ArgumentParser,
+        parser: Any,
         namespace: argparse.Namespace,
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        given = vars(namespace).setdefault("given", set())
-        if option_string is not None and self.nargs in (None, "?") and self.dest in given:
+        if option_string is not None and self.nargs in (None, "?") and self.dest in parser.given:
             parser.error(f"{self.option_strings[-1]} is given more than once, and takes one value")
-        given.add(self.dest)
+        parser.given.add(self.dest)
         super().__call__(parser, namespace, values, option_string)
 
 

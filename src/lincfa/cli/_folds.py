@@ -66,7 +66,9 @@ def folds_of(
     in_time = data.dates is not None or reach or options.gap is not None
     if groups is not None:
         if in_time:
-            terminal.note(f"whole groups ({groups.name!r}) are held out, and not blocks of time")
+            terminal.note(
+                f"rows of the same {groups.name!r} are held out together, and not blocks of time"
+            )
         return Folds(False, 0, data.dates, groups)
     if options.folds == "shuffled" or (options.folds is None and not in_time):
         if options.folds is None and is_time(data.sample_dim, {}):

@@ -10,6 +10,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._model._display import decimals
 from . import _arguments as arguments
 from ._terminal import Terminal
 
@@ -52,8 +53,8 @@ def add(commands: Any) -> None:
         run,
         help="reduce a table or field: reduced data, model and report",
         description="Learns groups of features and writes the data with the mean of each group in\n"
-        "place of its features, the model (for lincfa apply) and a report. Columns that\n"
-        "are not numeric, and the targets, are kept unchanged.",
+        "place of its features, the model (for lincfa predict and apply) and a report. Columns\n"
+        "that are not numeric, and the targets, are kept unchanged.",
         examples=_EXAMPLES,
     )
     arguments.add_data(
@@ -656,15 +657,16 @@ def _score_lines(scores: Any) -> Iterator[str]:
     for each in several[:_TARGETS_SHOWN]:
         *rivals, reduced = each.rows
         rival = max(rivals, key=lambda row: row.r2.value, default=None)
-        against = "" if rival is None else f"; {rival.method} on all {rival.r2.value:.3f}"
+        against = "" if rival is None else f"; {rival.method} on all {decimals(rival.r2.value)}"
         yield f"  {each.target}: {_with_interval(reduced.r2)} on reduced features{against}"
     if len(several) > _TARGETS_SHOWN:
         yield f"  … and {len(several) - _TARGETS_SHOWN} more targets (--json has all)"
 
 
 def _with_interval(figure: Any) -> str:
-    interval = "" if isnan(figure.low) else f" ({figure.low:.3f} to {figure.high:.3f})"
-    return f"{figure.value:.3f}{interval}"
+    low, high = decimals(figure.low), decimals(figure.high)
+    interval = "" if isnan(figure.low) else f" ({low} to {high})"
+    return f"{decimals(figure.value)}{interval}"
 
 
 def _fingerprint(path: str) -> dict[str, str | int]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._data._names import describe_columns, did_you_mean
+from .._data._names import describe_columns, did_you_mean, name_renamed
 from ._codes import note_codes, number_text
 from ._files import DataFile
 from ._files._tables import Indices, looks_numeric, matching
@@ -260,11 +260,14 @@ def assign_roles(
         first = np.arange(1)
         values = data.kept_frame(text[:_COMMENTS], first).row(0) if text else ()
         comma = any(fullmatch(r"\s*-?\d+,\d+\s*", v) for v in values if isinstance(v, str))
+        advice = "; numbers must have a decimal point, not a comma"
+        if data.format.kind == "csv" and data.format.separator != ",":
+            advice = "; --decimal , takes the commas in its numbers as decimal ones"
         raise ValueError(
             f"{data.source} has no numeric column besides the "
             + (f"target {targets[0]!r}" if len(targets) == 1 else "targets, ")
             + ("" if len(targets) == 1 else describe_columns(targets, range(len(targets))))
-            + ("; numbers must have a decimal point, not a comma" if comma else "")
+            + (advice if comma else "")
         )
     gone = {*dropped, *features}
     return features, [name for name in names if name not in gone]
@@ -274,7 +277,9 @@ def require_features(data: DataFile, features: Sequence[str], model: str) -> Non
     lacking = sorted(set(features).difference(data.names), key=list(features).index)
     if lacking:
         listed = describe_columns(lacking, range(len(lacking)), limit=3)
-        raise ValueError(f"{data.source} does not have {listed}, which {model} averages")
+        others = [name for name in data.names if name not in {*features}]
+        hint = name_renamed(others, lacking)
+        raise ValueError(f"{data.source} does not have {listed}, which {model} averages{hint}")
 
 
 def _note_masks(
@@ -488,7 +493,7 @@ def split_rows(
         how = "the last ones"
         train, test = folds.last(rows, count)
     elif folds.groups is not None:
-        train, test, how = _whole_groups(data, rows, targets, folds.groups, share, options.seed)
+        train, test, how = _hold_out_groups(data, rows, targets, folds.groups, share, options.seed)
     else:
         how = f"at random{' within each class' if by_class else ''}, seed {options.seed}"
         order = np.random.default_rng(options.seed).permutation(rows)
@@ -514,10 +519,10 @@ def split_rows(
     return RowSplit(train, test, description)
 
 
-def _whole_groups(
+def _hold_out_groups(
     data: DataFile, rows: Indices, targets: Targets, groups: RowGroups, share: float, seed: int
 ) -> tuple[Indices, Indices, str]:
-    """Hold out a share of the groups, at random; also say so."""
+    """Hold out the rows of a share of the groups, at random; also say so."""
     # Of several random splits the one in which the rows, or those of each class, come closest to
     # their share, as groups differ in size.
     from sklearn.model_selection import GroupShuffleSplit
@@ -542,7 +547,7 @@ def _whole_groups(
 
     shuffled = GroupShuffleSplit(_GROUP_SPLITS, test_size=n_test, random_state=seed)
     train, test = min(shuffled.split(rows, groups=numbers), key=distance)
-    how = f"{n_test} of {n_groups} whole groups ({groups.name!r}), at random, seed {seed}"
+    how = f"those with {n_test} of {n_groups} values of {groups.name!r}, at random, seed {seed}"
     return rows[train], rows[test], how
 
 

@@ -23,7 +23,7 @@ from ._files import DataFile
 from ._files._csv import write_csv
 from ._files._excel import write_sheet
 from ._files._fields import FieldFile, dataset_of, reduced_array, with_reduced
-from ._files._formats import COMPRESSED, SUFFIXES, Format, format_of, require_packages
+from ._files._formats import COMPRESSED, ONLY_READ, SUFFIXES, Format, format_of, require_packages
 from ._files._tables import Indices, TableFile, beside, named_columns
 from ._terminal import Terminal
 
@@ -60,8 +60,8 @@ def output_paths(
 
 def _format_to_write(path: str) -> Format:
     """Return the format that a path means; one that cannot be written is refused."""
-    format = format_of(path)
-    if format.kind == "excel" and format.suffix != ".xlsx":
+    format = format_of(path, writes=True)
+    if format.suffix in ONLY_READ:
         raise ValueError(f"{path}: Excel files are written as .xlsx, not as {format.suffix}")
     require_packages(format, writes=True)
     return format

@@ -28,7 +28,7 @@ from .._data._connectivity import read_structure
 from .._data._dates import are_dates, dates_of_groups
 from .._data._feature_weights import read_feature_weights
 from .._data._names import did_you_mean
-from .._data._samples import check_same_rows, read_groups
+from .._data._samples import check_same_rows, group_labels
 from .._data._targets import Targets, one_class
 from .._data._training import Training, read_in_memory
 from .._grouping._constraint import Constraint
@@ -94,7 +94,7 @@ class TrainingPart:
 
     n: int
     D: int
-    blocks: Sequence[Fold] | None = None  # its folds, of blocks in time or of whole groups
+    folds: Sequence[Fold] | None = None  # of blocks in time or of whole groups; None if shuffled
     strategies: Sequence[str] | None = None  # that the search tries; None for its default
     connectivity: Any = None  # which features are neighbours: those that merge features respect it
     feature_blocks: IndexArray | None = None  # which never merge in LinCFA and the search
@@ -114,10 +114,10 @@ class TrainingPart:
         }
 
     @property
-    def folds(self) -> Any:
+    def cv(self) -> Any:
         """Folds by which a method chooses."""
-        if self.blocks is not None:
-            return self.blocks
+        if self.folds is not None:
+            return self.folds
         return default_folds(self.n) if self.codes is None else stratified_folds(self.codes)
 
 
@@ -138,28 +138,28 @@ METHODS: dict[str, Callable[[TrainingPart], Any]] = {
     "LinCFA agglomerative": _grouped("agglomerative"),
     "LinCFA joint": _grouped("joint"),
     # By default it has the same folds as the others.
-    SEARCH: lambda part: LinCFACV(strategies=part.strategies, cv=part.blocks, **part.merging),
+    SEARCH: lambda part: LinCFACV(strategies=part.strategies, cv=part.folds, **part.merging),
     ALL: _scaled(lambda part: RidgeRegression(precision=part.precision)),
-    "ridge": _scaled(lambda part: ridge(part.folds)),
-    "PCA": _scaled(lambda part: pca_regression(part.folds)),
-    "PLS": _scaled(lambda part: pls(part.n, part.D, part.folds)),
-    AGGLOMERATION: _scaled(lambda part: agglomeration(part.folds, part.connectivity)),
-    "elastic net": _scaled(lambda part: elastic_net(part.folds)),
-    SLOPE: _scaled(lambda part: slope(part.folds)),
+    "ridge": _scaled(lambda part: ridge(part.cv)),
+    "PCA": _scaled(lambda part: pca_regression(part.cv)),
+    "PLS": _scaled(lambda part: pls(part.n, part.D, part.cv)),
+    AGGLOMERATION: _scaled(lambda part: agglomeration(part.cv, part.connectivity)),
+    "elastic net": _scaled(lambda part: elastic_net(part.cv)),
+    SLOPE: _scaled(lambda part: slope(part.cv)),
 }
 
 CLASSIFIERS: dict[str, Callable[[TrainingPart], Any]] = {
     "LinCFA": lambda part: make_pipeline(
         LinCFA(target="classes", **part.merging),
         StandardScaler(),
-        logistic_regression(part.folds),
+        logistic_regression(part.cv),
     ),
     "LinCFAClassifierCV": lambda part: LinCFAClassifierCV(
-        strategies=part.strategies, cv=part.blocks, **part.merging
+        strategies=part.strategies, cv=part.folds, **part.merging
     ),
-    LOGISTIC: _scaled(lambda part: logistic_regression(part.folds)),
-    "PCA + LDA": _scaled(lambda part: pca_discriminant(part.n, part.D, part.folds)),
-    "PLS-DA": _scaled(lambda part: pls_discriminant(part.n, part.D, part.folds)),
+    LOGISTIC: _scaled(lambda part: logistic_regression(part.cv)),
+    "PCA + LDA": _scaled(lambda part: pca_discriminant(part.n, part.D, part.cv)),
+    "PLS-DA": _scaled(lambda part: pls_discriminant(part.n, part.D, part.cv)),
     "most frequent class": lambda part: DummyClassifier(strategy="prior"),
 }
 
@@ -376,7 +376,7 @@ def compare(
     classes = targets.classes is not None
     outcome = targets.codes(training.y) if classes else targets.as_given(training.y)
     check_same_rows(X, groups, "groups")
-    labels = None if groups is None else read_groups(groups, len(outcome))
+    labels = None if groups is None else group_labels(groups, len(outcome))
     if ordered is None:
         dated = training.dates is not None if labels is None else are_dates(labels)
         ordered = dated or isinstance(cv, BlockKFold)
@@ -404,13 +404,13 @@ def compare(
     def inner_folds(train: IndexArray) -> list[Fold] | None:
         if ordered:
             return _blocks(places[train], gap)
-        return None if labels is None else _whole_groups(labels[train], outcome[train], classes)
+        return None if labels is None else _folds_of_groups(labels[train], outcome[train], classes)
 
     parts = [
         TrainingPart(
             len(train),
             D,
-            blocks=inner_folds(train),
+            folds=inner_folds(train),
             strategies=strategies,
             connectivity=structure["connectivity"],
             feature_blocks=structure["blocks"],
@@ -531,7 +531,7 @@ def _blocks(places: IndexArray, gap: int) -> list[Fold]:
     return list(ordered_folds(np.unique(places).size, gap).split(places, groups=places))
 
 
-def _whole_groups(labels: npt.NDArray[Any], y: npt.NDArray[Any], classes: bool) -> list[Fold]:
+def _folds_of_groups(labels: npt.NDArray[Any], y: npt.NDArray[Any], classes: bool) -> list[Fold]:
     """Folds of a training part by which methods choose, given the group of each sample."""
     try:
         folds = group_folds(labels, classes)

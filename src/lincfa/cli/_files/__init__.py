@@ -37,8 +37,8 @@ def open_data(
     require_packages(format, dask=in_chunks, scheduler=scheduler)
     if format.is_folder and not in_chunks:
         raise ValueError(
-            f"{path} is a folder of Parquet files, which only lincfa reduce and lincfa apply read; "
-            "give a single file"
+            f"{path} is a folder of Parquet files, which only lincfa reduce, predict and apply "
+            "read; give a single file"
         )
     if format.kind != "csv" and os.path.isfile(path):
         with open(path, "rb") as file:

@@ -54,10 +54,10 @@ class CsvFile:
         lines = _Lines(origin, source, format.comment)
         separator = format.separator or _find_separator(lines, format.decimal)
         names = _read_header(lines, separator)
-        if format.comment is None and names[0].startswith("#"):
-            _suggest_comment(replace(lines, comment="#"), len(names))
+        if format.comment != "#" and names[0].startswith("#"):
+            _suggest_comment(replace(lines, comment="#"), len(names), format.comment)
         if len(names) == 1:
-            _suggest_separator(lines, separator)
+            _suggest_separator(lines, separator, format.decimal)
         if format.comment:
             with _open(origin) as file:
                 text = b"".join(line for _, line in _numbered(file, format.comment))
@@ -219,24 +219,31 @@ def _read_header(lines: _Lines, separator: str) -> list[str]:
     return check_names(names, source, f"line {number}")
 
 
-def _suggest_comment(lines: _Lines, width: int) -> None:
-    """Raise if the line below those that begin with # rather holds the names."""
+def _suggest_comment(lines: _Lines, width: int, given: str | None) -> None:
+    """Raise if the line below those that begin with # rather holds the names, and is no comment."""
     _, row = next(lines.rows(_find_separator(lines), strict=False), (0, []))
     values = any(re.fullmatch(_NUMBER, value) or value.strip() in MISSING for value in row)
+    if given is not None and row and row[0].startswith(given):
+        return
     if len(row) > 1 and (len(row) != width or not values):
         listed = ", ".join(map(repr, row[:3])) + (", …" if len(row) > 3 else "")
         raise ValueError(
-            f"{lines.source}: line 1 begins with '#'; if it is a comment, skip it with --comment "
-            f"'#'. The columns are then {listed}"
+            f"{lines.source}: the header begins with '#'; if it is a comment, skip it with "
+            f"--comment '#'. The columns are then {listed}"
         )
 
 
-def _suggest_separator(lines: _Lines, separator: str) -> None:
+def _suggest_separator(lines: _Lines, separator: str, decimal: str | None) -> None:
     """Raise if another separator divides what would be a single column."""
     for other in SEPARATORS + ": ":
         with suppress(csv.Error):
             widths = {len(row) for _, row in islice(lines.rows(other, strict=False), 2)}
             if len(widths) == 1 and widths != {1}:
+                if other == decimal:
+                    raise ValueError(
+                        f"{lines.source} has one column if its commas are decimal ones, and "
+                        f"{widths.pop()} if they are separators: leave out --decimal"
+                    )
                 raise ValueError(
                     f"{lines.source} has one column with the separator {separator!r}; with "
                     f"{other!r} it has {widths.pop()}: --separator {other!r}"

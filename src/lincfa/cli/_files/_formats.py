@@ -34,6 +34,7 @@ SUFFIXES = {
     ".netcdf": "netcdf",
     ".zarr": "zarr",
 }
+ONLY_READ = (".xlsm", ".xlsb", ".xls", ".ods")
 _PARQUET = (".parquet", ".pq", ".parq")
 STANDARD_INPUT = "standard input"
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # text only; the other formats compress themselves
@@ -81,7 +82,9 @@ class Format:
         return self.kind in ("netcdf", "zarr")
 
 
-def format_of(path: str | os.PathLike[str], like: Format | None = None) -> Format:
+def format_of(
+    path: str | os.PathLike[str], like: Format | None = None, *, writes: bool = False
+) -> Format:
     """Return the format that a path means; ``-`` means CSV, a folder the Parquet files in it."""
     # A CSV file like another has its decimal sign, and its separator if the suffixes are equal;
     # else a tab for ``.tsv`` and otherwise a comma, or a semicolon beside decimal commas.
@@ -107,10 +110,13 @@ def format_of(path: str | os.PathLike[str], like: Format | None = None) -> Forma
             raise IsADirectoryError(errno.EISDIR, reason, os.fspath(path))
         return Format("parquet", last if kind else "", is_folder=True)
     if not kind or (compression and kind != "csv"):
+        listed = ", ".join(each for each in SUFFIXES if not (writes and each in ONLY_READ))
+        folder = (
+            "" if last or writes else "; and folders of Parquet files, but there is no such folder"
+        )
         raise ValueError(
-            f"{os.fspath(path)}: unsupported format. Supported are {', '.join(SUFFIXES)}; .csv, "
-            f".tsv and .txt also with {', '.join(COMPRESSED)}"
-            + ("; and folders of Parquet files, but there is no such folder." if not last else ".")
+            f"{os.fspath(path)}: unsupported format. Supported are {listed}; .csv, .tsv and .txt "
+            f"also with {', '.join(COMPRESSED)}{folder}."
         )
     separator = "\t" if last == ".tsv" else None
     if like is None or kind != "csv":
