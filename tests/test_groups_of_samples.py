@@ -231,3 +231,23 @@ def test_dates_are_compared_as_dates(samples):
     message = "other labels than .* row 0 is 2000-02-01 00:00:00 in y and 2000-01-01 00:00:00 in X"
     assert_raises(message, LinCFA().fit, X, later)
     assert_raises("in another order", LinCFACV(**QUICK).fit, X, y.set_axis(months[::-1]))
+
+
+def test_labels_of_any_type(samples):
+    """Equal labels are accepted whatever their types, and others refused with a message."""
+    X, y, _ = frames(samples)
+    text = [None if k == 3 else f"s{k}" for k in range(N)]
+    pairs = pd.MultiIndex.from_arrays([np.arange(N) // 4, np.arange(N) % 4])
+    for ours, theirs in (
+        (pd.Index(range(N), dtype="Int64"), pd.RangeIndex(N)),
+        (pd.Index(text, dtype="string"), pd.Index(text, dtype=object)),
+        (pairs, pd.RangeIndex(N)),
+        (pairs, pd.Index(pairs.tolist(), tupleize_cols=False)),
+    ):
+        LinCFA().fit(X.set_axis(ours), y.set_axis(theirs))
+        LinCFA().fit(X.set_axis(theirs), y.set_axis(ours))
+        if ours is not pairs:
+            assert_raises(
+                "in another order", LinCFA().fit, X.set_axis(ours), y.set_axis(theirs[::-1])
+            )
+    assert_raises("other labels", LinCFA().fit, X.set_axis(pairs), y.set_axis(pairs.droplevel(1)))

@@ -193,3 +193,10 @@ def test_figures_of_the_report_know_the_groups(table, done, folder):
     assert "tuned by cross-validation on the training samples alone (5 parts of samples that" in how
     assert found["scores"]["rows"][0]["r2"]["low"] is None
     assert "groups of samples" in found["inference_note"]
+
+
+@pytest.mark.parametrize("option", [("--lags", 0, 1), ("--lead", 2)])
+def test_lags_and_leads_stay_out(table, fails, option):
+    """The row before is that of another group where one begins."""
+    asked = ["reduce", "data.csv", "--target", "y", "--groups", "batch", *option]
+    assert f"{option[0]} would reach from one group of rows into another" in fails(*asked, code=2)

@@ -24,10 +24,13 @@ def check_same_rows(X: Any, values: Any, what: str) -> None:
     one, other = dates_of_index(ours), dates_of_index(theirs)
     if one is not None and other is not None and np.array_equal(one.values, other.values):
         return
-    reordered = _are_same_labels(ours, theirs)
-    if not reordered and (_only_counts(ours) or _only_counts(theirs)):
+    labels, others = _labels(ours), _labels(theirs)
+    if labels == others:  # of different types
         return
-    row = next(row for row, pair in enumerate(zip(ours, theirs, strict=True)) if _differ(*pair))
+    reordered = set(labels) == set(others) and len(set(labels)) == len(labels)
+    if not reordered and (_only_counts(labels) or _only_counts(others)):
+        return
+    row = next(row for row in range(len(labels)) if labels[row] != others[row])
     here, there = (_shown(index[row]) for index in (ours, theirs))
     name = what.removeprefix("the target ")
     how, remedy = "other labels", f"select the same rows of X and {name} first"
@@ -40,16 +43,16 @@ def check_same_rows(X: Any, values: Any, what: str) -> None:
     )
 
 
-def _are_same_labels(one: Any, other: Any) -> bool:
-    return bool(one.is_unique and other.is_unique and one.isin(other).all())
+def _labels(index: Any) -> list[Any]:
+    """Return labels that can be compared: missing ones, of which there are many kinds, as None."""
+    labels = list(index.tolist())
+    if index.nlevels > 1:
+        return labels
+    return [None if lacks else label for label, lacks in zip(labels, index.isna(), strict=True)]
 
 
-def _only_counts(index: Any) -> bool:
-    return index.dtype.kind in "iu" and np.array_equal(index, np.arange(len(index)))
-
-
-def _differ(one: Any, other: Any) -> bool:
-    return one != other and not (one != one and other != other)  # NaN differs from itself
+def _only_counts(labels: list[Any]) -> bool:
+    return labels == [*range(len(labels))]
 
 
 def _shown(label: Any) -> str:

@@ -216,6 +216,9 @@ def check_options(options: argparse.Namespace) -> None:
         for option in ("folds", "gap"):
             if getattr(options, option) is not None:
                 options.refuse(f"--groups holds out whole groups of rows; leave out --{option}")
+        for option in ("lags", "lead"):
+            if getattr(options, option):
+                options.refuse(f"--{option} would reach from one group of rows into another")
     if getattr(options, "folds", None) == "shuffled" and options.gap is not None:
         options.refuse("--gap is for --folds blocks")
     lags = getattr(options, "lags", [])
