@@ -70,7 +70,7 @@ def test_cells_and_splits_of_the_pacific():
     # Years are dates, so that it has the same folds as the other methods by itself.
     search = _compare.ours(whole, "standardized")["LinCFACV"].set_params(n_jobs=None)
     chosen = search.fit(whole.field[["sst"]].isel(latitude=slice(0, None, 3)), whole.target)
-    assert repr(chosen.cv_) == repr(whole.cv)
+    assert repr(chosen.cv_) == repr(whole.folds)
 
 
 def test_winters_begin_in_november():

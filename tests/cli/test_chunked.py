@@ -259,7 +259,7 @@ def test_refusals(fails, parts, data, frame):
         pair = ("a1", "a2") if command == "explain" else ()
         message = fails(command, parts, "--target", "y", *pair)
         assert message.startswith(
-            "data is a folder of Parquet files, which only lincfa reduce and lin"
+            "data is a folder of Parquet files, which only lincfa reduce, predict and"
         )
         assert message.endswith("give a single file")
 
