@@ -43,7 +43,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from .._model._display import count
+    from .._model._display import count, decimals
 
     terminal, model, path, new = write_new(options, "predicted", partial(_predictions, options))
     predictions = Predictions(model, options.interval)
@@ -55,9 +55,8 @@ def run(options: argparse.Namespace) -> int:
         terminal.print(predictions.about_intervals(), prose=True)
     for name, (score, value, known, inside) in list(scores.items())[:_TARGETS_SHOWN]:
         within = "" if inside is None else f"; {100 * inside:.3g} % of them are in their interval"
-        terminal.print(
-            f"{score} {value:.3f} for {name!r} in {known} rows where it is known{within}"
-        )
+        where = f"in {count(known, 'row')} where it is known"
+        terminal.print(f"{score} {decimals(value)} for {name!r} {where}{within}")
     if learned:
         terminal.print(f"about {learned} of these rows were learned from, and are predicted better")
     terminal.print(f"output: {'standard output' if path == '-' else path}")
