@@ -77,7 +77,7 @@ def _remove(path: Path) -> None:
     if not path.is_dir():
         path.unlink(missing_ok=True)
         return
-    # After an error, threads that write a Zarr store may still be adding files, or the folder again.
+    # After an error, threads that write a Zarr store may still be adding files, or the folder.
     for _ in range(_ATTEMPTS):
         shutil.rmtree(path, ignore_errors=True)
         time.sleep(0.05)

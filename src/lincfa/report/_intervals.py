@@ -49,7 +49,7 @@ class Drawn:
     @property
     def words(self) -> str:
         if self.groups is not None:
-            return ", whole groups at a time"
+            return ", all samples that belong together at a time"
         return f", in blocks of {self.length} consecutive samples" if self.length > 1 else ""
 
 
