@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _arguments as arguments
 from ._apply import NewSamples, add_new_samples, check_options, reduce_new
-from ._terminal import Terminal
+from ._terminal import TARGETS_SHOWN, Terminal
 
 if TYPE_CHECKING:
     import polars as pl
-
-_TARGETS_SHOWN = 20
 
 
 def add(commands: Any) -> None:
@@ -59,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     terminal.print(f"{new.rows.size} rows predicted from {model.n_groups_} groups of features")
     if predictions.level is not None:
         terminal.print(predictions.about_intervals(), prose=True)
-    for name, (score, value, count) in list(scores.items())[:_TARGETS_SHOWN]:
+    for name, (score, value, count) in list(scores.items())[:TARGETS_SHOWN]:
         terminal.print(f"{score} {value:.3f} for {name!r}, in {count} rows where it is known")
     terminal.print(f"output: {'standard output' if path == '-' else path}")
     terminal.print_json(
