@@ -158,6 +158,9 @@ def test_a_report_says_that_rivals_were_tuned_on_other_folds(samples, cv):
     assert words not in without.how
     assert "not possible" not in known.how
     assert (words in known.how) == (cv is None)
+    one = collect_findings(LinCFA().fit(X[:40], y[:40]), **given, groups=(np.zeros(40), batch[40:]))
+    instead = r"\(shuffled folds, as others were not possible: The samples belong to 1 group"
+    assert re.search(instead, one.scores.how)
     plain = collect_findings(LinCFACV(**QUICK).fit(X[:40], y[:40]), **given).scores
     ridge, same = (
         next(row for row in each.rows if row.method == "ridge regression")

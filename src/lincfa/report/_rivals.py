@@ -50,8 +50,7 @@ def choose_rivals(
     tuned on inner folds.
     """
     own, weighted = getattr(model, "estimator", None), samples.weights is not None
-    fits = outer * (inner + 1)
-    decomposed = n * width * min(n, width)
+    fits, decomposed = outer * (inner + 1), n * width * min(n, width)
     iterated = _ITERATED * n * width * max(1, samples.targets.size) * fits
 
     def sized(method: Callable[[int, int, Any], Any]) -> Callable[[Any], Any]:
@@ -64,15 +63,14 @@ def choose_rivals(
             Rival(PLS_DA, sized(pls_discriminant), iterated, False, probabilities=False),
         ]
     else:
+        make, pace = (_weighted_ridge, _WEIGHTED) if weighted else (ridge, _DECOMPOSED)
         known = [
-            Rival(LEAST_SQUARES, lambda _: None, _DECOMPOSED * decomposed * outer)
-            if own is None
-            else Rival(type(own).__name__, lambda _: own),
-            Rival(RIDGE, _weighted_ridge, _WEIGHTED * decomposed * fits, scaled=True)
-            if weighted
-            else Rival(RIDGE, ridge, _DECOMPOSED * decomposed * fits, scaled=True),
+            Rival(LEAST_SQUARES, lambda _: None, _DECOMPOSED * decomposed * outer),
+            Rival(RIDGE, make, pace * decomposed * fits, scaled=True),
             Rival(PLS, sized(pls), iterated, False, scaled=True),
         ]
+        if own is not None:
+            known[0] = Rival(type(own).__name__, lambda _: own)
     rivals, left_out = [], []
     for rival in known:
         if rival.name == LEAST_SQUARES and width >= n:
@@ -133,10 +131,10 @@ def fit_scaled(
 def describe_rivals(rivals: Sequence[str], left_out: Sequence[str], folds: str) -> str:
     """State how the rivals were tuned, and which are missing."""
     tuned = " and ".join(name for name in rivals if name in (RIDGE, PLS, LOGISTIC, PLS_DA))
-    text = ""
-    if tuned:
-        text = (
-            f" {tuned[0].upper()}{tuned[1:]} {'were' if ' and ' in tuned else 'was'} tuned by "
-            f"cross-validation on the training samples alone{f' ({folds})' if folds else ''}."
-        )
-    return text + (f" Not compared: {' '.join(left_out)}" if left_out else "")
+    text = f" Not compared: {' '.join(left_out)}" if left_out else ""
+    if not tuned:
+        return text
+    return (
+        f" {tuned[0].upper()}{tuned[1:]} {'were' if ' and ' in tuned else 'was'} tuned by "
+        f"cross-validation on the training samples alone{f' ({folds})' if folds else ''}.{text}"
+    )

@@ -314,8 +314,7 @@ def score(
     width = int((reducer.labels_ >= 0).sum())
     # Without training data all is fitted anew in each fold of the test samples.
     outer = [] if train is not None else _outer_folds(test, ordered)
-    cv = getattr(model, "cv_", None)
-    blocks = ordered if cv is None else isinstance(cv, BlockKFold)
+    blocks = ordered or isinstance(getattr(model, "cv_", None), BlockKFold)
     inner, folds = tuning_folds(None if train is None else model, fitted_to, blocks)
     sizes = n_train, width, max(len(outer), 1), len(inner)
     rivals, left_out = choose_rivals(model, fitted_to, *sizes)
