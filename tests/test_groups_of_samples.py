@@ -1,10 +1,18 @@
 """Samples that belong together are held out together; rows of X, y and weights are the same."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, train_test_split
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    StratifiedGroupKFold,
+    train_test_split,
+)
 
 from lincfa import (
     LinCFA,
@@ -16,6 +24,7 @@ from lincfa import (
     stability,
 )
 from lincfa.diagnostics import _compare
+from lincfa.report._findings import collect_findings
 from lincfa.timeseries import BlockKFold
 from reference import assert_raises
 
@@ -133,6 +142,31 @@ def test_comparison_holds_out_whole_groups(samples, monkeypatch, dated, classes)
         assert len(inner) == 5
         for learned, scored in inner:
             assert not {*batch[train][learned]} & {*batch[train][scored]}
+
+
+@pytest.mark.parametrize("cv", [None, LeaveOneGroupOut()])
+def test_a_report_says_that_rivals_were_tuned_on_other_folds(samples, cv):
+    """A report has no groups, unless the command line gives them."""
+    X, y, batch = samples
+    model = LinCFACV(**QUICK, cv=cv).fit(X[:40], y[:40], groups=batch[:40])
+    given = {"X": X[:40], "y": y[:40], "X_test": X[40:], "y_test": y[40:]}
+    without = collect_findings(model, **given).scores
+    known = collect_findings(model, **given, groups=(batch[:40], batch[40:])).scores
+    words = "5 parts of whole groups of samples, held out in turn"
+    instead = r"\(shuffled folds, as others were not possible: cv=.* needs groups"
+    assert re.search(instead, without.how)
+    assert words not in without.how
+    assert "not possible" not in known.how
+    assert (words in known.how) == (cv is None)
+    one = collect_findings(LinCFA().fit(X[:40], y[:40]), **given, groups=(np.zeros(40), batch[40:]))
+    instead = r"\(shuffled folds, as others were not possible: The samples belong to 1 group"
+    assert re.search(instead, one.scores.how)
+    plain = collect_findings(LinCFACV(**QUICK).fit(X[:40], y[:40]), **given).scores
+    ridge, same = (
+        next(row for row in each.rows if row.method == "ridge regression")
+        for each in (without, plain)
+    )
+    assert ridge.r2 == same.r2
 
 
 # Rows

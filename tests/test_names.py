@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lincfa import LinCFA
-from lincfa._data._names import read_wavelengths, reduced_names, short_group_name, shown
+from lincfa._data._names import reduced_names, short_group_name, shown
+from lincfa.report._spectra import read_wavelengths
 from reference import assert_raises, draw
 
 TRICKY = ["", ",", "a", "b", "mean(a, b)", "a #2", "mean(a, b) #2", "é", " a", "a, b", "\n", "x0"]

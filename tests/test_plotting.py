@@ -22,6 +22,7 @@ from sklearn.linear_model import LinearRegression
 from label_maps import apart, drawn, legend_texts
 from lincfa import LinCFA, LinCFACV, load
 from lincfa._data._names import cut_in_the_middle
+from lincfa._model._observations import Observations
 from lincfa.datasets import make_correlated
 from lincfa.report._groups import (
     CorrelationMatrix,
@@ -30,7 +31,7 @@ from lincfa.report._groups import (
     collect_pairs,
     correlate_by_group,
 )
-from lincfa.report._inputs import Observations, name_of_target
+from lincfa.report._inputs import title_of_target
 from lincfa.report._names import display_names_of_groups
 from lincfa.report._scores import Coefficients, Curve, ScorePath, score_path
 from reference import QUICK, assert_raises
@@ -811,7 +812,7 @@ def test_the_target_of_a_table_is_named(dated):
         assert scatter.get_xlabel() == expected
     chunks = LinCFA().partial_fit(dated.X[:150], dated.y[:150].rename("rain"))
     chunks.partial_fit(dated.X[150:].to_numpy(), dated.y[150:].to_numpy())
-    assert name_of_target(chunks, 0) == "rain"
+    assert title_of_target(chunks._targets, 0) == "rain"
 
 
 def test_predictions_of_fields_in_other_calendars(rng):

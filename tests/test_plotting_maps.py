@@ -58,7 +58,7 @@ from lincfa.plotting._cells import (
     sequence_neighbors,
 )
 from lincfa.plotting._maps import degrees
-from lincfa.report._inputs import name_of_target
+from lincfa.report._inputs import title_of_target
 from lincfa.report._maps import Places, make_map
 from lincfa.report._scores import Coefficients, name_of_prediction
 from lincfa.report._spectra import Spectrum
@@ -732,12 +732,12 @@ def test_target_in_the_label_of_the_bar(scene):
 )
 def test_names_of_targets_with_units(known, expected):
     number = known.get("size", 1) - 1
-    assert name_of_target(SimpleNamespace(_targets=Targets(**known)), number) == expected
+    assert title_of_target(Targets(**known), number) == expected
 
 
 def test_long_names_of_targets_keep_their_units():
     known = Targets(title="rain " * 20, attrs={"units": "mm"})
-    name = name_of_target(SimpleNamespace(_targets=known), 0)
+    name = title_of_target(known, 0)
     assert name_of_prediction(name, log_odds=False).endswith("… (mm)")
 
 

@@ -10,11 +10,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 
 from lincfa import LinCFA, LinCFACV, explain_pair
+from lincfa._model._observations import open_samples
 from lincfa.plotting import plot_correlation, plot_map
 from lincfa.report import _scores
 from lincfa.report._findings import collect_findings, settings_of
 from lincfa.report._groups import collect_pairs, correlate_by_group
-from lincfa.report._inputs import open_test, open_training
+from lincfa.report._inputs import open_training
 from lincfa.report._page import render
 from lincfa.report._words import explain_oppositions, list_remarks
 from report_pages import Page, row_of
@@ -257,8 +258,9 @@ def test_gaps_that_are_too_wide_and_infinity(halves):
     X[5, 7] = -np.inf
     with pytest.raises(ValueError, match=r"column 7.*row 5|infinity"):
         plot_correlation(model, X)
+    model_without_gaps = LinCFA().fit(halves["X"], halves["y"])
     with pytest.raises(ValueError, match="NaN"):
-        open_test(LinCFA().fit(halves["X"], halves["y"]), samples["X_test"], halves["y_test"])
+        open_samples(model_without_gaps, samples["X_test"], halves["y_test"], ("X", "y"))
     changed = samples["X"] + 1.0
     with pytest.raises(ValueError, match="not the training data: the mean of column"):
         open_training(model, changed, samples["y"])

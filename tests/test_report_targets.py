@@ -372,6 +372,28 @@ def test_a_penalty_of_classes_is_chosen_by_the_blocks_of_the_search(rng):
     assert scores.rows[1].log_loss.value == pytest.approx(expected, rel=1e-6)
 
 
+def test_a_penalty_of_dated_classes_is_chosen_by_the_blocks_of_a_search(rng):
+    """Those that a search would have, where the model has made none."""
+    X, y = autoregression(rng, 0.9, (200, 16)), autoregression(rng, 0.9, 200) > 0
+    dated = pd.DataFrame(X, pd.date_range("2001", periods=200, freq="MS"))
+    model = LinCFA(target="classes").fit(X[:100], y[:100])
+    scores = collect_findings(model, **halves_of(dated, y)).scores
+    scaled, folds = (X - model.mean_) / model.scale_, BlockKFold(5, n_repeats=2)
+    tuned = TunedLogistic(cv=folds).fit(scaled[:100], y[:100])
+    assert tuned.penalty != TunedLogistic().fit(scaled[:100], y[:100]).penalty
+    expected = log_loss(y[100:], tuned.predict_proba(scaled[100:]))
+    assert scores.rows[1].log_loss.value == pytest.approx(expected, rel=1e-6)
+    assert "5 blocks of samples consecutive in time, held out in turn, twice" in scores.how
+
+
+def test_classifiers_that_would_take_long_are_left_out(monkeypatch, of_answers, answers):
+    monkeypatch.setattr("lincfa.report._rivals._LONGEST", 0)
+    scores = collect_findings(of_answers[0], **answers).scores
+    assert scores.best_rival is None
+    for name in ("Logistic regression", "PLS-DA"):
+        assert f"{name} would take long" in scores.how
+
+
 def test_two_classes_are_one_target(of_answers, answers):
     model, found = of_answers
     (curve,) = found.scores.roc.curves

@@ -1,7 +1,7 @@
 """Samples given to a fitted model, opened and checked: features in its order, targets, dates."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,18 @@ class Observations:
             targets=self.targets,
             weights=self.weights,
             missing="pairwise" if self.missing else "error",
+        )
+
+    def take(self, rows: npt.NDArray[np.intp]) -> "Observations":
+        """Take some samples, by their positions."""
+        weights, dates, groups = self.weights, self.dates, self.groups
+        return replace(
+            self,
+            X=self.X[rows],
+            y=self.y[rows],
+            weights=None if weights is None else weights[rows],
+            dates=None if dates is None else dates.take(rows),
+            groups=None if groups is None else groups[rows],
         )
 
     @property
@@ -129,24 +141,11 @@ def open_samples(
     if groups is not None:
         check_length(len(groups), len(values), "groups")
         groups, dates = np.unique(np.asarray(groups), return_inverse=True)[1], None
+    share, targets = share_missing(model, values), fitted_reducer(model)._targets
+    found = Observations(values, target, weights, share, targets, dates, groups)
     order = np.arange(len(values)) if dates is None else dates.order
     order = order if groups is None else np.argsort(groups, kind="stable")
-    if (np.diff(order) < 0).any():
-        values, target = values[order], target[order]
-        dates, weights, groups = (
-            None if dates is None else dates.take(order),
-            None if weights is None else weights[order],
-            None if groups is None else groups[order],
-        )
-    return Observations(
-        values,
-        target,
-        weights,
-        share_missing(model, values),
-        fitted_reducer(model)._targets,
-        dates,
-        groups,
-    )
+    return found.take(order) if (np.diff(order) < 0).any() else found
 
 
 def _open_target(known: Targets, y: Any, name: str) -> npt.NDArray[Any]:

@@ -448,15 +448,14 @@ def splits(
         raise ValueError(f"Cross-validation needs at least {MIN_SAMPLES + 2} samples, got {n}.")
     if cv is not None and (groups is None or number is None):
         splitter = read_cv(cv, targets.as_given(outcomes.y), classes)
-    elif labels is not None and in_time:
-        n_dates = np.unique(labels[samples]).size
-        splitter = ordered_folds(n_dates) if number is None else BlockKFold(number)
-    elif labels is not None:
-        splitter = group_folds(labels[samples], classes, number)
-    elif classes:
-        splitter = stratified_folds(targets.codes(outcomes.y[samples]))
+    elif number is not None:
+        assert labels is not None
+        splitter = BlockKFold(number) if in_time else group_folds(labels[samples], classes, number)
     else:
-        splitter = default_folds(n)
+        own = None if labels is None else labels[samples]
+        times, together = (own, None) if in_time else (None, own)
+        codes = targets.codes(outcomes.y[samples]) if classes else None
+        splitter = default_splitter(n, codes, dates=times, groups=together)
     if not isinstance(splitter, _WHOLE) and (cv is not None or not classes):
         samples = np.arange(n)  # those without weight are divided too
     return splitter, _parts(splitter, X, outcomes, labels, samples)
@@ -547,6 +546,17 @@ def _check_groups(labels: npt.NDArray[Any], n_folds: int) -> int:
             f"{n_folds} folds of whole groups."
         )
     return found
+
+
+def default_splitter(
+    n: int, codes: IndexArray | None = None, *, dates: Any = None, groups: Any = None, gap: int = 0
+) -> Any:
+    """Folds by which to choose: of whole groups, blocks in time, or shuffled, alike in classes."""
+    if groups is not None:
+        return group_folds(groups, codes is not None)
+    if dates is not None:
+        return ordered_folds(np.unique(dates).size, gap)
+    return default_folds(n) if codes is None else stratified_folds(codes)
 
 
 def group_folds(

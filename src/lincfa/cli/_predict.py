@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _arguments as arguments
 from ._apply import NewSamples, add_new_samples, write_new
-from ._terminal import Terminal
+from ._terminal import TARGETS_SHOWN, Terminal
 
 if TYPE_CHECKING:
     import polars as pl
-
-_TARGETS_SHOWN = 20
 
 
 def add(commands: Any) -> None:
@@ -53,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     terminal.print(f"{rows} predicted from {groups} of features")
     if predictions.level is not None:
         terminal.print(predictions.about_intervals(), prose=True)
-    for name, (score, value, known, inside) in list(scores.items())[:_TARGETS_SHOWN]:
+    for name, (score, value, known, inside) in list(scores.items())[:TARGETS_SHOWN]:
         within = "" if inside is None else f"; {100 * inside:.3g} % of them are in their interval"
         where = f"in {count(known, 'row')} where it is known"
         terminal.print(f"{score} {decimals(value)} for {name!r} {where}{within}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .._model._display import decimals
 from . import _arguments as arguments
-from ._terminal import Terminal
+from ._terminal import TARGETS_SHOWN, Terminal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,6 @@ _EXAMPLES = """\
 _FEWEST_FOR_CHOICE = 10  # rows to learn from; fewer say next to nothing about a choice
 _LONGEST = 60.0  # seconds
 _LONGER_FOR_CLASSES = 8  # times as long as for numbers
-_TARGETS_SHOWN = 20
 _ANYWAY = "--tolerance cv chooses anyway"
 
 
@@ -392,18 +391,15 @@ def _splitter(folds: "Folds", rows: "npt.NDArray[np.intp]", targets: "Targets") 
     """Return the folds by which to choose, and what they need to know of the rows."""
     import numpy as np
 
-    from .._search._folds import default_folds, ordered_folds, stratified_folds
+    from .._search._folds import default_splitter
 
-    if folds.in_blocks:
-        ranks = folds.ranks(rows)
-        return ordered_folds(int(ranks.max()) + 1, folds.gap), ranks
     if folds.groups is not None:
         return None, folds.groups.of(rows)
-    if folds.dates is None:
+    if not folds.in_blocks and folds.dates is None:
         return None, None
-    if targets.are_classes:
-        return stratified_folds(np.unique(targets.of(rows), return_inverse=True)[1]), None
-    return default_folds(rows.size), None
+    ranks = folds.ranks(rows) if folds.in_blocks else None
+    codes = np.unique(targets.of(rows), return_inverse=True)[1] if targets.are_classes else None
+    return default_splitter(rows.size, codes, dates=ranks, gap=folds.gap), ranks
 
 
 def _can_be_scored(targets: "Targets", split: "RowSplit", terminal: Terminal) -> bool:
@@ -654,13 +650,13 @@ def _score_lines(scores: Any) -> Iterator[str]:
             continue
         loss = "" if row.log_loss is None else f", {row.log_loss.value:.3f}"
         yield f"  {_with_interval(row.accuracy)}{loss}  {where if row.n_features else row.method}"
-    for each in several[:_TARGETS_SHOWN]:
+    for each in several[:TARGETS_SHOWN]:
         *rivals, reduced = each.rows
         rival = max(rivals, key=lambda row: row.r2.value, default=None)
         against = "" if rival is None else f"; {rival.method} on all {decimals(rival.r2.value)}"
         yield f"  {each.target}: {_with_interval(reduced.r2)} on reduced features{against}"
-    if len(several) > _TARGETS_SHOWN:
-        yield f"  … and {len(several) - _TARGETS_SHOWN} more targets (--json has all)"
+    if len(several) > TARGETS_SHOWN:
+        yield f"  … and {len(several) - TARGETS_SHOWN} more targets (--json has all)"
 
 
 def _with_interval(figure: Any) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+TARGETS_SHOWN = 20  # of several, those whose scores are printed
+
 
 class Terminal:
     """The output of one command.

@@ -25,7 +25,7 @@ from .._data._checks import (
     warn_of_constant,
 )
 from .._data._connectivity import read_structure
-from .._data._dates import are_dates, dates_of_groups
+from .._data._dates import Dates, are_dates
 from .._data._feature_weights import read_feature_weights
 from .._data._names import did_you_mean
 from .._data._samples import check_same_rows, group_labels
@@ -45,12 +45,10 @@ from .._model._parameters import (
 from .._model._regression import RidgeRegression, precision_of
 from .._search._folds import (
     check_classes_to_learn,
-    default_folds,
+    default_splitter,
     divide,
     folds_in_words,
     group_folds,
-    ordered_folds,
-    stratified_folds,
 )
 from .._statistics import ArrayStatistics, IndexArray
 from ..baselines import (
@@ -116,9 +114,7 @@ class TrainingPart:
     @property
     def cv(self) -> Any:
         """Folds by which a method chooses."""
-        if self.folds is not None:
-            return self.folds
-        return default_folds(self.n) if self.codes is None else stratified_folds(self.codes)
+        return default_splitter(self.n, self.codes) if self.folds is None else self.folds
 
 
 def _grouped(strategy: Any) -> Callable[[TrainingPart], Any]:
@@ -384,7 +380,7 @@ def compare(
     in_blocks = isinstance(cv, BlockKFold)
     dates = training.dates if ordered or in_blocks else None
     if in_blocks and labels is not None:
-        dates = dates_of_groups(labels)
+        dates = Dates("groups", labels)
     places = np.arange(len(outcome)) if dates is None else dates.ranks
     folds = _folds(values, outcome, targets, cv, places if in_blocks else labels)
     n, D = max(len(train) for train, _ in folds), values.shape[1]
@@ -402,9 +398,19 @@ def compare(
     gap, precision = cv.gap if in_blocks else 0, precision_of(values)
 
     def inner_folds(train: IndexArray) -> list[Fold] | None:
-        if ordered:
-            return _blocks(places[train], gap)
-        return None if labels is None else _folds_of_groups(labels[train], outcome[train], classes)
+        together = places if ordered else labels
+        if together is None:
+            return None
+        own, codes = together[train], outcome[train] if classes else None
+        given = {"dates": own, "gap": gap} if ordered else {"groups": own}
+        try:
+            folds = default_splitter(len(train), codes, **given)
+        except ValueError:
+            raise ValueError(
+                "When whole groups are held out, the samples of one group only are left to learn "
+                "from: at least 3 groups are needed, or for folds with several groups more."
+            ) from None
+        return divide(folds, own, outcome[train], own)
 
     parts = [
         TrainingPart(
@@ -524,23 +530,6 @@ def _about_neighbours(names: Sequence[str], connectivity: Any, training: Trainin
     if training.columns.field is None:
         return []
     return ["Cells merged wherever they are; with a connectivity only neighbours would."]
-
-
-def _blocks(places: IndexArray, gap: int) -> list[Fold]:
-    """Folds of a training part in time order, given the place of each sample in time."""
-    return list(ordered_folds(np.unique(places).size, gap).split(places, groups=places))
-
-
-def _folds_of_groups(labels: npt.NDArray[Any], y: npt.NDArray[Any], classes: bool) -> list[Fold]:
-    """Folds of a training part by which methods choose, given the group of each sample."""
-    try:
-        folds = group_folds(labels, classes)
-    except ValueError:
-        raise ValueError(
-            "When whole groups are held out, the samples of one group only are left to learn from: "
-            "at least 3 groups are needed, or for folds with several groups more."
-        ) from None
-    return divide(folds, labels, y, labels)
 
 
 def _folds(

@@ -5,7 +5,6 @@ from ._charts import confusion_size as confusion_size
 from ._charts import draw_coefficients as draw_coefficients
 from ._charts import draw_confusion as draw_confusion
 from ._charts import draw_correlation as draw_correlation
-from ._charts import draw_inference as draw_inference
 from ._charts import draw_path as draw_path
 from ._charts import draw_predictions as draw_predictions
 from ._charts import draw_roc as draw_roc

@@ -14,21 +14,20 @@ from .._data._dates import Dates
 from .._data._names import cut_in_the_middle, shown
 from .._model._display import decimals
 from .._model._inference import Inference
+from .._model._observations import (
+    Observations,
+    fitted_reducer,
+    open_features,
+    open_samples,
+    share_missing,
+)
 from .._model._parameters import is_count
 from .._model._regression import linear_coefficients
 from .._search._choice import standard_errors, ways_of_merging
 from .._search._estimator import GroupSearch
 from ..report._classes import Confusion, Roc, confuse, trace_roc
 from ..report._groups import CorrelationMatrix, Pairs, collect_pairs, correlate_by_group
-from ..report._inputs import (
-    Observations,
-    fitted_reducer,
-    name_of_target,
-    open_features,
-    open_test,
-    open_training,
-    share_missing,
-)
+from ..report._inputs import open_training, title_of_target
 from ..report._scores import (
     EFFECTS_SHOWN,
     Coefficients,
@@ -160,7 +159,7 @@ def check_coefficients(model: Any, coef: Any, target: Any = None) -> tuple[Any, 
     several = reducer._targets.size > 1
     if several and given.shape == (reducer._targets.size, reducer.n_groups_):
         number = _number(reducer, target)
-        return reducer, given[number], name_of_target(reducer, number)
+        return reducer, given[number], title_of_target(reducer._targets, number)
     if given.shape != (reducer.n_groups_,):
         raise ValueError(
             f"coef must have one coefficient per reduced feature, shape ({reducer.n_groups_},), "
@@ -168,7 +167,7 @@ def check_coefficients(model: Any, coef: Any, target: Any = None) -> tuple[Any, 
         )
     if several and target is None:  # whose coefficients these are is not known
         return reducer, given, ""
-    return reducer, given, name_of_target(reducer, _number(reducer, target))
+    return reducer, given, title_of_target(reducer._targets, _number(reducer, target))
 
 
 def _number(reducer: Any, target: Any) -> int:
@@ -276,7 +275,7 @@ def plot_inference(
     number = _number_of(list(inference.targets), target)
     own = None if model is None else _own_weights(inference, model, number)
     ax = axes_or_new(ax, 9, 1.6 + 0.24 * min(limit, len(inference.names)))
-    draw_inference(inference, ax, number=number, own=own, limit=limit)
+    _draw_inference(inference, ax, number=number, own=own, limit=limit)
     return ax
 
 
@@ -288,7 +287,7 @@ def _own_weights(inference: Inference, model: Any, number: int) -> FloatArray:
     return coef * inference.scale
 
 
-def draw_inference(
+def _draw_inference(
     inference: Inference,
     ax: "Axes",
     *,
@@ -595,7 +594,8 @@ def plot_path(
         Where to draw; None for a new figure of pyplot.
     """
     reducer = fitted_reducer(model)
-    train, test = open_training(model, X, y), open_test(model, X_test, y_test)
+    train = open_training(model, X, y)
+    test = open_samples(model, X_test, y_test, ("X_test", "y_test"))
     path = score_path(model, reducer, train, test)
     if path is None and not hasattr(reducer, "merge_path_"):
         raise ValueError(
@@ -822,11 +822,11 @@ def plot_prediction(model: Any, X: Any, y: Any, *, target: Any = None, ax: Any =
             "plot_prediction draws the predictions of a LinCFACV, got a "
             f"{type(model).__name__}; plot_confusion and plot_roc draw those of classes."
         )
-    samples = open_test(model, X, y, ("X", "y"))
+    samples = open_samples(model, X, y, ("X", "y"))
     if samples is None:
         raise ValueError("plot_prediction needs samples X and what was observed, y.")
     number = _number(reducer, target)
-    name = name_of_target(reducer, number)
+    name = title_of_target(reducer._targets, number)
     predicted = np.reshape(model.estimator_.predict(samples.reduced(reducer)), (len(samples.y), -1))
     dates = samples.dates
     ours = getattr(reducer, "training_dates_", None)
@@ -1011,7 +1011,7 @@ def _classified(model: Any, X: Any, y: Any, function: str) -> tuple[Observations
             f"{function} draws the predictions of a LinCFAClassifierCV, and this "
             f"{type(model).__name__} predicts no classes."
         )
-    samples = open_test(model, X, y, ("X", "y"))
+    samples = open_samples(model, X, y, ("X", "y"))
     if samples is None:
         raise ValueError(f"{function} needs samples X and their labels y.")
     return samples, np.asarray(model.estimator_.predict_proba(samples.reduced(reducer)))

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from .._data._checks import is_integer
 from .._data._field import Field
 from .._data._places import degrees_between
+from .._model._observations import field_of, fitted_reducer
 from .._model._parameters import check_choice
-from ..report._inputs import field_of, fitted_reducer
 from ..report._maps import (
     CONSTANT,
     LABELS,

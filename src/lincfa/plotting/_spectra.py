@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._data._checks import real_numbers
-from ..report._inputs import field_of, fitted_reducer
+from .._model._observations import field_of, fitted_reducer
 from ..report._scores import Coefficients
 from ..report._spectra import Spectrum, bands, make_spectrum
 from ._cells import distinct_colors, edges, sequence_neighbors

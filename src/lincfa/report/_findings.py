@@ -14,27 +14,20 @@ from scipy import sparse
 
 from .._data._names import shown
 from .._model._inference import Inference, infer_weights
+from .._model._observations import Observations, field_of, fitted_reducer, open_samples
 from .._model._parameters import check_block_length
 from .._model._regression import linear_coefficients
 from .._model._summary import LARGEST_WEIGHT
 from .._search._folds import folds_in_words
 from ..theory._arrays import FloatArray
 from . import _groups, _scores
-from ._inputs import (
-    Observations,
-    feature_names,
-    field_of,
-    fitted_reducer,
-    name_of_target,
-    open_test,
-    open_training,
-)
+from ._inputs import LONGEST_TARGET, feature_names, open_training, title_of_target
 from ._intervals import LEVEL
 from ._maps import Map, report_maps
 from ._spectra import Spectrum, report_spectrum
 
 _CONSTANT_SHOWN = 1000
-_TARGETS_LISTED, _LONGEST_TARGET = 20, 40
+_TARGETS_LISTED = 20
 _WITHOUT_INFLUENCE = ("n_jobs", "verbose")
 _PER_FEATURE = ("connectivity", "blocks", "feature_weights")  # may have an entry for each feature
 _PACKAGES = ("lincfa", "numpy", "scipy", "scikit-learn")
@@ -118,7 +111,7 @@ def collect_findings(
     check_block_length(block_length)
     reducer = fitted_reducer(model)
     train = open_training(model, X, y, sample_weight, groups[0])
-    test = open_test(model, X_test, y_test, groups=groups[1])
+    test = open_samples(model, X_test, y_test, ("X_test", "y_test"), groups=groups[1])
     known = train if train is not None else test
     if regression is None:
         regression = _scores.fit_regression(model, reducer, train)
@@ -148,7 +141,9 @@ def collect_findings(
         title=title or "Reduced features",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         headline=summary.headline,
-        target_name=name_of_target(reducer, 0) if len(targets) == 1 and classes is None else "",
+        target_name=title_of_target(reducer._targets, 0)
+        if len(targets) == 1 and classes is None
+        else "",
         worse_than_mean=getattr(scores, "worse_than_mean", None),
         rival_is_better=_rival_is_better(scores),
         n_cancelling=0 if weights is None else int((np.abs(weights) > largest).sum()),
@@ -235,7 +230,7 @@ def _listed(targets: Sequence[str], classes: Any) -> dict[str, Any]:
         targets = [str(label) for label in classes.tolist()]
     if len(targets) == 1:
         return {}
-    names = [shown(name, _LONGEST_TARGET) for name in targets[:_TARGETS_LISTED]]
+    names = [shown(name, LONGEST_TARGET) for name in targets[:_TARGETS_LISTED]]
     more = len(targets) - len(names)
     names += [f"… {more} more"] if more else []
     return {"targets" if classes is None else "classes": names}

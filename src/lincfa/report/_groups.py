@@ -12,10 +12,11 @@ import numpy.typing as npt
 from .._data._names import shown, with_sign
 from .._data._targets import Targets
 from .._model._display import decimals, digits, distinguishable
+from .._model._observations import Observations
 from .._rule import Rule, pairs_from_correlations, tolerance_value
 from .._statistics import ArrayStatistics
 from ..theory._arrays import FloatArray
-from ._inputs import Observations, feature_names
+from ._inputs import feature_names
 from ._names import display_names_of_groups
 
 GROUPS_SHOWN = 10_000

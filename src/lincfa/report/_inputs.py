@@ -1,7 +1,4 @@
-"""What findings start from: a fitted model and the data given to a report, as the model keeps none.
-
-Nothing else in this room reaches into models or opens data.
-"""
+"""What findings start from: names, and the training data, as a model keeps none."""
 
 from typing import Any
 
@@ -9,15 +6,10 @@ import numpy as np
 
 from .._data._names import shown
 from .._data._targets import Targets
-from .._model._observations import Observations as Observations
-from .._model._observations import field_of as field_of
-from .._model._observations import fitted_reducer as fitted_reducer
-from .._model._observations import open_features as open_features
-from .._model._observations import open_samples
-from .._model._observations import share_missing as share_missing
+from .._model._observations import Observations, fitted_reducer, open_samples
 from .._model._rows import SAME_MEAN, other_means
 
-_LONGEST_TARGET = 40
+LONGEST_TARGET = 40  # characters
 
 
 def feature_names(reducer: Any) -> list[str]:
@@ -25,13 +17,8 @@ def feature_names(reducer: Any) -> list[str]:
     return [str(name) for name in reducer._columns.labels]
 
 
-def name_of_target(reducer: Any, number: int) -> str:
-    """Return the name of a target and its unit, as far as they are known; of two classes none."""
-    return title_of_target(reducer._targets, number)
-
-
 def title_of_target(targets: Targets, number: int) -> str:
-    """Return the name of one of some targets and its unit, as far as they are known."""
+    """Return the name of a target and its unit, as far as they are known; of two classes none."""
     if targets.size > 1 or targets.names is not None:
         name = targets.labels[number]
     else:
@@ -39,7 +26,7 @@ def title_of_target(targets: Targets, number: int) -> str:
     unit = targets.attrs.get("units")
     if not (name or unit):
         return ""
-    return shown(name or "target", _LONGEST_TARGET) + (f" ({unit})" if unit else "")
+    return shown(name or "target", LONGEST_TARGET) + (f" ({unit})" if unit else "")
 
 
 def open_training(
@@ -50,17 +37,6 @@ def open_training(
     if train is not None:
         _check_same(fitted_reducer(model), train)
     return train
-
-
-def open_test(
-    model: Any,
-    X: Any,
-    y: Any,
-    names: tuple[str, str] = ("X_test", "y_test"),
-    groups: Any = None,
-) -> Observations | None:
-    """Check test samples, which messages call by their names; None if there are none."""
-    return open_samples(model, X, y, names, groups=groups)
 
 
 def _check_same(reducer: Any, train: Observations) -> None:

@@ -13,9 +13,10 @@ import numpy.typing as npt
 from .._data._field import Field, Variable, axis_of, texts
 from .._data._names import shown
 from .._data._write_field import put
+from .._model._observations import field_of
 from ..theory._arrays import FloatArray
 from ._groups import LONGEST_NAME
-from ._inputs import field_of, name_of_target
+from ._inputs import title_of_target
 from ._spectra import is_scale
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ def report_maps(reducer: Any, effects: FloatArray | None) -> tuple[tuple[Map, ..
         drawn = _lay_out(found, field, values, reducer.signs_, _group_sizes(reducer.labels_))
         for whole in islice(drawn, _MAPS - len(maps)):
             thinned = _thinned(whole, min(total, _MAPS))
-            maps.append(replace(thinned, target=name_of_target(reducer, k), again=k > 0))
+            maps.append(replace(thinned, target=title_of_target(reducer._targets, k), again=k > 0))
     return tuple(maps), total
 
 

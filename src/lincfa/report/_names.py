@@ -3,7 +3,8 @@
 from typing import Any
 
 from .._data._names import short_group_name
-from ._inputs import feature_names, field_of, fitted_reducer
+from .._model._observations import field_of, fitted_reducer
+from ._inputs import feature_names
 from ._spectra import name_bands, report_spectrum
 
 

@@ -1,28 +1,27 @@
 """Rivals of a model: regressions on all features, tuned on the same training samples."""
 
-import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import RidgeCV
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
-from .._search._folds import default_folds, folds_in_words, ordered_folds, stratified_folds
+from .._model._observations import Observations
+from .._search._folds import default_splitter, divide, folds_in_words
 from ..baselines import RIDGES, pls, pls_discriminant, ridge
 from ..theory._arrays import FloatArray
 from ..timeseries import BlockKFold
 from ._classes import TunedLogistic
-from ._inputs import Observations
 
 LEAST_SQUARES, RIDGE, PLS = "least squares", "ridge regression", "PLS"
 LOGISTIC, PLS_DA = "logistic regression", "PLS-DA"
 
-# Multiplications that take about five seconds on one core.
-_DECOMPOSED = 2.5e10  # n·D·min(n, D) in all folds
-_ITERATED = 5e7  # n·D in all folds, for each target or class
+_LONGEST = 5.0  # seconds that a rival may take, on one core
+# As measured, seconds of one fit: for n·D·min(n, D) by singular values, with 23 penalties one by
+# one where samples have weights; and for n·D, all components or penalties, of a target or class.
+_DECOMPOSED, _WEIGHTED, _ITERATED = 2e-10, 5e-10, 2e-7
 
 
 @dataclass(frozen=True)
@@ -30,86 +29,90 @@ class Rival:
     """A regression on all features, and how to make one that is tuned on given folds."""
 
     name: str
-    make: Callable[[Any], Any] | None  # None for least squares
+    make: Callable[[Any], Any]  # None for least squares
+    seconds: float = 0.0  # that it takes, about
+    takes_weights: bool = True
     scaled: bool = False  # whether it is fitted to targets of standard deviation 1
     probabilities: bool = True  # of classes; else it only predicts which
 
+    @property
+    def title(self) -> str:
+        """The name, to begin a sentence."""
+        return f"{self.name[0].upper()}{self.name[1:]}"
+
 
 def choose_rivals(
-    model: Any, samples: Observations, n: int, width: int, folds: int
+    model: Any, samples: Observations, n: int, width: int, outer: int, inner: int
 ) -> tuple[list[Rival], list[str]]:
     """Return the rivals of a model, and sentences on those that are left out.
 
-    Each is fitted to n samples of so many features in a number of folds, all in all.
+    Each is fitted to n samples of so many features, once or in some outer folds, and before that
+    tuned on inner folds.
     """
-    classes, weighted = samples.targets.classes, samples.weights is not None
-    own, left_out = getattr(model, "estimator", None), []
-    slow = f"would take long on {n} samples of {width} features"
-    iterated = n * width * folds * max(1, samples.targets.size)
-    if classes is not None:
-        rivals = [Rival(LOGISTIC, lambda parts: TunedLogistic(cv=parts))]
-        if weighted:
-            left_out.append(f"{PLS_DA} takes no sample weights.")
-        elif iterated > _ITERATED:
-            left_out.append(f"{PLS_DA} {slow}.")
+    own, weighted = getattr(model, "estimator", None), samples.weights is not None
+    fits, decomposed = outer * (inner + 1), n * width * min(n, width)
+    iterated = _ITERATED * n * width * max(1, samples.targets.size) * fits
+
+    def sized(method: Callable[[int, int, Any], Any]) -> Callable[[Any], Any]:
+        """Offer as many components as the smallest training part of any fold allows."""
+        return lambda parts: method(5 * min(len(train) for train, _ in parts) // 4, width, parts)
+
+    if samples.targets.classes is not None:
+        known = [
+            Rival(LOGISTIC, lambda parts: TunedLogistic(cv=parts), iterated),
+            Rival(PLS_DA, sized(pls_discriminant), iterated, False, probabilities=False),
+        ]
+    else:
+        make, pace = (_weighted_ridge, _WEIGHTED) if weighted else (ridge, _DECOMPOSED)
+        known = [
+            Rival(LEAST_SQUARES, lambda _: None, _DECOMPOSED * decomposed * outer),
+            Rival(RIDGE, make, pace * decomposed * fits, scaled=True),
+            Rival(PLS, sized(pls), iterated, False, scaled=True),
+        ]
+        if own is not None:
+            known[0] = Rival(type(own).__name__, lambda _: own)
+    rivals, left_out = [], []
+    for rival in known:
+        if rival.name == LEAST_SQUARES and width >= n:
+            left_out.append(f"{rival.title} needs more samples than features.")
+        elif weighted and not rival.takes_weights:
+            left_out.append(f"{rival.title} takes no sample weights.")
+        elif rival.seconds > _LONGEST:
+            left_out.append(f"{rival.title} would take long on {n} samples of {width} features.")
         else:
-            rivals.append(Rival(PLS_DA, _sized(pls_discriminant, width), probabilities=False))
-        return rivals, left_out
-    rivals = []
-    decomposed = n * width * min(n, width)
-    if own is not None:
-        rivals.append(Rival(type(own).__name__, lambda parts: own))
-    elif width >= n:
-        left_out.append("Least squares needs more samples than features.")
-    elif decomposed > _DECOMPOSED / 6:
-        left_out.append(f"Least squares {slow}.")
-    else:
-        rivals.append(Rival(LEAST_SQUARES, None))
-    if decomposed * folds > _DECOMPOSED:
-        left_out.append(f"Ridge regression {slow}.")
-    elif weighted:
-        options = {"scoring": "neg_mean_squared_error"}
-        rivals.append(Rival(RIDGE, lambda parts: RidgeCV(RIDGES, cv=parts, **options), scaled=True))
-    else:
-        rivals.append(Rival(RIDGE, ridge, scaled=True))
-    if weighted:
-        left_out.append(f"{PLS} takes no sample weights.")
-    elif iterated > _ITERATED:
-        left_out.append(f"{PLS} {slow}.")
-    else:
-        rivals.append(Rival(PLS, _sized(pls, width), scaled=True))
+            rivals.append(rival)
     return rivals, left_out
 
 
-def _sized(method: Callable[[int, int, Any], Any], width: int) -> Callable[[Any], Any]:
-    """Offer as many components as the smallest training part of any fold allows."""
-    return lambda parts: method(5 * min(len(train) for train, _ in parts) // 4, width, parts)
+def _weighted_ridge(parts: Any) -> RidgeCV:
+    return RidgeCV(RIDGES, cv=parts, scoring="neg_mean_squared_error")
 
 
-def tuning_folds(model: Any, samples: Observations, ordered: bool) -> Any:
-    """Return what divides training samples as the search did, or as it would by default."""
+def tuning_folds(model: Any, samples: Observations, ordered: bool) -> tuple[list[Any], str]:
+    """Divide samples as the search did, or as it would by default; also say how."""
+    n, classes, dates = len(samples.y), samples.targets.classes, samples.dates
+    ranks = np.arange(n * ordered) if dates is None else dates.ranks
+    codes = None if classes is None else np.searchsorted(classes, samples.y)
     cv = getattr(model, "cv_", None)  # a model that was loaded from a file has none
-    if cv is not None:
-        return cv
-    classes, dates = samples.targets.classes, samples.dates
-    if classes is not None:
-        return stratified_folds(np.searchsorted(classes, samples.y))
-    if dates is not None:
-        return ordered_folds(int(dates.ranks[-1]) + 1)
-    return ordered_folds(len(samples.y)) if ordered else default_folds(len(samples.y))
+    try:
+        if cv is None:
+            times = ranks if ranks.any() else None  # a single date is no order
+            cv = default_splitter(n, codes, dates=times, groups=samples.groups)
+        return split_samples(cv, samples), folds_in_words(cv)
+    except ValueError as error:  # without the groups that the search was given, or with only one
+        if model is None and samples.groups is None:
+            raise
+        parts, words = tuning_folds(None, replace(samples, groups=None), ordered)
+        why = str(error).rstrip(".")
+        return parts, f"{words or 'shuffled folds'}, as others were not possible: {why}"
 
 
 def split_samples(cv: Any, samples: Observations) -> list[Any]:
     """Divide samples into folds, of whole groups, or blocks by their dates."""
-    ranks = samples.groups if isinstance(cv, GroupKFold | StratifiedGroupKFold) else None
-    if isinstance(cv, BlockKFold) and samples.dates is not None:
-        ranks = samples.dates.ranks
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class")
-        try:
-            return list(cv.split(samples.X, samples.y, ranks))
-        except ValueError:  # it needs the groups that the search was given
-            return list(default_folds(len(samples.y)).split(samples.X))
+    together = samples.groups
+    if isinstance(cv, BlockKFold):
+        together = None if samples.dates is None else samples.dates.ranks
+    return divide(cv, samples.X, samples.y, together)
 
 
 def fit_scaled(
@@ -125,15 +128,13 @@ def fit_scaled(
     )
 
 
-def describe_rivals(rivals: Sequence[str], left_out: Sequence[str], cv: Any) -> str:
+def describe_rivals(rivals: Sequence[str], left_out: Sequence[str], folds: str) -> str:
     """State how the rivals were tuned, and which are missing."""
-    tuned = [name for name in rivals if name in (RIDGE, PLS, LOGISTIC, PLS_DA)]
-    text = ""
-    if tuned:
-        folds = folds_in_words(cv)
-        text = (
-            f" {' and '.join(tuned)} {'was' if len(tuned) == 1 else 'were'} tuned by "
-            f"cross-validation on the training samples alone{f' ({folds})' if folds else ''}."
-        )
-        text = f" {text[1].upper()}{text[2:]}"
-    return text + (f" Not compared: {' '.join(left_out)}" if left_out else "")
+    tuned = " and ".join(name for name in rivals if name in (RIDGE, PLS, LOGISTIC, PLS_DA))
+    text = f" Not compared: {' '.join(left_out)}" if left_out else ""
+    if not tuned:
+        return text
+    return (
+        f" {tuned[0].upper()}{tuned[1:]} {'were' if ' and ' in tuned else 'was'} tuned by "
+        f"cross-validation on the training samples alone{f' ({folds})' if folds else ''}.{text}"
+    )

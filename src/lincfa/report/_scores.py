@@ -10,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
-from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from .._data._dates import Dates
 from .._data._names import shown
 from .._data._targets import Targets
 from .._model._display import count
 from .._model._logistic import PenalizedLogistic
+from .._model._observations import Observations, fitted_reducer, open_samples
 from .._model._regression import RidgeRegression
 from .._model._summary import opposite_signs
 from .._search._choice import best_penalties, standard_errors
@@ -27,7 +26,7 @@ from ..theory._arrays import FloatArray
 from ..timeseries import BlockKFold
 from ._classes import ClassScores, Predicted, TunedLogistic, probabilities, score_classes
 from ._groups import LONGEST_NAME, Opposition
-from ._inputs import Observations, fitted_reducer, open_test, open_training, title_of_target
+from ._inputs import LONGEST_TARGET, open_training, title_of_target
 from ._intervals import (
     FEWEST_FOR_INTERVALS,
     LEVEL,
@@ -51,8 +50,6 @@ from ._rivals import (
     tuning_folds,
 )
 
-_LARGEST_PROBLEM = 3e9  # largest n·D·min(n, D) for which least squares take seconds
-
 _FOLDS = 5
 _FEWEST_FOR_FOLDS = 20
 
@@ -63,14 +60,9 @@ _OPPOSITIONS = 200  # explained by another group, those with the largest weights
 EFFECTS_SHOWN = 30  # groups that are drawn, those with the largest
 PANELS = 6  # most targets that are drawn one by one
 _POINTS_SHOWN = 500
-_LONGEST_TARGET = 40
 
 ALL, REDUCED = "all features", "reduced features"
 WITHOUT_RIVALS = "Nothing was compared with it, as the full data were not in memory."
-_NEGLIGIBLE = (
-    " Least squares on so many reduced features would be slow, so a negligible ridge penalty is "
-    "used ({:g} of the total variance); predictions are the same unless features nearly coincide."
-)
 
 
 # Regressions
@@ -82,34 +74,11 @@ def fit_linear(
     y: npt.NDArray[Any],
     weights: FloatArray | None = None,
     precision: float | None = None,
-    dates: Dates | None = None,
 ) -> Any:
-    """Fit a clone of an estimator; by default least squares, or almost, which may overwrite X."""
+    """Fit a clone of an estimator; by default least squares."""
     options = {} if weights is None else {"sample_weight": weights}
-    cv = getattr(estimator, "cv", None)
-    if isinstance(cv, BlockKFold):
-        parts = list(cv.split(X, y, None if dates is None else dates.ranks))
-        estimator = clone(estimator).set_params(cv=parts)
-    if estimator is not None:
-        return clone(estimator).fit(X, y, **options)
-    if not _is_penalized(*X.shape):  # else it would take minutes
-        return RidgeRegression(precision=precision).fit(X, y, **options)
-    share = _negligible(float(np.finfo(X.dtype).eps) if precision is None else precision)
-    scale = X.std(axis=0, dtype=np.float64)
-    scale[scale == 0] = 1
-    X = np.divide(X, scale, out=X if X.dtype == np.float64 else None)
-    fitted = Ridge(share * X.size, solver="cholesky", copy_X=False).fit(X, y, **options)
-    fitted.coef_ = fitted.coef_ / scale
-    return fitted
-
-
-def _is_penalized(n: int, width: int) -> bool:
-    return n * width * min(n, width) > _LARGEST_PROBLEM
-
-
-def _negligible(precision: float) -> float:
-    """Penalty as a share of the total variance, well above rounding."""
-    return 1e-11 if precision < 1e-12 else 1e-8
+    model = RidgeRegression(precision=precision) if estimator is None else clone(estimator)
+    return model.fit(X, y, **options)
 
 
 def fit_on_reduced(
@@ -119,7 +88,7 @@ def fit_on_reduced(
     weights: FloatArray | None = None,
     precision: float | None = None,
 ) -> Any:
-    """Return a regression on reduced features X, which it may overwrite; a search has its own."""
+    """Return a regression on reduced features X; a search has its own."""
     if hasattr(model, "estimator_"):
         return model.estimator_
     classes = fitted_reducer(model)._targets.classes
@@ -153,7 +122,7 @@ class Coefficients:
             return (self,)
         rows = zip(self.targets, self.values, strict=True)
         return tuple(
-            replace(self, values=values, targets=(shown(name, _LONGEST_TARGET),))
+            replace(self, values=values, targets=(shown(name, LONGEST_TARGET),))
             for name, values in islice(rows, PANELS)
         )
 
@@ -310,7 +279,7 @@ def score_model(
     """Score a fitted model and nothing else; see :func:`collect_findings`."""
     reducer = fitted_reducer(model)
     train = open_training(model, X, y, groups=groups[0])
-    test = open_test(model, X_test, y_test, groups=groups[1])
+    test = open_samples(model, X_test, y_test, ("X_test", "y_test"), groups=groups[1])
     return score(model, reducer, fit_regression(model, reducer, train), train, test, ordered)
 
 
@@ -342,13 +311,13 @@ def score(
         )
     n_train = n_test - -(-n_test // _FOLDS) if train is None else len(train.y)
     fitted_to = test if train is None else train
-    cv = tuning_folds(model, fitted_to, ordered)
     width = int((reducer.labels_ >= 0).sum())
     # Without training data all is fitted anew in each fold of the test samples.
     outer = [] if train is not None else _outer_folds(test, ordered)
-    inner = split_samples(cv, fitted_to)
-    n_folds = max(len(outer), 1) * (len(inner) + 1)
-    rivals, left_out = choose_rivals(model, fitted_to, n_train, width, n_folds)
+    blocks = ordered or isinstance(getattr(model, "cv_", None), BlockKFold)
+    inner, folds = tuning_folds(None if train is None else model, fitted_to, blocks)
+    sizes = n_train, width, max(len(outer), 1), len(inner)
+    rivals, left_out = choose_rivals(model, fitted_to, *sizes)
 
     def all_features(samples: Observations) -> npt.NDArray[Any]:
         # In the units of the reduced features, which a penalty of one's own depends on.
@@ -360,16 +329,16 @@ def score(
     for rival in rivals:
         try:
             if train is None:
-                values = _cross_predict(rival, all_features(test), test, outer, cv)
+                values = _cross_predict(rival, all_features(test), test, outer, blocks)
             else:
                 values = _fit_predict(rival, all_features(train), train, inner, all_features(test))
         except ValueError as error:  # such as folds of few samples that lack a class
-            left_out.append(f"{rival.name[0].upper()}{rival.name[1:]} failed: {error}")
+            left_out.append(f"{rival.title} failed: {error}")
             continue
         predictions.append(Predicted(rival.name, ALL, width, values, rival.probabilities))
     on_reduced, reduced = _on_reduced(model, test.targets), test.reduced(reducer)
     if train is None:
-        values = _cross_predict(Rival("", lambda _: on_reduced), reduced, test, outer, cv)
+        values = _cross_predict(Rival("", lambda _: on_reduced), reduced, test, outer, blocks)
     else:
         values = _predicted(regression, reduced, test.targets)
     n_groups = int(reducer.n_groups_)
@@ -378,9 +347,7 @@ def score(
     length = length_of_blocks(block_length, _errors(test.y, test.targets, values), ordered)
     drawn = Drawn(length, test.groups)
     how = _describe_scoring(model, None if train is None else n_train, n_test, drawn, weighted)
-    if on_reduced is None and _is_penalized(n_train, n_groups):
-        how += _NEGLIGIBLE.format(_negligible(fitted_to.precision))
-    how += describe_rivals([each.method for each in predictions[:-1]], left_out, cv)
+    how += describe_rivals([each.method for each in predictions[:-1]], left_out, folds)
     if any(samples is not None and samples.missing for samples in (train, test)):
         how += (
             " Regressions on all features need complete data: missing values were replaced by "
@@ -415,15 +382,14 @@ def _fit_predict(
     new: npt.NDArray[Any],
 ) -> FloatArray:
     """Fit a rival to features of samples, tuned on parts of these, and predict from new ones."""
-    targets, estimator = samples.targets, rival.make and rival.make(parts)
+    targets, estimator = samples.targets, rival.make(parts)
     with warnings.catch_warnings():
         # Components beyond the last that matters, or too many for a fold.
         for category in (UserWarning, FitFailedWarning):
             warnings.simplefilter("ignore", category)
         if rival.scaled:
             return fit_scaled(estimator, X, samples.y, samples.weights)(new).reshape(len(new), -1)
-        given = (samples.y, samples.weights, samples.precision, samples.dates)
-        fitted = fit_linear(estimator, X, *given)
+        fitted = fit_linear(estimator, X, samples.y, samples.weights, samples.precision)
     if not rival.probabilities and targets.classes is not None:
         return np.asarray(fitted.predict(new)[:, None] == targets.classes, dtype=np.float64)
     return _predicted(fitted, new, targets)
@@ -436,21 +402,15 @@ def _outer_folds(samples: Observations, ordered: bool) -> list[Any]:
 
 
 def _cross_predict(
-    rival: Rival, X: npt.NDArray[Any], samples: Observations, folds: list[Any], cv: Any
+    rival: Rival, X: npt.NDArray[Any], samples: Observations, folds: list[Any], blocks: bool
 ) -> FloatArray:
     """Predict each sample by a regression fitted to other folds, tuned on parts of these."""
     targets = samples.targets
     width = targets.size if targets.classes is None else targets.classes.size
     predicted = np.empty((len(samples.y), width))
     for train, test in folds:
-        own = replace(
-            samples,
-            X=samples.X[train],
-            y=samples.y[train],
-            dates=None if samples.dates is None else samples.dates.take(train),
-        )
-        blocks = isinstance(cv, BlockKFold)
-        parts = split_samples(tuning_folds(None, own, blocks), own)
+        own = samples.take(train)
+        parts, _ = tuning_folds(None, own, blocks)
         predicted[test] = _fit_predict(rival, X[train], own, parts, X[test])
     return predicted
 

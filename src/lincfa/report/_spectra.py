@@ -1,5 +1,7 @@
 """Findings on features in a sequence, such as the wavelengths of a spectrum."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,12 +9,25 @@ import numpy as np
 import numpy.typing as npt
 
 from .._data._field import Field
-from .._data._names import read_wavelengths
+from .._model._observations import field_of
 from ..theory._arrays import FloatArray
-from ._inputs import feature_names, field_of
+from ._inputs import feature_names
 
 _SIZE = 20, 20_000  # fewest and most features of a spectrum in a report
 _PIECES = 3  # most bands of a group that are named one by one
+
+# What the text around the numbers of a spectrum says of them: pattern, unit and quantity.
+_UNITS = [
+    ("nm|nanomet(?:er|re)s?", "nm", "wavelength"),
+    ("[uµμ]m|microns?|micromet(?:er|re)s?", "µm", "wavelength"),
+    (r"cm[\W_]*[1¹]|1/cm", "cm⁻¹", "wavenumber"),
+    *((f"{unit.lower()}", unit, "frequency") for unit in ("Hz", "kHz", "MHz", "GHz", "THz")),
+    ("wl|wave|wavelengths?|lambda|λ", "", "wavelength"),
+    ("wn|wavenumbers?", "", "wavenumber"),
+    ("abs|absorbance|refl|reflectance|nir|spc|spec|spectrum", "", ""),
+]
+_NUMBER = re.compile(r"(?:^[+-])?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_SMALLEST_OF_A_LETTER = 100  # x100, x102, … are wavelengths; x3, x5, … are columns that were kept
 
 
 @dataclass(frozen=True)
@@ -111,3 +126,57 @@ def is_scale(values: npt.NDArray[Any]) -> bool:
     if values.dtype.kind not in "iuf":
         return False
     return bool(np.isfinite(values).all() and np.unique(values).size == values.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Wavelengths:
+    """Numbers in the names of the features of a spectrum, ascending or descending."""
+
+    values: FloatArray
+    quantity: str  # "wavelength", "wavenumber", "frequency" or "" if the names do not say
+    unit: str  # "nm", "µm", "cm⁻¹", …, or "" if the names do not say
+
+
+def read_wavelengths(names: Sequence[str]) -> Wavelengths | None:
+    """Read the numbers in names such as ``900``, ``900 nm``, ``X900`` or ``nm_900``.
+
+    All names begin alike and end alike, and their numbers ascend or descend. None for names without
+    such numbers, for mere counters (``x0``, ``x1``, …), and for words that say nothing of a
+    spectrum (``feature_12``).
+
+    Examples
+    --------
+    >>> found = read_wavelengths(["900 nm", "902.5 nm", "910 nm"])
+    >>> found.values.tolist(), found.quantity, found.unit
+    ([900.0, 902.5, 910.0], 'wavelength', 'nm')
+    >>> read_wavelengths(["x0", "x1", "x2"])
+    """
+    if len(names) < 2:
+        return None
+    for number in _NUMBER.finditer(names[0]):  # several, as in 900 cm-1
+        before, after = names[0][: number.start()], names[0][number.end() :]
+        alike = all(name.startswith(before) and name.endswith(after) for name in names)
+        texts = [name[len(before) : len(name) - len(after)] for name in names]
+        if alike and all(map(_NUMBER.fullmatch, texts)):
+            values = np.array(texts, dtype=np.float64)
+            return _as_wavelengths(values, f"{before} {after}".lower())
+    return None
+
+
+def _as_wavelengths(values: FloatArray, around: str) -> Wavelengths | None:
+    """Return numbers as wavelengths if they, and the text around them, look like such."""
+    if not np.isfinite(values).all():
+        return None
+    steps, counted = np.diff(values), values - np.arange(values.size)
+    if not ((steps > 0).all() or (steps < 0).all()):
+        return None
+    if counted[0] in (0, 1) and (counted == counted[0]).all():
+        return None
+    for pattern, unit, quantity in _UNITS:
+        if re.search(rf"(?<![^\W\d_])(?:{pattern})(?![^\W\d_])", around):
+            return Wavelengths(values, quantity, unit)
+    letters = re.sub(r"[\W_]", "", around)
+    large = values.min() >= _SMALLEST_OF_A_LETTER or (values != np.floor(values)).any()
+    if not letters or (len(letters) == 1 and large):
+        return Wavelengths(values, "", "")
+    return None

@@ -19,7 +19,7 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ._formats import STANDARD_INPUT, Format, check_names, require_content
+from ._formats import STANDARD_INPUT, Format, check_names, compression_of, require_content
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,8 +30,7 @@ _NUMBER = r"\s*[-+]?[\d.,]+([eE][-+]?\d+)?\s*"
 # Between other separators, such as the name of a wavelength, 900,5.
 _DECIMAL_COMMA = r"(?:^|(?<=[;\t|]))[^,;\t|]*\d,\d[^,;\t|]*(?=[;\t|\r\n]|$)"
 _QUICK = 100  # rows from which the types are inferred first
-_MAGIC = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ\0": lzma}
-_ZSTD = b"\x28\xb5\x2f\xfd"
+_MODULES = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
 
 
 @dataclass(frozen=True)
@@ -262,16 +261,15 @@ def _plain_text(path: str, source: str) -> str | bytes:
         data = sys.stdin.buffer.read()
     else:
         with open(path, "rb") as file:
-            head = file.read(8)
-            if os.path.isfile(path) and not head.startswith((*_MAGIC, _ZSTD)):
+            head = file.read(10)
+            if os.path.isfile(path) and not compression_of(head):
                 return path
             data = head + file.read()
     try:
-        for magic, module in _MAGIC.items():
-            # A CSV file may well begin with BZh.
-            if data.startswith(magic) and (magic != b"BZh" or data[4:10] == b"1AY&SY"):
-                return bytes(module.decompress(data))
-        if data.startswith(_ZSTD):
+        suffix = compression_of(data)
+        if suffix in _MODULES:
+            return bytes(_MODULES[suffix].decompress(data))
+        if suffix:
             with _open_zstd(io.BytesIO(data), "rb") as file:
                 return bytes(file.read())
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:

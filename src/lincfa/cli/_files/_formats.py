@@ -37,7 +37,13 @@ SUFFIXES = {
 ONLY_READ = (".xlsm", ".xlsb", ".xls", ".ods")
 _PARQUET = (".parquet", ".pq", ".parq")
 STANDARD_INPUT = "standard input"
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # text only; the other formats compress themselves
+_BEGINNINGS = {
+    ".gz": b"\x1f\x8b",
+    ".bz2": b"BZh",
+    ".xz": b"\xfd7zXZ\0",
+    ".zst": b"\x28\xb5\x2f\xfd",
+}
+COMPRESSED = tuple(_BEGINNINGS)  # text only; the other formats compress themselves
 _TITLES = {
     "csv": "a CSV file",
     "parquet": "a Parquet file",
@@ -56,10 +62,6 @@ _CONTENTS = {
     b"CDF\x05": (_TITLES["netcdf"], ".nc"),
     b"\x89HDF\r\n\x1a\n": (_TITLES["netcdf"], ".nc"),
     b"\xd0\xcf\x11\xe0": (_TITLES["excel"], ".xls"),
-    b"\x1f\x8b": ("a compressed file", ".csv.gz"),
-    b"BZh": ("a compressed file", ".csv.bz2"),
-    b"\xfd7zXZ\0": ("a compressed file", ".csv.xz"),
-    b"\x28\xb5\x2f\xfd": ("a compressed file", ".csv.zst"),
 }
 
 
@@ -182,13 +184,21 @@ def _renamed(path: str | os.PathLike[str], suffix: str) -> str:
     return name + suffix
 
 
+def compression_of(head: bytes) -> str:
+    """Return the suffix of a compressed file that begins so; nothing of others."""
+    found = next((suffix for suffix, begin in _BEGINNINGS.items() if head.startswith(begin)), "")
+    # A CSV file may well begin with BZh.
+    return "" if found == ".bz2" and head[4:10] != b"1AY&SY" else found
+
+
 def _content_of(file: BinaryIO) -> tuple[str, str]:
     """Return what a file is by its content, and the suffix for it; nothing where it is unclear."""
     head = file.read(4096)
     for begin, found in _CONTENTS.items():
-        # A CSV file may well begin with BZh.
-        if head.startswith(begin) and (begin != b"BZh" or head[4:10] == b"1AY&SY"):
+        if head.startswith(begin):
             return found
+    if suffix := compression_of(head):
+        return "a compressed file", f".csv{suffix}"
     if head.startswith(b"PK\x03\x04"):
         try:
             names = zipfile.ZipFile(file).namelist()
