@@ -272,10 +272,7 @@ def _ticks(low: float, high: float) -> list[float]:
     """Return round numbers at equal distances, from the last below to the first above."""
     from matplotlib.ticker import MaxNLocator
 
-    ticks: list[float] = (
-        MaxNLocator(_TICKS, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high).tolist()
-    )
-    return ticks
+    return list(MaxNLocator(_TICKS, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high))
 
 
 def _labelled(ticks: Sequence[float], place: Callable[[float], float]) -> list[tuple[float, str]]:
@@ -359,10 +356,8 @@ def _drawings(findings: Findings) -> dict[str, _Drawing]:
             draw = partial(plotting.draw_coefficients, panel)
             size = plotting.coefficients_size(panel, width)
             drawings[_words.coefficient_picture(k)] = size, draw, one
-    numbers = {
-        group.number: rank
-        for rank, group in enumerate(findings.groups[: _words.GROUPS_NUMBERED], 1)
-    }
+    first = findings.groups[: _words.GROUPS_NUMBERED]
+    numbers = {group.number: rank for rank, group in enumerate(first, 1)}
     for k, map in enumerate(findings.maps):
         if not map.again:
             draw = partial(plotting.draw_groups, map, numbers=numbers)
