@@ -27,7 +27,6 @@ _Drawing: TypeAlias = tuple[tuple[float, float], Callable[[Any], None], tuple[in
 """Size of a figure in inches, what draws on its axes, and how many rows and columns these are."""
 
 _BARS = 100  # groups with small pictures of their effects and places
-_TICKS = 3
 _PANELS_ACROSS = 2
 _SQUARE = ("correlations", "map-", "effects-", "confusion")  # figures whose axes keep their aspect
 
@@ -218,21 +217,21 @@ def _bars(groups: Sequence[Group]) -> tuple[list[tuple[float, str]], list[dict[s
     largest = max(sizes, default=nan)
     if not largest > 0:  # also of NaN
         return [], []
-    ticks = _ticks(-largest, largest)
+    end = _ticks(0.0, largest, 8)[-1]
 
     def place(value: float) -> float:
-        return round(50 + 46 * min(max(value / ticks[-1], -1), 1), 2)
+        return round(50 + 46 * min(max(value / end, -1), 1), 2)
 
     bars = []
     for group in first:
-        end, check = place(group.weight), group.check
-        bar: dict[str, Any] = {"x": min(end, 50), "width": round(abs(end - 50), 2)}
+        to, check = place(group.weight), group.check
+        bar: dict[str, Any] = {"x": min(to, 50), "width": round(abs(to - 50), 2)}
         if check is not None:
             names = ("low", "estimate", "high")
             bar |= {name: place(getattr(check, name)) for name in names}
-            bar["cut"] = (check.low < ticks[0], check.high > ticks[-1])
+            bar["cut"] = (check.low < -end, check.high > end)
         bars.append(bar)
-    return _labelled(ticks, place), bars
+    return _labelled([-end, 0.0, end], place), bars
 
 
 def _score_columns(scores: HeldOutScores) -> list[tuple[str, str, str]]:
@@ -268,11 +267,11 @@ def _chart(scores: HeldOutScores) -> dict[str, Any] | None:
     }
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _ticks(low: float, high: float, most: int = 3) -> list[float]:
     """Return round numbers at equal distances, from the last below to the first above."""
     from matplotlib.ticker import MaxNLocator
 
-    return list(MaxNLocator(_TICKS, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high))
+    return list(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high))
 
 
 def _labelled(ticks: Sequence[float], place: Callable[[float], float]) -> list[tuple[float, str]]:

@@ -351,8 +351,8 @@ def describe_use(findings: Findings) -> tuple[str, str]:
     widths = [f"± {digits(w)}{f' for {n}' * bool(n)}" for n, w in zip(names, half, strict=True)]
     more = f" and {len(widths) - _NAMED} more" if len(widths) > _NAMED else ""
     return line, (
-        f"The {LEVEL} % interval of a prediction is {', '.join(widths[:_NAMED])}{more}: of the "
-        f"errors on held-out samples, {LEVEL} % are smaller."
+        f"The {LEVEL} % interval of a prediction is {', '.join(widths[:_NAMED])}{more}: at "
+        f"least {LEVEL} % of the errors on held-out samples are no larger."
     )
 
 
