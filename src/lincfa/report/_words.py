@@ -323,9 +323,9 @@ def describe_trust(findings: Findings) -> str:
     text = f"{n} of {count(total, 'effect')} {_are(n)} confirmed by the held-out samples"
     if opposite := verdicts.count("opposite sign"):
         text += f"; {opposite} {'has' if opposite == 1 else 'have'} the opposite sign there"
-    if n + opposite < total:
+    if rest := total - n - opposite:
         text += (
-            "; for the others these samples are too few to tell neighbouring groups apart, which "
+            f"; for the other{'s' * (rest > 1)} these samples are too few to tell neighbouring groups apart, which "
             "does not make the predictions worse"
         )
     return f"{text}."
@@ -630,7 +630,8 @@ def _captions_of_classes(scores: ClassScores) -> dict[str, str]:
 
 
 def _describe_numbers(findings: Findings) -> str:
-    which = f"the {GROUPS_NUMBERED} most important ones"
+    kind = "largest" if findings.coefficients is None else "most important"
+    which = f"the {GROUPS_NUMBERED} {kind} ones"
     which = "the groups" if findings.n_groups <= GROUPS_NUMBERED else which
     return f" Numbers mark {which}, as in the table, where there is room."
 
