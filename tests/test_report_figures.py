@@ -168,7 +168,7 @@ def test_a_field_has_maps_of_groups_and_of_effects():
     places = model.summary().places
     for centre in places.centres:
         assert f"Centre: {centre}." in page.text
-    written = [square_kilometres(places.area_km2[number]) for number in numbers]
+    written = [square_kilometres(places.area_km2[group.number]) for group in findings.groups]
     assert [cells[3] for cells in page.tables[0][1:]] == written
     place = findings.to_dict()["groups"][0]["place"]
     assert (place["south"], place["north"]) == (40, 50)

@@ -325,8 +325,8 @@ def describe_trust(findings: Findings) -> str:
         text += f"; {opposite} {'has' if opposite == 1 else 'have'} the opposite sign there"
     if rest := total - n - opposite:
         text += (
-            f"; for the other{'s' * (rest > 1)} these samples are too few to tell neighbouring groups apart, which "
-            "does not make the predictions worse"
+            f"; for the other{'s' * (rest > 1)} these samples are too few to tell neighbouring "
+            "groups apart, which does not make the predictions worse"
         )
     return f"{text}."
 
