@@ -1,7 +1,7 @@
 """Findings and pages that the tests of the report share."""
 
 import warnings
-from functools import cache
+from functools import cache, partial
 from html.parser import HTMLParser
 
 import numpy as np
@@ -110,13 +110,24 @@ def row_of(scores, method):
     return row
 
 
-def written(figure, write=decimals):
-    """A figure with its interval as the page writes it; a dash if there is none."""
+def written(figure, write=decimals, *, beside=()):
+    """A figure with its interval as the page writes it; a dash if there is none.
+
+    It is a difference of two that stand beside it: in a fourth decimal if three do not agree.
+    """
     if figure is None:
         return "–"
+    if beside:
+        own, other = (round(each.value, 3) for each in beside)
+        agree = f"{own - other:.3f}" == f"{figure.value:.3f}"
+        return written(figure, partial(decimals, count=3 if agree else 4))
     if np.isnan(figure.low):
         return write(figure.value)
     return f"{write(figure.value)} [{write(figure.low)}, {write(figure.high)}]"
+
+
+def probability(p):
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 class Page(HTMLParser):
@@ -125,10 +136,15 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.tags, self.texts, self.ids, self.tables = [], [], {}, []
-        self._inside, self._silent = [], 0
+        self._inside, self._silent, self._hidden = [], 0, set()
         self.feed(text)
         self.tables = [
-            [[" ".join(cell.split()) for cell in row] for row in table] for table in self.tables
+            [
+                [" ".join(cell.split()) for cell in row]
+                for row in table
+                if id(row) not in self._hidden
+            ]
+            for table in self.tables
         ]
         self.text = " ".join(" ".join(self.texts).split())
 
@@ -141,6 +157,8 @@ class Page(HTMLParser):
             self._inside.append(self.tables[-1])
         elif tag == "tr":
             self._inside[-1].append([])
+            if attributes.get("aria-hidden") == "true":
+                self._hidden.add(id(self._inside[-1][-1]))
         elif tag in ("td", "th"):
             self._inside[-1][-1].append("")
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,9 +17,16 @@ from lincfa.datasets import make_correlated
 from lincfa.report import _groups
 from lincfa.report._findings import collect_findings
 from lincfa.report._page import render, write_report
-from lincfa.report._words import list_tiles, list_warnings, state_answer
+from lincfa.report._words import (
+    describe_trust,
+    describe_use,
+    list_tiles,
+    list_warnings,
+    state_answer,
+    write_effect,
+)
 from reference import QUICK
-from report_pages import NASTY, Page, make_findings, nasty_findings, written
+from report_pages import NASTY, Page, make_findings, nasty_findings, probability, written
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
@@ -84,8 +92,9 @@ def test_first_numbers_are_those_of_the_json(findings):
     assert score[2].startswith(ends)
     assert rival[0] == decimals(best["r2"]["value"])
     assert rival[1] == f"R² of the best rival, {best['method']}"
-    difference = {name: decimals(best["difference"][name]) for name in ("value", "low", "high")}
-    assert "Difference {value} [{low}, {high}]:".format(**difference) in rival[2]
+    best_row = findings.scores.best_rival
+    beside = (findings.scores.rows[-1].r2, best_row.r2)
+    assert f"Difference {written(best_row.difference, beside=beside)}:" in rival[2]
     assert size[:2] == (str(told["n_groups"]), f"inputs instead of {told['n_features']}")
     assert told["rival_is_better"] == (best["difference"]["high"] < 0)
 
@@ -105,8 +114,14 @@ def with_gain(findings, low, high, **own):
     [
         (0.01, 0.2, "better than the best rival, PLS", "this model is better."),
         (-0.2, -0.01, "less well than the best rival, PLS", "the rival is better."),
-        (-0.1, 0.1, "about as well as the best rival, PLS", "not clear."),
-        (float("nan"), float("nan"), "about as well as", "too few samples to tell."),
+        (-0.01, 0.019, "about as well as the best rival, PLS", "about equal."),
+        (-0.64, 0.02, "It is not clear whether better or worse than the best", "not clear."),
+        (
+            float("nan"),
+            float("nan"),
+            "not clear whether better or worse",
+            "too few samples to tell.",
+        ),
     ],
 )
 def test_answer_follows_the_interval(findings, low, high, said, told):
@@ -119,7 +134,7 @@ def test_answer_follows_the_interval(findings, low, high, said, told):
 
 def test_what_predicts_nothing_is_no_success(findings):
     found = with_gain(findings, 0.01, 0.2, value=-39.0)
-    assert "do not predict new samples: the mean of the past would come closer." in text_of(found)
+    assert "do not predict new samples: their mean alone would come closer." in text_of(found)
     assert "better than" not in state_answer(found)
     assert "predict worse than the mean of the target: R² is −39.0" in text_of(found)
 
@@ -145,7 +160,7 @@ def test_scores_are_those_of_the_findings(findings, page):
             str(row.n_features),
             written(row.r2),
             "",
-            written(row.difference),
+            written(row.difference, beside=(scores.rows[-1].r2, row.r2)),
             written(row.rmse, digits),
         ]
     assert scores.how in page.text
@@ -193,18 +208,20 @@ def test_just_below_zero_is_about_zero(findings):
 def test_groups_and_their_members_are_those_of_the_findings(findings, page):
     rows = page.tables[1][1:]
     assert len(rows) == findings.n_groups
-    for group, cells in zip(findings.groups, rows, strict=True):
-        assert cells[0].startswith(group.title)
+    effect = partial(write_effect, largest=max(abs(group.weight) for group in findings.groups))
+    for rank, (group, cells) in enumerate(zip(findings.groups, rows, strict=True), 1):
+        assert cells[0].startswith(f"{rank} {group.title}")
+        assert f"number {group.number} from 0" in cells[0]
         check = group.check
-        figures = [digits(each) for each in (check.estimate, check.low, check.high)]
+        figures = [effect(each) for each in (check.estimate, check.low, check.high)]
         assert cells[1:] == [
-            digits(group.weight),
+            effect(group.weight),
             "{} [{}, {}] {}".format(*figures, check.verdict),
             str(group.size),
             decimals(group.mean_correlation) if group.size > 1 else "–",
             decimals(group.target_correlation),
         ]
-        assert f"adjusted p-value {digits(check.adjusted_p_value)}." in cells[0]
+        assert f"adjusted p-value {probability(check.adjusted_p_value)}." in cells[0]
         if group.size > 1:
             smallest = f"Smallest correlation of two members: {decimals(group.min_correlation)}."
             assert smallest in cells[0]
@@ -215,6 +232,126 @@ def test_groups_and_their_members_are_those_of_the_findings(findings, page):
     for group, table in zip(findings.groups, tables, strict=False):
         expected = [[m.name, decimals(m.target_correlation), m.words] for m in group.members]
         assert table[1:] == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "largest", "told"),
+    [
+        (0.62, 0.62, "0.620"),
+        (-0.000297, 0.62, "−0.0003"),
+        (0.0000297, 0.62, "≈ 0"),
+        (-0.03, 35.2, "−0.03"),
+        (35.2, 35.2, "35.2"),
+        (1234.5, 1234.5, "1234"),
+        (0.0, 1.0, "0"),
+        (2e-7, 3e-7, "2e-07"),
+        (float("nan"), 1.0, "–"),
+    ],
+)
+def test_effects_have_three_digits_down_to_a_thousandth_of_the_largest(value, largest, told):
+    assert write_effect(value, largest) == told
+
+
+def test_bars_and_intervals_are_where_their_axis_says(findings):
+    """Also where an interval goes beyond the axis: there is an arrow, and the caption says so."""
+    first, *rest = findings.groups
+    wide = replace(first, check=replace(first.check, low=-1e6, high=1e6))
+    text = render(replace(findings, groups=(wide, *rest))).split('id="group-table"')[1]
+    axis = text.split('class="axis"')[1].split("</tr>")[0]
+    ticks = [
+        (float(at), float(number.replace("−", "-")))
+        for at, number in re.findall(r'<text x="([\d.]+)%"[^>]*>([^<]+)</text>', axis)
+    ]
+    at, numbers = np.array(ticks).T
+    assert f"on an axis from {-numbers[-1]:g}".replace("-", "−") in text
+    bars = [part.split("\n")[0] for part in text.split('class="bar"')[2:]]  # after the axis
+    for k, (group, bar) in enumerate(zip(findings.groups, bars, strict=True)):
+        dot = float(re.search(r'<circle cx="([\d.]+)%"', bar)[1])
+        within = 1e-3 * numbers[-1]  # places have two decimals
+        assert abs(np.interp(dot, at, numbers) - group.check.estimate) < within
+        x, width = map(float, re.search(r'<rect x="([\d.]+)%" width="([\d.]+)%"', bar).groups())
+        end = x if group.weight < 0 else x + width
+        assert abs(np.interp(end, at, numbers) - group.weight) < within
+        beyond = [group.check.low < numbers[0], group.check.high > numbers[-1]] if k else [1, 1]
+        assert bar.count("<path") == sum(beyond)
+
+
+def test_which_effects_can_be_trusted(findings):
+    def with_verdicts(*verdicts):
+        checks = (replace(findings.groups[0].check, verdict=each) for each in verdicts)
+        groups = tuple(replace(findings.groups[0], check=check) for check in checks)
+        return replace(findings, groups=groups)
+
+    one = with_verdicts("confirmed", "unclear", "opposite sign")
+    told = describe_trust(one)
+    assert told.startswith(
+        "1 of 3 effects is confirmed by the held-out samples; 1 has the opposite sign there; for"
+    )
+    assert told.endswith("apart, which does not make the predictions worse.")
+    assert describe_trust(with_verdicts(*["confirmed"] * 2)) == (
+        "The held-out samples confirm all 2 effects."
+    )
+    text = text_of(one)
+    assert text.index(told) < text.index("Groups, the largest effect")
+
+
+def test_why_effects_were_not_checked_is_said_above_the_groups(halves_of_few):
+    model, given = halves_of_few
+    found = collect_findings(model, **given)
+    text = text_of(found)
+    assert describe_trust(found) == found.inference_note
+    assert text.count(found.inference_note) == 1
+    assert text.index(found.inference_note) < text.index("Groups, the largest effect")
+    assert "rule='one_standard_error'" in found.inference_note
+    command = collect_findings(model, **given, recipe="lincfa reduce a.csv --target y")
+    assert command.inference_note.endswith(
+        "Hold out more rows (--test), or merge into fewer groups (a larger --tolerance, or "
+        "--n-groups)."
+    )
+
+
+@pytest.fixture(scope="module")
+def halves_of_few():
+    """A model of two groups, and fewer samples held out than are needed to check these."""
+    X, y = make_correlated(n_samples=55, n_features=30, random_state=0)
+    given = {"X": X[:50], "y": y[:50], "X_test": X[50:], "y_test": y[50:]}
+    return LinCFACV(**QUICK | {"tolerances": (1e-9,)}).fit(X[:50], y[:50]), given
+
+
+def test_how_to_use_it(halves_of_few, bare):
+    model, given = halves_of_few
+    assert describe_use(bare) == ("model.transform(X_new)", "")
+    found = collect_findings(model, **given)
+    assert describe_use(found) == ("model.predict(X_new)", "")
+    assert "How to use it Predict new samples" in text_of(found)
+    recipe = "lincfa reduce 'a b.parquet' --target y --model 'my model.json'"
+    about = {"recipe": recipe, "data": {"file": "a b.parquet"}}
+    line, _ = describe_use(collect_findings(model, **given, **about))
+    assert line == "lincfa predict 'my model.json' new.parquet"
+    X, y = make_correlated(n_samples=200, n_features=30, random_state=0)
+    other = LinCFACV(**QUICK).fit(X[:100], y[:100]).calibrate(X[100:], y[100:])
+    line, width = describe_use(collect_findings(other))
+    assert line == "low, high = model.predict_interval(X_new, level=0.95)"
+    assert width.startswith(
+        f"The 95 % interval of a prediction is ± {digits(other._half_width(0.95))}:"
+    )
+    line, _ = describe_use(collect_findings(other, recipe="lincfa reduce a.csv --target y"))
+    assert line == "lincfa predict model.json new.csv --interval 0.95"
+
+
+def test_whole_groups_that_were_held_out_are_said(findings):
+    how = "60 of 200 rows, 6 of 20 whole groups ('batch'), at random, seed 0"
+    found = replace(findings, data={"held out for the scores": how})
+    assert list_tiles(found)[0].title.endswith(" new samples of 6 whole groups ('batch')")
+
+
+def test_merges_that_raise_the_error_of_two_are_explained(findings):
+    member = replace(findings.groups[0].members[0], words="with b: …; raises the mean …")
+    groups = (replace(findings.groups[0], members=(member,) * 2, size=2),)
+    pairs = replace(findings.pairs, tolerance=100.0)
+    told = text_of(replace(findings, groups=groups, pairs=pairs, searched=True))
+    assert "the two alone, without the other features: cross-validation allowed F up to 100" in told
+    assert "the two alone" not in text_of(replace(findings, searched=True))
 
 
 def test_numbers_to_sort_by(findings):

@@ -358,6 +358,33 @@ def test_print_leaves_out_the_controls(visit, findings):
     assert page.locator("body").evaluate(CONTRAST) > 10
 
 
+# Cells whose numbers are wider than they are.
+CUT = """() => Array.from(document.querySelectorAll(
+  ".groups > tbody > tr > td:not(:first-child), .scores td.number, .by-target td.number"
+)).filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)"""
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("media", "width"), [("print", 688), ("screen", 390), ("screen", 1000)])
+def test_no_number_is_cut(visit, name, media, width):
+    """A4 has 182 mm between its margins, 688 pixels: all columns are on the page."""
+    page = visit(f"{name}.html", viewport={"width": width, "height": 972})
+    page.emulate_media(media=media)
+    assert page.evaluate(CUT) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    if media == "print":
+        ends = "Array.from(document.querySelectorAll('.box'), (box) => box.scrollWidth)"
+        assert max(page.evaluate(ends)) <= width
+
+
+def test_a_spectrum_uses_the_width(visit):
+    for width, kind, other in ((1400, "wide", "narrow"), (390, "narrow", "wide")):
+        page = visit("spectrum.html", viewport={"width": width, "height": 900})
+        assert not page.locator(f"#picture-spectrum .{other}").is_visible()
+        drawn = page.locator(f"#picture-spectrum .{kind} svg").bounding_box()["width"]
+        assert drawn > 0.9 * page.locator("#where").bounding_box()["width"]
+
+
 def test_copies_the_recipe(visit, findings, files):
     page = visit()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

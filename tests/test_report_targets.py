@@ -26,9 +26,9 @@ from lincfa.report import _groups
 from lincfa.report._classes import TunedLogistic, trace_roc
 from lincfa.report._findings import collect_findings
 from lincfa.report._page import render
-from lincfa.report._words import list_warnings
+from lincfa.report._words import largest_effects, list_warnings, write_effect
 from lincfa.timeseries import BlockKFold
-from report_pages import Page, written
+from report_pages import Page, probability, written
 from series import autoregression
 
 pytest.importorskip("jinja2")
@@ -194,28 +194,32 @@ def test_page_of_several_targets(of_three):
     assert [row[0] for row in means[1:-1]] == ["this model", *(row.method for row in rows[1:])]
     for each, row in zip(rows, means[1:-1], strict=True):
         assert row[2] == written(each.r2)
-        assert row[4] == written(each.difference)
+        assert row[4] == written(each.difference, beside=(rows[0].r2, each.r2))
     assert [row[0] for row in targets[1:]] == NAMES
     best = found.scores.rows.index(found.scores.best_rival)
     for each, row in zip(found.scores.targets, targets[1:], strict=True):
         figures = each.rows[-1].r2, each.rows[best].r2, each.rows[best].difference
-        assert row[1:4] == [written(figure) for figure in figures]
+        assert row[1:3] == [written(figure) for figure in figures[:2]]
+        assert row[3] == written(figures[2], beside=figures[:2])
         assert row[-1] == written(each.rows[-1].rmse, digits)
     first = found.groups[0]
     assert groups[0][-1] == "largest r with a target"
-    assert groups[1][1] == f"{digits(first.weight)} ({first.weight_target})"
+    largest = largest_effects(found)
+    weight = write_effect(first.weight, largest[first.weight_target])
+    assert groups[1][1] == f"{weight} ({first.weight_target})"
     assert groups[1][-1] == f"{decimals(first.target_correlation)} ({first.target})"
     assert members[0][1] == "largest r with a target"
     assert [row[0] for row in effects[1:]] == [e.target for e in first.targets]
     for effect, row in zip(first.targets, effects[1:], strict=True):
         check = effect.check
-        figures = [digits(each) for each in (check.estimate, check.low, check.high)]
+        figures = [effect.weight, check.estimate, check.low, check.high]
+        weight, *figures = (write_effect(each, largest[effect.target]) for each in figures)
         told = "{} [{}, {}]".format(*figures)
         assert row[1:] == [
             decimals(effect.target_correlation),
-            digits(effect.weight),
+            weight,
             f"{told} {check.verdict}",
-            digits(check.adjusted_p_value),
+            probability(check.adjusted_p_value),
         ]
     assert f"{found.n_groups} averages of 16 features predict 3 targets in new samples" in page.text
     assert "predict 1 of 3 targets worse than its mean" in page.text
@@ -424,7 +428,9 @@ def test_page_of_classes(of_colors):
     ]
     for each, row in zip(rows, scores[1:-1], strict=True):
         assert row[2] == written(each.accuracy)
-        assert row[4] == written(each.difference)
+        assert row[4] == written(
+            each.difference, beside=(found.scores.rows[-1].accuracy, each.accuracy)
+        )
         assert row[-1] == written(each.log_loss, digits)
     assert [row[0] for row in confusion[1:]] == list(found.classes)
     assert [list(map(int, row[1:])) for row in confusion[1:]] == (

@@ -82,6 +82,11 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def capitalized(text: str) -> str:
+    """Return a text with a capital first letter, and the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def digits(value: float, count: int = 3) -> str:
     if value == 0:
         return "0"

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 _ROWS_PER_WEIGHT = 2
 """Rows for each weight and the intercept. With fewer HC3 has no theory, and intervals are wide."""
+ENOUGH = (
+    "Hold out more, or fit fewer groups, with a larger tolerance or, for LinCFACV, with "
+    "rule='one_standard_error'."
+)
 _ROUNDING = 1e-9
 _TOO_NARROW = (
     "Groups suit the errors of the rows they come from, so that intervals would be too narrow"
@@ -178,7 +182,7 @@ def infer_weights(model: Any, samples: "Observations", level: float, ordered: bo
     arrays = (estimate, error, estimate - half, estimate + half, p, holm(p))
     return Inference(
         names=tuple(model.get_feature_names_out().tolist()),
-        targets=tuple(model.target_names_),
+        targets=tuple(model._targets.titles),
         **{name: each[0] if one else each for name, each in zip(_FIGURES, arrays, strict=True)},
         scale=model._scale_of_means(),
         n_samples=len(y),
@@ -193,8 +197,7 @@ def _check_enough(n_groups: int, n_sums: int, noun: str) -> None:
         return
     raise ValueError(
         f"{n_sums} {_PLURALS[noun]} are too few for the weights of {n_groups} groups, which need "
-        f"{needed}: pass more, or fit fewer groups, with a larger tolerance or, for LinCFACV, with "
-        "rule='one_standard_error'."
+        f"{needed}. {ENOUGH}"
     )
 
 

@@ -23,6 +23,7 @@ from ._charts import (
 from ._figures import PAGE_WIDTH as PAGE_WIDTH
 from ._figures import default_style as default_style
 from ._figures import new_figure as new_figure
+from ._figures import short_number as short_number
 from ._maps import draw_effects as draw_effects
 from ._maps import draw_groups as draw_groups
 from ._maps import draw_stability as draw_stability

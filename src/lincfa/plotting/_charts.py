@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 
 from .._data._checks import real_numbers
 from .._data._dates import Dates
-from .._data._names import cut_in_the_middle, shown
+from .._data._names import shown
 from .._model._display import decimals
 from .._model._inference import Inference
 from .._model._observations import (
@@ -52,6 +52,7 @@ from ._figures import (
     STRATEGY_COLORS,
     SYMLOG,
     VERMILION,
+    abbreviated,
     axes_or_new,
     effect,
     few_ticks,
@@ -200,7 +201,7 @@ def coefficients_size(coefficients: Coefficients, width: float) -> tuple[float, 
 def draw_coefficients(coefficients: Coefficients, ax: "Axes") -> None:
     """Draw a bar for each group with a large effect, the largest first."""
     values, rows = largest_effects(coefficients)
-    names = [cut_in_the_middle(coefficients.names[k], _LONGEST_GROUP) for k in rows]
+    names = [abbreviated(coefficients.names[k], _LONGEST_GROUP) for k in rows]
     colors = np.where(values > 0, RED, BLUE).tolist()
     ax.barh(range(len(rows)), values, height=0.7, color=colors)
     ax.axvline(0, color=ink(), linewidth=0.8)
@@ -447,8 +448,8 @@ def _apart(middles: FloatArray, lines: FloatArray) -> list[int]:
 def _wrapped(name: str, lines: float) -> str:
     """Write a name in as many lines as fit, at most two."""
     if lines < 2 or len(name) <= _LONGEST_NAME:
-        return cut_in_the_middle(name, _LONGEST_NAME)
-    return fill(cut_in_the_middle(name, 2 * _LONGEST_NAME - 4), _LONGEST_NAME)
+        return abbreviated(name, _LONGEST_NAME)
+    return fill(abbreviated(name, 2 * _LONGEST_NAME - 4), _LONGEST_NAME)
 
 
 def plot_thresholds(

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._data._names import shown
+from .._data._names import cut_in_the_middle, shown
 from ..theory._arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -124,9 +125,15 @@ def inches(ax: "Axes") -> tuple[float, float]:
     return float(box.width * whole.width / dpi), float(box.height * whole.height / dpi)
 
 
+def abbreviated(name: str, longest: int) -> str:
+    """Shorten a name at a space: within a number it would become another wavelength or place."""
+    cut = shorten(name, longest, placeholder=" …") if len(name) > longest else shown(name, longest)
+    return cut_in_the_middle(name, longest) if cut == "…" else cut
+
+
 def name_ticks(axis: Any, names: Sequence[str], longest: int = _LONGEST_NAME) -> None:
     """Write the names of features at the axis literally: a dollar sign starts no formula."""
-    shorter = [shown(name, longest) for name in names]
+    shorter = [abbreviated(name, longest) for name in names]
     sides = dict(zip("xy", inches(axis.axes), strict=True))
     square = axis.axes.get_aspect() == 1
     room = 72 * (min(sides.values()) if square else sides[axis.axis_name]) / max(len(names), 1)

@@ -382,11 +382,18 @@ def _projected(panels: _Panels, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def draw_groups(
-    maps: Map | Sequence[Map], axes: Any, *, numbers: int = 0, legend: Any = True, **kwargs: Any
+    maps: Map | Sequence[Map],
+    axes: Any,
+    *,
+    numbers: int | Mapping[int, int] = 0,
+    legend: Any = True,
+    **kwargs: Any,
 ) -> None:
-    """Draw each group in one colour, neighbours in different ones, and some numbers of groups."""
+    """Draw each group in one colour, neighbours in different ones.
+
+    ``numbers`` are how many of the largest have their number on the map, or numbers of groups.
+    """
     from matplotlib.colors import ListedColormap
-    from matplotlib.font_manager import FontProperties
 
     panels = _paired(maps, axes)
     kwargs = _projected(panels, kwargs)
@@ -400,22 +407,35 @@ def draw_groups(
         style |= {"vmin": -0.5, "vmax": max(len(colors), 1) - 0.5}
         _paint(ax, map, np.ma.masked_less(indices, 0), style | kwargs)
         _outline(ax, map, kwargs)
-        size = FontProperties(size="small").get_size_in_points()
-        size = min(size, max(_NUMBERS * inches(ax)[0], _SMALLEST))
-        for group, place in _apart(ax, map, largest_groups(map, numbers), size):
-            text = ax.text(
-                *place,
-                str(group),
-                color=_LABEL_INK,
-                fontsize=size,
-                horizontalalignment="center",
-                verticalalignment="center_baseline",
-                bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": "none"},
-                clip_on=True,
-                **_placement(kwargs),
-            )
-            text.set_in_layout(False)
+        if isinstance(numbers, Mapping):
+            _write_numbers(ax, map, numbers, kwargs)
+        else:
+            _write_numbers(ax, map, {k: k for k in largest_groups(map, numbers)}, kwargs)
     _finish(panels, kwargs, legend, single=True, flipped=True)
+
+
+def _write_numbers(
+    ax: "Axes", map: Map, numbers: Mapping[int, int], kwargs: dict[str, Any]
+) -> None:
+    """Write numbers of groups where they are, the first ones first, as far as there is room."""
+    from matplotlib.font_manager import FontProperties
+
+    size = FontProperties(size="small").get_size_in_points()
+    size = min(size, max(_NUMBERS * inches(ax)[0], _SMALLEST))
+    here = [group for group in numbers if (map.groups == group).any()]
+    for group, place in _apart(ax, map, here, size):
+        text = ax.text(
+            *place,
+            str(numbers[group]),
+            color=_LABEL_INK,
+            fontsize=size,
+            horizontalalignment="center",
+            verticalalignment="center_baseline",
+            bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": "none"},
+            clip_on=True,
+            **_placement(kwargs),
+        )
+        text.set_in_layout(False)
 
 
 def _apart(
@@ -444,6 +464,7 @@ def draw_effects(
     effects: FloatArray,
     changed: str,
     per: Literal["area", "cell"] = "area",
+    numbers: Mapping[int, int] | None = None,
     colorbar: Any = True,
     legend: Any = True,
     **kwargs: Any,
@@ -451,7 +472,7 @@ def draw_effects(
     """Draw the effect of each area, or of each cell, white at zero.
 
     ``effects`` of all maps set the scale. Only those of cells may need a logarithmic one, and only
-    areas have outlines.
+    areas have outlines, dark ones those with ``numbers``.
     """
     panels = _paired(maps, axes)
     kwargs = _projected(panels, kwargs)
@@ -461,6 +482,9 @@ def draw_effects(
         image = _paint(ax, map, values, style | kwargs)
         if per == "area":
             _outline(ax, map, kwargs, color=GREY, width=0.5)
+        if numbers:
+            _outline(ax, map, kwargs, color=_LABEL_INK, width=1.2, only=list(numbers))
+            _write_numbers(ax, map, numbers, kwargs)
     noun = "cell"
     if per == "area":
         noun = "group's mean" if panels[0][0].places.kind == "points" else "area's mean"
@@ -546,9 +570,14 @@ def _placement(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _outline(
-    ax: "Axes", map: Map, kwargs: dict[str, Any], color: str = "white", width: float = 1.0
+    ax: "Axes",
+    map: Map,
+    kwargs: dict[str, Any],
+    color: str = "white",
+    width: float = 1.0,
+    only: Sequence[int] | None = None,
 ) -> None:
-    """Draw thin lines between groups, if there is room."""
+    """Draw thin lines between groups, if there is room; or around some ``only``."""
     from matplotlib.collections import LineCollection
 
     if map.places.kind == "points" or max(map.groups.shape) > _OUTLINED:
@@ -556,8 +585,13 @@ def _outline(
 
     points = np.stack(corners(map.places), axis=-1)
     groups = map.groups
-    beside = (groups[:, 1:] != groups[:, :-1]) & (groups[:, 1:] >= 0) & (groups[:, :-1] >= 0)
-    above = (groups[1:] != groups[:-1]) & (groups[1:] >= 0) & (groups[:-1] >= 0)
+    known = groups >= 0
+    beside = (groups[:, 1:] != groups[:, :-1]) & known[:, 1:] & known[:, :-1]
+    above = (groups[1:] != groups[:-1]) & known[1:] & known[:-1]
+    if only is not None:
+        chosen = np.isin(groups, only)
+        beside &= chosen[:, 1:] | chosen[:, :-1]
+        above &= chosen[1:] | chosen[:-1]
     upright = np.stack([points[:-1, 1:-1][beside], points[1:, 1:-1][beside]], axis=1)
     level = np.stack([points[1:-1, :-1][above], points[1:-1, 1:][above]], axis=1)
     lines = LineCollection(

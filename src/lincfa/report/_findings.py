@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from .._data._names import shown
-from .._model._inference import Inference, infer_weights
+from .._model._inference import ENOUGH, Inference, infer_weights
 from .._model._observations import Observations, field_of, fitted_reducer, open_samples
 from .._model._parameters import check_block_length
 from .._model._regression import linear_coefficients
@@ -22,7 +22,7 @@ from .._search._folds import folds_in_words
 from ..theory._arrays import FloatArray
 from . import _groups, _scores
 from ._inputs import LONGEST_TARGET, feature_names, open_training, title_of_target
-from ._intervals import LEVEL
+from ._intervals import LEVEL, verdict_on
 from ._maps import Map, report_maps
 from ._spectra import Spectrum, report_spectrum
 
@@ -30,6 +30,9 @@ _CONSTANT_SHOWN = 1000
 _TARGETS_LISTED = 20
 _WITHOUT_INFLUENCE = ("n_jobs", "verbose")
 _PER_FEATURE = ("connectivity", "blocks", "feature_weights")  # may have an entry for each feature
+_ENOUGH = (
+    "Hold out more rows (--test), or merge into fewer groups (a larger --tolerance, or --n-groups)."
+)
 _PACKAGES = ("lincfa", "numpy", "scipy", "scikit-learn")
 
 
@@ -75,6 +78,8 @@ class Findings:
     targets: tuple[str, ...] = ("y",)  # names; of classes their labels, of two that of the second
     classes: tuple[str, ...] = ()  # labels, if the target holds classes
     no_better_than_most_frequent: bool | None = None  # of classes: whether the accuracy is not
+    predicts: bool = False  # whether the model predicts, or reduces alone
+    half_width: tuple[float, ...] = ()  # of the 95 % interval of predictions, of each target
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as dicts, lists, numbers, strings and None, also for NaN."""
@@ -128,8 +133,9 @@ def collect_findings(
         for k, column in enumerate(weights.T):
             found = _scores.find_oppositions(reducer, column, train, k)
             opposing |= {(number, k): opposition for number, opposition in found.items()}
+    rival = None if scores is None else scores.best_rival
     targets, classes = tuple(reducer.target_names_), reducer._targets.classes
-    inference, note = _infer(model, test, ordered)
+    inference, note = _infer(model, test, ordered, options=recipe is not None)
     # Log odds have no scale by which they could be too large.
     largest = np.inf if classes is not None else LARGEST_WEIGHT * reducer.target_scale_
     maps, n_maps = report_maps(reducer, effects)
@@ -145,7 +151,7 @@ def collect_findings(
         if len(targets) == 1 and classes is None
         else "",
         worse_than_mean=getattr(scores, "worse_than_mean", None),
-        rival_is_better=_rival_is_better(scores),
+        rival_is_better=None if rival is None else verdict_on(rival.difference) == "worse",
         n_cancelling=0 if weights is None else int((np.abs(weights) > largest).sum()),
         searched=getattr(model, "searched_", False),
         n_samples=n_samples,
@@ -180,10 +186,14 @@ def collect_findings(
         targets=targets,
         classes=() if classes is None else tuple(map(str, classes.tolist())),
         no_better_than_most_frequent=getattr(scores, "no_better_than_most_frequent", None),
+        predicts=hasattr(model, "predict"),
+        half_width=_half_width(model),
     )
 
 
-def _infer(model: Any, test: Observations | None, ordered: bool) -> tuple[Inference | None, str]:
+def _infer(
+    model: Any, test: Observations | None, ordered: bool, options: bool
+) -> tuple[Inference | None, str]:
     """Estimate the weights on held-out samples; return also how, or why that is impossible."""
     if test is None:
         return None, "Effects were not checked: no held-out samples were given."
@@ -192,7 +202,8 @@ def _infer(model: Any, test: Observations | None, ordered: bool) -> tuple[Infere
     try:
         found = infer_weights(model, test, LEVEL / 100, ordered or test.dates is not None)
     except ValueError as error:
-        return None, f"Effects were not checked: {error}"
+        why = str(error).replace(ENOUGH, _ENOUGH) if options else str(error)
+        return None, f"Effects were not checked: {why}"
     return found, found.how
 
 
@@ -217,11 +228,14 @@ def _check_weights(
     }
 
 
-def _rival_is_better(scores: _scores.HeldOutScores | None) -> bool | None:
-    rival = None if scores is None else scores.best_rival
-    if rival is None or rival.difference is None:
-        return None
-    return rival.difference.high < 0
+def _half_width(model: Any) -> tuple[float, ...]:
+    """Return half the width of prediction intervals; nothing for too few errors, or none."""
+    if not hasattr(model, "errors_"):
+        return ()
+    try:
+        return tuple(np.atleast_1d(model._half_width(LEVEL / 100)).tolist())
+    except ValueError:
+        return ()
 
 
 def _listed(targets: Sequence[str], classes: Any) -> dict[str, Any]:

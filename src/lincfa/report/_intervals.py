@@ -11,6 +11,7 @@ from ..theory._arrays import FloatArray
 RESAMPLES = 1000
 FEWEST_FOR_INTERVALS = 10
 LEVEL = 95
+_ABOUT_EQUAL = 0.02  # of the variance, or of the samples: no reason to prefer either
 _RESAMPLED_VALUES = 2**24  # drawn at once
 
 
@@ -21,6 +22,16 @@ class Interval:
     value: float
     low: float
     high: float
+
+
+def verdict_on(difference: Interval | None) -> str:
+    """Say which is better, given the score of the reduced features minus that of a rival."""
+    if difference is None or np.isnan(difference.low):
+        return "too few samples to tell"
+    if difference.low > 0 or difference.high < 0:
+        return "better" if difference.low > 0 else "worse"
+    near = difference.low > -_ABOUT_EQUAL and difference.high < _ABOUT_EQUAL
+    return "about equal" if near else "not clear"
 
 
 def interval(values: FloatArray) -> Interval:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from importlib import resources
-from math import ceil, floor, isfinite, isnan, log10, nan
+from math import isfinite, isnan, nan
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from .. import plotting
-from .._model._display import decimals, digits, square_kilometres
+from .._model._display import capitalized, decimals, digits, square_kilometres
 from .._model._files import write_atomically
 from . import _words
 from ._classes import ClassScores
@@ -27,7 +27,6 @@ _Drawing: TypeAlias = tuple[tuple[float, float], Callable[[Any], None], tuple[in
 """Size of a figure in inches, what draws on its axes, and how many rows and columns these are."""
 
 _BARS = 100  # groups with small pictures of their effects and places
-_TICKS = 3
 _PANELS_ACROSS = 2
 _SQUARE = ("correlations", "map-", "effects-", "confusion")  # figures whose axes keep their aspect
 
@@ -46,10 +45,11 @@ def report_text(findings: Findings, path: str | os.PathLike[str]) -> str:
 def render(findings: Findings) -> str:
     """Return the page: one text with its styles, scripts and figures, which loads nothing else."""
     environment = _environment()
+    figures = {name: _markup(drawn) for name, drawn in draw_figures(findings).items()}
     style, start, script = (_asset(f"report.{name}") for name in ("css", "start.js", "js"))
     page = environment.from_string(_asset("report.html")).render(
         _context(findings),
-        figures={name: _markup(drawn) for name, drawn in draw_figures(findings).items()},
+        figures=figures,
         style=_markup(style),
         start=_markup(start),
         script=_markup(script),
@@ -69,7 +69,12 @@ def _environment() -> Any:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(
-        number=_number, setting=_setting, visible=visible, area=square_kilometres
+        number=_number,
+        effect=_words.write_effect,
+        capitalized=capitalized,
+        setting=_setting,
+        visible=visible,
+        area=square_kilometres,
     )
     return environment
 
@@ -104,6 +109,8 @@ def _context(findings: Findings) -> dict[str, Any]:
     scores, near = findings.scores, findings.pairs.near
     more_constant = findings.n_constant - len(findings.constant)
     columns = _group_columns(findings, weighted, checked)
+    axis, bars = _bars(findings.groups)
+    use, width = _words.describe_use(findings)
     return {
         "findings": findings,
         "created": f"{datetime.fromisoformat(findings.created):%Y-%m-%d %H:%M %Z}",
@@ -121,7 +128,15 @@ def _context(findings: Findings) -> dict[str, Any]:
         "correlated": _titles(findings)[0],
         "columns": columns,
         "sort_keys": [_sort_keys(values) for _, values in columns],
-        "bars": _bars(findings.groups),
+        "axis": axis,
+        "bars": bars,
+        "largest_effects": _words.largest_effects(findings),
+        "trust": _words.describe_trust(findings),
+        "tolerance": partial(_words.describe_tolerance, findings),
+        "opposed": any(group.opposes for group in findings.groups),
+        "use": use,
+        "width": width,
+        "places": _words.places_of_difference,
         "thumbnails": [
             _markup(drawn)
             for drawn in draw_thumbnails(findings, [g.number for g in findings.groups[:_BARS]])
@@ -190,28 +205,33 @@ def _titles(findings: Findings) -> tuple[str, str]:
     return f"r with {_words.the_target(findings).removeprefix('the ')}", "effect"
 
 
-def _bars(groups: Sequence[Group]) -> list[dict[str, float]]:
-    """Return where the effects of the first groups are drawn, in per cent of a line around 0."""
+def _bars(groups: Sequence[Group]) -> tuple[list[tuple[float, str]], list[dict[str, Any]]]:
+    """Return the ticks of an axis around 0, and where the effects of the first groups are on it.
+
+    All places are in per cent. Intervals may go beyond the axis.
+    """
     # Those on several targets may differ in unit.
     first = () if any(group.weight_target for group in groups) else groups[:_BARS]
     sizes = [abs(group.weight) for group in first]
     sizes += [abs(group.check.estimate) for group in first if group.check]
     largest = max(sizes, default=nan)
     if not largest > 0:  # also of NaN
-        return []
+        return [], []
+    end = _ticks(0.0, largest, 8)[-1]
 
     def place(value: float) -> float:
-        return round(50 + 48 * min(max(value / largest, -1.04), 1.04), 2)
+        return round(50 + 46 * min(max(value / end, -1), 1), 2)
 
     bars = []
     for group in first:
-        end = place(group.weight)
-        bar = {"x": min(end, 50), "width": round(abs(end - 50), 2)}
-        if group.check is not None:
+        to, check = place(group.weight), group.check
+        bar: dict[str, Any] = {"x": min(to, 50), "width": round(abs(to - 50), 2)}
+        if check is not None:
             names = ("low", "estimate", "high")
-            bar |= {name: place(getattr(group.check, name)) for name in names}
+            bar |= {name: place(getattr(check, name)) for name in names}
+            bar["cut"] = (check.low < -end, check.high > end)
         bars.append(bar)
-    return bars
+    return _labelled([-end, 0.0, end], place), bars
 
 
 def _score_columns(scores: HeldOutScores) -> list[tuple[str, str, str]]:
@@ -243,26 +263,28 @@ def _chart(scores: HeldOutScores) -> dict[str, Any] | None:
             {part: place(getattr(figure, part)) for part in parts} | {"cut": figure.value < low}
             for figure in figures
         ],
-        "ticks": [(place(tick), f"{tick:g}".replace("-", "−")) for tick in ticks],
+        "ticks": _labelled(ticks, place),
     }
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _ticks(low: float, high: float, most: int = 3) -> list[float]:
     """Return round numbers at equal distances, from the last below to the first above."""
-    span = (high - low) or 1.0
-    unit = 10.0 ** floor(log10(span))
-    steps = (0.5, 1.0, 2.0, 2.5, 5.0)  # of the unit, which goes into the span less than ten times
-    step = next(step for step in steps if span / (step * unit) <= _TICKS)
-    step *= unit
-    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
-    return [round(k * step, 12) for k in range(first, max(last, first + 1) + 1)]
+    from matplotlib.ticker import MaxNLocator
+
+    return list(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high))
 
 
-def _number(value: float, kind: str = "decimals") -> str:
+def _labelled(ticks: Sequence[float], place: Callable[[float], float]) -> list[tuple[float, str]]:
+    return [(place(tick), plotting.short_number(tick)) for tick in ticks]
+
+
+def _number(value: float, kind: str = "decimals", places: int = 3) -> str:
     """Format a number for a table cell; a dash if there is none."""
     if isnan(value):
         return "–"
-    return decimals(value) if kind == "decimals" else digits(value)
+    if kind == "probability":
+        return f"{value:.3f}" if value >= 0.001 else "< 0.001"
+    return decimals(value, places) if kind == "decimals" else digits(value)
 
 
 def _setting(value: Any) -> str:
@@ -298,7 +320,7 @@ def draw_figures(findings: Findings) -> dict[str, str]:
             raise ImportError("A report needs matplotlib: pip install 'lincfa[report]'.") from error
         with plotting.default_style():
             draw(figure.subplots(*shape))
-        result[name] = plotting.svg(figure, title=texts[name], salt=name)
+        result[name] = plotting.svg(figure, title=texts[name.removesuffix("-wide")], salt=name)
     return result
 
 
@@ -333,15 +355,18 @@ def _drawings(findings: Findings) -> dict[str, _Drawing]:
             draw = partial(plotting.draw_coefficients, panel)
             size = plotting.coefficients_size(panel, width)
             drawings[_words.coefficient_picture(k)] = size, draw, one
+    first = findings.groups[: _words.GROUPS_NUMBERED]
+    numbers = {group.number: rank for rank, group in enumerate(first, 1)}
     for k, map in enumerate(findings.maps):
         if not map.again:
-            draw = partial(plotting.draw_groups, map, numbers=_words.GROUPS_NUMBERED)
+            draw = partial(plotting.draw_groups, map, numbers=numbers)
             drawings[f"map-{k}"] = plotting.figure_size(map, longest=width), draw, one
         if map.values is not None:
             # Those of a target share a scale.
             effects = [plotting.effects_on(each) for each in mapped if each.target == map.target]
             changed = name_of_prediction(map.target, bool(findings.classes))
             scale: dict[str, Any] = {"effects": np.concatenate(effects), "changed": changed}
+            scale["numbers"] = numbers
             draw = partial(plotting.draw_effects, map, **scale)
             size = plotting.figure_size(map, bar=True, longest=width)
             drawings[f"effects-{k}"] = size, draw, one
@@ -350,5 +375,6 @@ def _drawings(findings: Findings) -> dict[str, _Drawing]:
         draw = partial(
             plotting.draw_spectrum, findings.spectrum, label="feature mean", effects=panels
         )
-        drawings["spectrum"] = (width, 2.8 + 1.6 * len(panels)), draw, shape
+        for name, across in (("spectrum", width), ("spectrum-wide", 2.2 * width)):
+            drawings[name] = (across, 2.8 + 1.6 * len(panels)), draw, shape
     return drawings

@@ -1,17 +1,21 @@
 """The sentences of the page."""
 
+import re
+import shlex
 from dataclasses import dataclass
-from math import isnan
+from itertools import pairwise
+from math import floor, isnan, log10
+from pathlib import PurePath
 
 import numpy as np
 
 from .._data._names import shown
-from .._model._display import count, decimals, digits, distinguishable
+from .._model._display import capitalized, count, decimals, digits, distinguishable
 from .._model._summary import LARGEST_WEIGHT
 from ._classes import MOST_FREQUENT, ClassScores
 from ._findings import Findings
 from ._groups import LONGEST_NAME, Group, PairTable
-from ._intervals import LEVEL, Interval
+from ._intervals import LEVEL, Interval, verdict_on
 from ._maps import CONSTANT, LEFT_OUT, Map
 from ._scores import (
     EFFECTS_SHOWN,
@@ -21,7 +25,7 @@ from ._scores import (
     name_of_prediction,
 )
 
-GROUPS_NUMBERED = 9  # on a map, the largest
+GROUPS_NUMBERED = 9  # on a map, the most important
 _NEAREST_SHOWN = 10
 _LARGEST_LISTED = 5  # effects beside a spectrum
 _NAMED = 3  # targets in one sentence
@@ -31,6 +35,8 @@ _MORE_DATA = (
     "Cross-validation has already chosen how to merge, so more samples or other features are "
     "needed, or the held-out samples differ from the others."
 )
+_WHEN = "when the mean of the group rises by one standard deviation and no other mean changes"
+_TRUNCATED = " Errors of more than three standard deviations of the target count as three."
 _UNRELATED = "members hardly related to each other"
 _FLAGS = {"opposite": "some members go opposite ways", "hardly related": _UNRELATED}
 
@@ -71,24 +77,18 @@ def state_answer(findings: Findings) -> str:
             return f"{who} {verb} {what} no better than a guess of the {MOST_FREQUENT}."
     elif scores.rows[-1].r2.value < 0:
         fail = "does" if one else "do"
-        return f"{who} {fail} not predict {what}: the mean of the past would come closer."
+        return f"{who} {fail} not predict {what}: their mean alone would come closer."
     rival = scores.best_rival
     if rival is None:
         return f"{who} {verb} {what}; nothing was compared with {'it' if one else 'them'}."
-    verdict = {"better": "better than", "worse": "less well than"}.get(
-        verdict_on(rival.difference), "about as well as"
-    )
     best = "the best rival, " if len(scores.rows) > 2 + bool(findings.classes) else ""
-    return f"{who} {verb} {what} {verdict} {best}{rival.method} on all features."
-
-
-def verdict_on(difference: Interval | None) -> str:
-    """Say which is better, given the score of the reduced features minus that of a rival."""
-    if difference is None or isnan(difference.low):
-        return "too few samples to tell"
-    if difference.low > 0 or difference.high < 0:
-        return "better" if difference.low > 0 else "worse"
-    return "equal" if difference.low == difference.high else "not clear"
+    best += f"{rival.method} on all features"
+    verdicts = {"better": "better than", "worse": "less well than"}
+    verdicts["about equal"] = "about as well as"
+    verdict = verdict_on(rival.difference)
+    if verdict in verdicts:
+        return f"{who} {verb} {what} {verdicts[verdict]} {best}."
+    return f"{who} {verb} {what}. It is not clear whether better or worse than {best}."
 
 
 def list_tiles(findings: Findings) -> list[Tile]:
@@ -100,19 +100,20 @@ def list_tiles(findings: Findings) -> list[Tile]:
         tiles.append(
             Tile(
                 decimals(own.value),
-                f"{title} on {count(scores.n_test, 'new sample')}",
+                f"{title} on {count(scores.n_test, 'new sample')}{_whole_groups(findings)}",
                 f"{interval_in_words(own)}{words}",
             )
         )
         if rival is not None:
             verdict = verdict_on(rival.difference)
             told = {"better": "this model is better", "worse": "the rival is better"}
+            places = places_of_difference(own, getattr(rival, name), rival.difference)
             tiles.append(
                 Tile(
                     decimals(getattr(rival, name).value),
                     f"{title} of the best rival, {rival.method}",
                     f"{interval_in_words(getattr(rival, name))}Difference "
-                    f"{with_brackets(rival.difference)}: {told.get(verdict, verdict)}.",
+                    f"{with_brackets(rival.difference, places)}: {told.get(verdict, verdict)}.",
                 )
             )
     varying = findings.n_features - findings.n_constant
@@ -122,6 +123,15 @@ def list_tiles(findings: Findings) -> list[Tile]:
     note = f"Each is the {kind_of_mean(findings)} of a group of features.{constant}"
     title = f"{'input' if findings.n_groups == 1 else 'inputs'} instead of {varying}"
     return [*tiles, Tile(str(findings.n_groups), title, note)]
+
+
+def _whole_groups(findings: Findings) -> str:
+    """Say of which groups the new samples are, where whole ones were held out."""
+    how = str(findings.data.get("held out for the scores", ""))
+    found = re.search(r"(\d+) of \d+ whole groups (\(.+?\))", how)
+    if found is None:
+        return ""
+    return f" of {count(int(found[1]), 'whole group')} {found[2]}"
 
 
 def _main_score(scores: HeldOutScores) -> tuple[str, str, str]:
@@ -140,13 +150,20 @@ def interval_in_words(figure: Interval) -> str:
     return f"{LEVEL} % interval: {decimals(figure.low)} to {decimals(figure.high)}. "
 
 
-def with_brackets(figure: Interval | None) -> str:
+def with_brackets(figure: Interval | None, places: int) -> str:
     """Write a figure with its interval in brackets."""
     if figure is None:
         return "–"
-    if isnan(figure.low):
-        return decimals(figure.value)
-    return f"{decimals(figure.value)} [{decimals(figure.low)}, {decimals(figure.high)}]"
+    value, low, high = (decimals(each, places) for each in (figure.value, figure.low, figure.high))
+    return value if isnan(figure.low) else f"{value} [{low}, {high}]"
+
+
+def places_of_difference(own: Interval, other: Interval, difference: Interval | None) -> int:
+    """Return how many decimals a difference needs beside two scores of three decimals."""
+    if difference is None:
+        return 3
+    gap = round(own.value, 3) - round(other.value, 3)
+    return 3 if round(gap, 3) == round(difference.value, 3) else 4
 
 
 def list_warnings(
@@ -169,7 +186,7 @@ def list_warnings(
         title, name, _ = _main_score(scores)
         advice = "" if searched else " LinCFACV, which chooses how far to merge, may come closer."
         warnings.append(
-            f"{rival.method[0].upper()}{rival.method[1:]} on all {rival.n_features} features "
+            f"{capitalized(rival.method)} on all {rival.n_features} features "
             f"predicts clearly better: {title} {decimals(getattr(rival, name).value)} instead of "
             f"{decimals(getattr(scores.rows[-1], name).value)} on the same held-out samples."
             f"{advice}"
@@ -271,28 +288,108 @@ def kind_of_mean(findings: Findings) -> str:
     return "weighted mean" if findings.weighted else "plain mean"
 
 
+def write_effect(value: float, largest: float | None) -> str:
+    """Write an effect with three digits, but none beyond a thousandth of the largest."""
+    if isnan(value):
+        return "–"
+    if not value or not largest or not 1e-3 <= largest < 1e6:
+        return digits(value)
+    most = 3 - floor(log10(largest))
+    if round(value, most) == 0:
+        return "≈ 0"
+    places = max(0, min(most, 2 - floor(log10(abs(value)))))
+    return f"{value:.{places}f}".replace("-", "−")
+
+
+def largest_effects(findings: Findings) -> dict[str, float]:
+    """Return the size of the largest effect on each target, by its name."""
+    largest: dict[str, float] = {}
+    for group in findings.groups:
+        for each in group.effects:
+            size = abs(each.weight)
+            if size > largest.get(each.target, 0.0):  # not NaN
+                largest[each.target] = size
+    return largest
+
+
+def describe_trust(findings: Findings) -> str:
+    """Say how many effects the held-out samples confirm, or why none could be checked."""
+    verdicts = [each.check.verdict for g in findings.groups for each in g.effects if each.check]
+    if not verdicts:
+        return findings.inference_note
+    n, total = verdicts.count("confirmed"), len(verdicts)
+    if n == total:
+        return f"The held-out samples confirm {'all ' * (n > 1)}{count(n, 'effect')}."
+    text = f"{n} of {count(total, 'effect')} {_are(n)} confirmed by the held-out samples"
+    if opposite := verdicts.count("opposite sign"):
+        text += f"; {opposite} {'has' if opposite == 1 else 'have'} the opposite sign there"
+    if rest := total - n - opposite:
+        text += (
+            f"; for the other{'s' * (rest > 1)} these samples are too few to tell neighbouring "
+            "groups apart, which does not make the predictions worse"
+        )
+    return f"{text}."
+
+
+def describe_use(findings: Findings) -> tuple[str, str]:
+    """Return a line that predicts new samples, and how far off predictions are, if known."""
+    half = findings.half_width
+    words = shlex.split(findings.recipe) if findings.recipe.startswith("lincfa reduce ") else []
+    if words:
+        model = next((b for a, b in pairwise(words) if a == "--model"), "model.json")
+        model = next((w[8:] for w in words if w.startswith("--model=")), model)
+        suffix = PurePath(str(findings.data.get("file", ""))).suffix or ".csv"
+        line = f"lincfa predict {shlex.quote(model)} new{suffix}"
+        line += f" --interval {LEVEL / 100:g}" if half else ""
+    elif half:
+        line = f"low, high = model.predict_interval(X_new, level={LEVEL / 100:g})"
+    else:
+        line = f"model.{'predict' if findings.predicts else 'transform'}(X_new)"
+    if not half:
+        return line, ""
+    names = findings.targets if len(half) > 1 else [""]
+    widths = [f"± {digits(w)}{f' for {n}' * bool(n)}" for n, w in zip(names, half, strict=True)]
+    more = f" and {len(widths) - _NAMED} more" if len(widths) > _NAMED else ""
+    return line, (
+        f"The {LEVEL} % interval of a prediction is {', '.join(widths[:_NAMED])}{more}: at "
+        f"least {LEVEL} % of the errors on held-out samples are no larger."
+    )
+
+
+def describe_tolerance(findings: Findings, group: Group) -> str:
+    """Explain why members merged although that raises an error; usually nothing."""
+    if not any("; raises " in member.words for member in group.members):
+        return ""
+    allowed = "the settings allowed"
+    why = ""
+    if findings.searched:
+        allowed, why = "cross-validation allowed", ", as held-out samples were then predicted "
+        why += "better, or no worse"
+    return (
+        "Errors are those of a regression on the two alone, without the other features: "
+        f"{allowed} F up to {findings.pairs.tolerance:g}{why}."
+    )
+
+
 def list_remarks(findings: Findings, group: Group) -> list[str]:
     """Say what a reader should know of a group before trusting its numbers; usually nothing."""
     remarks = [_FLAGS[group.flag]] if group.flag else []
     if group.cancels:
         remarks.append("effect too large to interpret: others nearly cancel it")
     if group.opposes is not None:
-        remarks.append(f"effect opposite to its correlation with {_target_of(findings, group)}")
+        remarks.append("opposite to r")
     return remarks
 
 
 def list_largest(findings: Findings) -> list[str]:
     """Name the groups that change the prediction most, and whether new samples confirm it."""
-    lines = []
+    lines, largest = [], largest_effects(findings)
     for group in findings.groups[:_LARGEST_LISTED]:
         of = f" on {group.weight_target}" if group.weight_target else ""
         check = "" if group.check is None else f"; {group.check.verdict} on new samples"
-        lines.append(f"{group.title}: effect {digits(group.weight)}{of}{check}")
+        effect = write_effect(group.weight, largest.get(group.weight_target))
+        lines.append(f"{group.title}: effect {effect}{of}{check}")
     return lines
-
-
-def _target_of(findings: Findings, group: Group) -> str:
-    return group.weight_target or the_target(findings)
 
 
 def explain_oppositions(findings: Findings, group: Group) -> list[str]:
@@ -326,14 +423,13 @@ def the_target(findings: Findings) -> str:
 
 def describe_effect(findings: Findings) -> str:
     """Explain the effects of the groups."""
-    when = "when the average of the group rises by one standard deviation and no other changes"
     if not findings.classes:
         unit = "its unit" if len(findings.targets) == 1 else "the unit of the target"
-        return f"how much the prediction changes, in {unit}, {when}"
+        return f"how much the prediction changes, in {unit}, {_WHEN}"
     if len(findings.targets) == 1:
-        return f"how much the log odds of {the_target(findings)} change {when}"
+        return f"how much the log odds of {the_target(findings)} change {_WHEN}"
     return (
-        f"how much the score of a class changes {when}. Scores are log odds up to a number that "
+        f"how much the score of a class changes {_WHEN}. Scores are log odds up to a number that "
         "all classes share"
     )
 
@@ -442,16 +538,13 @@ def captions(findings: Findings) -> dict[str, str]:
     if findings.path is not None:
         name = findings.path.score_name
         result["path"] = (
-            f"{name[0].upper()}{name[1:]} against the number of groups; higher is better. "
-            f"{findings.path.how}"
+            f"{capitalized(name)} against the number of groups; higher is better. "
+            f"{findings.path.how}{_TRUNCATED * name.endswith('(errors truncated)')}"
         )
-    mean = "weighted mean" if findings.weighted else "mean"
-    flipped = ", in which some enter with the sign flipped," if findings.n_flipped else ""
     for k, panel in enumerate(() if coefficients is None else coefficients.panels):
         text = (
-            f"What each group does: how much the {panel.changed} rises (red) or falls (blue) when "
-            f"the {mean} of its features{flipped} rises by one standard deviation and no other "
-            "mean changes."
+            f"What each group does: how much the {panel.changed} rises (red) or falls (blue) "
+            f"{_WHEN}."
         )
         sizes = np.sort(np.abs(panel.values))[::-1]
         if panel.n_groups > EFFECTS_SHOWN:
@@ -488,12 +581,11 @@ def captions(findings: Findings) -> dict[str, str]:
         flipped = ", dotted cells enter with their sign flipped" if map.flipped.any() else ""
         result[f"map-{k}"] = (
             f"{title}Each colour is a group of cells; neighbouring groups have different colours. "
-            f"{elsewhere} Single cells are grey{flipped}.{_describe_numbers(map)}{cut}"
+            f"{elsewhere} Single cells are grey{flipped}.{_describe_numbers(findings)}{cut}"
         )
         result[f"effects-{k}"] = (
-            f"{title}What each group does: how much the {changed} rises (red) or falls (blue) when "
-            "the mean of its cells rises by one standard deviation and no other mean changes"
-            f"{flipped}.{cut}"
+            f"{title}What each group does: how much the {changed} rises (red) or falls (blue) "
+            f"{_WHEN}{flipped}.{_describe_numbers(findings)}{cut}"
         )
     if findings.spectrum is not None:
         result["spectrum"] = (
@@ -506,8 +598,7 @@ def captions(findings: Findings) -> dict[str, str]:
                 changed = f"{'score' if findings.classes else 'prediction'} of each "
                 changed += noun_of_target(findings)
             result["spectrum"] += (
-                f" Below, in the same colours, how much the {changed} changes when the {mean} of a "
-                f"group rises by one standard deviation and no other mean changes.{left_out}"
+                f" Below, in the same colours, how much the {changed} changes {_WHEN}.{left_out}"
             )
     return result
 
@@ -538,11 +629,10 @@ def _captions_of_classes(scores: ClassScores) -> dict[str, str]:
     }
 
 
-def _describe_numbers(map: Map) -> str:
-    several = np.setdiff1d(map.groups[map.groups >= 0], map.single).size
-    if several == 0:
-        return ""
-    which = "the groups" if several <= GROUPS_NUMBERED else f"the {GROUPS_NUMBERED} largest groups"
+def _describe_numbers(findings: Findings) -> str:
+    kind = "largest" if findings.coefficients is None else "most important"
+    which = f"the {GROUPS_NUMBERED} {kind} ones"
+    which = "the groups" if findings.n_groups <= GROUPS_NUMBERED else which
     return f" Numbers mark {which}, as in the table, where there is room."
 
 
