@@ -450,7 +450,9 @@ def test_too_few_samples_for_the_groups(dated):
     else:
         X, y = X[:11], y[:11]
     which = "10 dates" if dated else "11 samples"
-    with pytest.raises(ValueError, match=rf"{which} are too few .* of 5 groups, which need 12: .*"):
+    with pytest.raises(
+        ValueError, match=rf"{which} are too few .* of 5 groups, which need 12\. Hold out more"
+    ):
         model.inference(X, y)
 
 

@@ -211,7 +211,7 @@ def test_groups_and_their_members_are_those_of_the_findings(findings, page):
     effect = partial(write_effect, largest=max(abs(group.weight) for group in findings.groups))
     for rank, (group, cells) in enumerate(zip(findings.groups, rows, strict=True), 1):
         assert cells[0].startswith(f"{rank} {group.title}")
-        assert f"number {group.number} from 0" in cells[0]
+        assert f"number {group.number}, counted from 0" in cells[0]
         check = group.check
         figures = [effect(each) for each in (check.estimate, check.low, check.high)]
         assert cells[1:] == [

@@ -179,7 +179,7 @@ def test_a_field_has_maps_of_groups_and_of_effects():
     picture = picture[picture.index('id="picture-map-0"') :]
     picture = picture[: picture.index("</figure>")]
     numbers = re.findall(r'fill="#1b2127"[^>]*>(\d+)</text>', picture)
-    assert numbers == ["1", "0"]  # the largest first
+    assert numbers == ["1", "2"]  # the largest first
 
 
 def test_nine_groups_of_a_map_have_numbers():

@@ -17,7 +17,7 @@ from lincfa.report._findings import collect_findings, settings_of
 from lincfa.report._groups import collect_pairs, correlate_by_group
 from lincfa.report._inputs import open_training
 from lincfa.report._page import render
-from lincfa.report._words import explain_oppositions, list_remarks
+from lincfa.report._words import explain_oppositions, largest_effects, list_remarks
 from report_pages import Page, row_of
 from signs_gaps_weights import reduced_by_definition
 
@@ -344,7 +344,7 @@ def test_coefficients_that_oppose_the_correlation_are_explained(rng):
     assert shadow.opposes.name == by_name["mean(d1, d2)"].title == "d1, d2"
     assert shadow.opposes.correlation == pytest.approx(rho[0, 1])
     page = Page(render(found))
-    (line,) = explain_oppositions(found, shadow)
+    (line,) = explain_oppositions(found, shadow, largest_effects(found))
     assert line in page.text
     assert re.fullmatch(
         r"Correlated with the target by 0\.\d+, mainly through d1, d2 \(their correlation: "

@@ -179,7 +179,7 @@ def test_worse_than_the_mean_is_said_first(done, save, columns, rng):
         assert said.startswith(f"warning: {text} on 18 held-out samples. {advice}")
         assert told["warnings"][0] == said.splitlines()[0].removeprefix("warning: ")
         page = Path("report.html").read_text(encoding="utf-8")
-        assert "the mean of the past would come closer" in page
+        assert "their mean alone would come closer" in page
         assert page.index(text) < page.index("</header>")
 
 

@@ -1,5 +1,6 @@
 """What all figures share: layout, colours, labels, and axes that show what matters."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
@@ -127,8 +128,12 @@ def inches(ax: "Axes") -> tuple[float, float]:
 
 def abbreviated(name: str, longest: int) -> str:
     """Shorten a name at a space: within a number it would become another wavelength or place."""
-    cut = shorten(name, longest, placeholder=" …") if len(name) > longest else shown(name, longest)
-    return cut_in_the_middle(name, longest) if cut == "…" else cut
+    if len(name) <= longest:
+        return shown(name, longest)
+    more = re.search(r" \+ \d+ more$", name)
+    end = f" …{more[0] if more else ''}"
+    cut = shorten(name, longest, placeholder=end)
+    return cut_in_the_middle(name, longest) if cut == end.strip() else cut
 
 
 def name_ticks(axis: Any, names: Sequence[str], longest: int = _LONGEST_NAME) -> None:

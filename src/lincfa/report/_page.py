@@ -111,6 +111,7 @@ def _context(findings: Findings) -> dict[str, Any]:
     columns = _group_columns(findings, weighted, checked)
     axis, bars = _bars(findings.groups)
     use, width = _words.describe_use(findings)
+    largest = _words.largest_effects(findings)
     return {
         "findings": findings,
         "created": f"{datetime.fromisoformat(findings.created):%Y-%m-%d %H:%M %Z}",
@@ -130,7 +131,7 @@ def _context(findings: Findings) -> dict[str, Any]:
         "sort_keys": [_sort_keys(values) for _, values in columns],
         "axis": axis,
         "bars": bars,
-        "largest_effects": _words.largest_effects(findings),
+        "largest_effects": largest,
         "trust": _words.describe_trust(findings),
         "tolerance": partial(_words.describe_tolerance, findings),
         "opposed": any(group.opposes for group in findings.groups),
@@ -142,7 +143,7 @@ def _context(findings: Findings) -> dict[str, Any]:
             for drawn in draw_thumbnails(findings, [g.number for g in findings.groups[:_BARS]])
         ],
         "remarks": partial(_words.list_remarks, findings),
-        "oppositions": partial(_words.explain_oppositions, findings),
+        "oppositions": partial(_words.explain_oppositions, findings, largest=largest),
         "effect": _words.describe_effect(findings),
         "largest": _words.list_largest(findings),
         "noun": _words.noun_of_target(findings),

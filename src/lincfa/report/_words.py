@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, isnan, log10
@@ -365,10 +366,10 @@ def describe_tolerance(findings: Findings, group: Group) -> str:
     if findings.searched:
         allowed, why = "cross-validation allowed", ", as held-out samples were then predicted "
         why += "better, or no worse"
-    return (
-        "Errors are those of a regression on the two alone, without the other features: "
-        f"{allowed} F up to {findings.pairs.tolerance:g}{why}."
-    )
+    alone = "Errors are those of a regression on the two alone, without the other features: "
+    if findings.settings.get("chosen strategy", findings.settings.get("strategy")) == "joint":
+        alone = ""  # which decides by a regression on all groups
+    return capitalized(f"{alone}{allowed} F up to {findings.pairs.tolerance:g}{why}.")
 
 
 def list_remarks(findings: Findings, group: Group) -> list[str]:
@@ -392,7 +393,9 @@ def list_largest(findings: Findings) -> list[str]:
     return lines
 
 
-def explain_oppositions(findings: Findings, group: Group) -> list[str]:
+def explain_oppositions(
+    findings: Findings, group: Group, largest: Mapping[str, float]
+) -> list[str]:
     """Explain effects of a group whose sign is opposite to that of a correlation."""
     lines = []
     for effect in group.effects:
@@ -406,7 +409,7 @@ def explain_oppositions(findings: Findings, group: Group) -> list[str]:
         lines.append(
             f"Correlated with {effect.target or the_target(findings)} by "
             f"{decimals(effect.target_correlation)}{mainly}; given the others, its effect is "
-            f"{digits(effect.weight)}."
+            f"{write_effect(effect.weight, largest.get(effect.target))}."
         )
     return lines
 
