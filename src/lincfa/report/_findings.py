@@ -136,6 +136,8 @@ def collect_findings(
     rival = None if scores is None else scores.best_rival
     targets, classes = tuple(reducer.target_names_), reducer._targets.classes
     inference, note = _infer(model, test, ordered, options=recipe is not None)
+    if test is None and scores is not None:
+        note = "Effects were not checked: that needs data in memory, and these were read in chunks."
     # Log odds have no scale by which they could be too large.
     largest = np.inf if classes is not None else LARGEST_WEIGHT * reducer.target_scale_
     maps, n_maps = report_maps(reducer, effects)

@@ -193,12 +193,10 @@ def list_warnings(
             f"{advice}"
         )
     if n_cancelling:
-        advice = "" if searched else " LinCFACV chooses a penalty against this."
         warnings.append(
             f"{n_cancelling} of {n_coefficients} effects are too large to interpret, beyond "
             f"{LARGEST_WEIGHT:g} standard deviations of the target: effects of opposite sign "
             "that nearly cancel. Predictions may be good, but single effects say nothing."
-            f"{advice}"
         )
     return warnings
 
