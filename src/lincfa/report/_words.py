@@ -588,7 +588,7 @@ def captions(findings: Findings) -> dict[str, str]:
         )
         result[f"effects-{k}"] = (
             f"{title}What each group does: how much the {changed} rises (red) or falls (blue) "
-            f"{_WHEN}{flipped}.{_describe_numbers(findings)}{cut}"
+            f"{_WHEN}{flipped}.{_describe_numbers(findings, 'Dark lines and numbers')}{cut}"
         )
     if findings.spectrum is not None:
         result["spectrum"] = (
@@ -632,11 +632,11 @@ def _captions_of_classes(scores: ClassScores) -> dict[str, str]:
     }
 
 
-def _describe_numbers(findings: Findings) -> str:
+def _describe_numbers(findings: Findings, what: str = "Numbers") -> str:
     kind = "largest" if findings.coefficients is None else "most important"
     which = f"the {GROUPS_NUMBERED} {kind} ones"
     which = "the groups" if findings.n_groups <= GROUPS_NUMBERED else which
-    return f" Numbers mark {which}, as in the table, where there is room."
+    return f" {what} mark {which}, as in the table, where there is room."
 
 
 def _describe_thinning(findings: Findings, map: Map, last: bool) -> str:
