@@ -326,8 +326,8 @@ def describe_trust(findings: Findings) -> str:
         text += f"; {opposite} {'has' if opposite == 1 else 'have'} the opposite sign there"
     if rest := total - n - opposite:
         text += (
-            f"; for the other{'s' * (rest > 1)} these samples are too few to tell neighbouring "
-            "groups apart, which does not make the predictions worse"
+            f"; for the other{'s' * (rest > 1)} these samples are too few to tell an effect "
+            "from none, as where groups move together; that does not make the predictions worse"
         )
     return f"{text}."
 
@@ -364,8 +364,8 @@ def describe_tolerance(findings: Findings, group: Group) -> str:
     allowed = "the settings allowed"
     why = ""
     if findings.searched:
-        allowed, why = "cross-validation allowed", ", as held-out samples were then predicted "
-        why += "better, or no worse"
+        allowed, why = "cross-validation allowed", ", as samples left out of the fit were then "
+        why += "predicted best, or nearly so"
     alone = "Errors are those of a regression on the two alone, without the other features: "
     if findings.settings.get("chosen strategy", findings.settings.get("strategy")) == "joint":
         alone = ""  # which decides by a regression on all groups
