@@ -287,7 +287,7 @@ def test_which_effects_can_be_trusted(findings):
     assert told.startswith(
         "1 of 3 effects is confirmed by the held-out samples; 1 has the opposite sign there; for"
     )
-    assert told.endswith("apart, which does not make the predictions worse.")
+    assert told.endswith("move together; that does not make the predictions worse.")
     assert describe_trust(with_verdicts(*["confirmed"] * 2)) == (
         "The held-out samples confirm all 2 effects."
     )

@@ -324,8 +324,8 @@ def describe_trust(findings: Findings) -> str:
         text += f"; {opposite} {'has' if opposite == 1 else 'have'} the opposite sign there"
     if rest := total - n - opposite:
         text += (
-            f"; for the other{'s' * (rest > 1)} these samples are too few to tell neighbouring "
-            "groups apart, which does not make the predictions worse"
+            f"; for the other{'s' * (rest > 1)} these samples are too few to tell an effect "
+            "from none, as where groups move together; that does not make the predictions worse"
         )
     return f"{text}."
 
@@ -362,8 +362,8 @@ def describe_tolerance(findings: Findings, group: Group) -> str:
     allowed = "the settings allowed"
     why = ""
     if findings.searched:
-        allowed, why = "cross-validation allowed", ", as held-out samples were then predicted "
-        why += "better, or no worse"
+        allowed, why = "cross-validation allowed", ", as samples left out of the fit were then "
+        why += "predicted best, or nearly so"
     alone = "Errors are those of a regression on the two alone, without the other features: "
     if findings.settings.get("chosen strategy", findings.settings.get("strategy")) == "joint":
         alone = ""  # which decides by a regression on all groups
@@ -586,7 +586,7 @@ def captions(findings: Findings) -> dict[str, str]:
         )
         result[f"effects-{k}"] = (
             f"{title}What each group does: how much the {changed} rises (red) or falls (blue) "
-            f"{_WHEN}{flipped}.{_describe_numbers(findings)}{cut}"
+            f"{_WHEN}{flipped}.{_describe_numbers(findings, 'Dark lines and numbers')}{cut}"
         )
     if findings.spectrum is not None:
         result["spectrum"] = (
@@ -630,11 +630,11 @@ def _captions_of_classes(scores: ClassScores) -> dict[str, str]:
     }
 
 
-def _describe_numbers(findings: Findings) -> str:
+def _describe_numbers(findings: Findings, what: str = "Numbers") -> str:
     kind = "largest" if findings.coefficients is None else "most important"
     which = f"the {GROUPS_NUMBERED} {kind} ones"
     which = "the groups" if findings.n_groups <= GROUPS_NUMBERED else which
-    return f" Numbers mark {which}, as in the table, where there is room."
+    return f" {what} mark {which}, as in the table, where there is room."
 
 
 def _describe_thinning(findings: Findings, map: Map, last: bool) -> str:
