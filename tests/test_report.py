@@ -340,9 +340,9 @@ def test_how_to_use_it(halves_of_few, bare):
 
 
 def test_whole_groups_that_were_held_out_are_said(findings):
-    how = "60 of 200 rows, 6 of 20 whole groups ('batch'), at random, seed 0"
-    found = replace(findings, data={"held out for the scores": how})
-    assert list_tiles(found)[0].title.endswith(" new samples of 6 whole groups ('batch')")
+    found = replace(findings, n_test_groups=6)
+    assert list_tiles(found)[0].title.endswith(" new samples from 6 groups held out whole")
+    assert "held out whole" not in list_tiles(findings)[0].title
 
 
 def test_merges_that_raise_the_error_of_two_are_explained(findings):

@@ -192,6 +192,7 @@ def test_figures_of_the_report_know_the_groups(table, done, folder):
     assert "groups of samples are too few for intervals" in how  # fewer than ten
     assert "tuned by cross-validation on the training samples alone (5 parts of samples that" in how
     assert found["scores"]["rows"][0]["r2"]["low"] is None
+    assert 1 < found["n_test_groups"] < 10
     assert "groups of samples" in found["inference_note"]
 
 

@@ -77,6 +77,7 @@ class Findings:
     notes: tuple[str, ...]  # what else a reader should know, such as columns that were skipped
     targets: tuple[str, ...] = ("y",)  # names; of classes their labels, of two that of the second
     classes: tuple[str, ...] = ()  # labels, if the target holds classes
+    n_test_groups: int | None = None  # groups that the test samples are from; None if of no groups
     no_better_than_most_frequent: bool | None = None  # of classes: whether the accuracy is not
     predicts: bool = False  # whether the model predicts, or reduces alone
     half_width: tuple[float, ...] = ()  # of the 95 % interval of predictions, of each target
@@ -187,6 +188,7 @@ def collect_findings(
         notes=(*notes, *filter(None, [summary.area_words(options=recipe is not None)])),
         targets=targets,
         classes=() if classes is None else tuple(map(str, classes.tolist())),
+        n_test_groups=None if test is None or test.groups is None else int(test.groups[-1]) + 1,
         no_better_than_most_frequent=getattr(scores, "no_better_than_most_frequent", None),
         predicts=hasattr(model, "predict"),
         half_width=_half_width(model),

@@ -1,6 +1,5 @@
 """The sentences of the page."""
 
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -128,11 +127,8 @@ def list_tiles(findings: Findings) -> list[Tile]:
 
 def _whole_groups(findings: Findings) -> str:
     """Say of which groups the new samples are, where whole ones were held out."""
-    how = str(findings.data.get("held out for the scores", ""))
-    found = re.search(r"(\d+) of \d+ whole groups (\(.+?\))", how)
-    if found is None:
-        return ""
-    return f" of {count(int(found[1]), 'whole group')} {found[2]}"
+    n_groups = findings.n_test_groups
+    return "" if n_groups is None else f" from {count(n_groups, 'group')} held out whole"
 
 
 def _main_score(scores: HeldOutScores) -> tuple[str, str, str]:
