@@ -581,17 +581,21 @@ def test_fingerprints_are_those_of_saved_files():
     """They must not change from one version or machine to another."""
     X = np.arange(12.0).reshape(4, 3) / 7
     found = kept_fingerprints(X, np.array([1.0, np.nan, -0.0, 2.5]), np.array([0, -1, 1]))
-    expected = []
-    for x, y in zip(X, [1.0, math.nan, 0.0, 2.5], strict=True):
-        hashed = 0
-        for value in (x[0], x[2], y):  # SplitMix64 of the bits of numbers, with unbounded integers
-            value = struct.unpack("<f", struct.pack("<f", value))[0]  # in single precision
+
+    def hashed(values):
+        """SplitMix64 of the bits of numbers in single precision, with unbounded integers."""
+        mixed = 0
+        for value in values:
+            value = struct.unpack("<f", struct.pack("<f", value))[0]
             (bits,) = struct.unpack("<Q", struct.pack("<d", value))
-            hashed = (hashed + bits + 0x9E3779B97F4A7C15) % 2**64
-            hashed = ((hashed ^ hashed >> 30) * 0xBF58476D1CE4E5B9) % 2**64
-            hashed = ((hashed ^ hashed >> 27) * 0x94D049BB133111EB) % 2**64
-            hashed ^= hashed >> 31
-        expected.append(hashed >> 11)
+            mixed = (mixed + bits + 0x9E3779B97F4A7C15) % 2**64
+            mixed = ((mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9) % 2**64
+            mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) % 2**64
+            mixed ^= mixed >> 31
+        return mixed
+
+    rows = zip(X, [1.0, math.nan, 0.0, 2.5], strict=True)
+    expected = [(hashed([y]) >> 38) << 27 | hashed([x[0], x[2]]) >> 37 for x, y in rows]
     assert found.tolist() == sorted(expected)
 
 

@@ -9,42 +9,50 @@ from ..theory._arrays import FloatArray
 
 ROWS_KEPT = 1000
 _FEATURES = 64
-_BLOCK = 2**14  # rows at once, which stay in the cache
 _DISTINCT = 0.99
 """Share of rows that must be distinct: of others, as of few counts, new rows may be the same."""
 _TOLERATED = 0.1  # share of rows that may be those of the fit; a few are so by chance
-BITS = 53  # which every reader of JSON keeps
+BITS, _BITS_OF_FEATURES = 53, 27  # all together as many as every reader of JSON keeps
 SAME_MEAN = 1e-6  # relative to a feature's scale: how much the mean of the same data may differ
 
 Fingerprints = npt.NDArray[np.int64]
 
 
 def fingerprints(
-    values: npt.NDArray[Any], y: npt.NDArray[Any], labels: npt.NDArray[np.intp]
+    values: npt.NDArray[Any],
+    y: npt.NDArray[Any],
+    labels: npt.NDArray[np.intp],
+    largest: int | None = None,
 ) -> Fingerprints:
-    """Return a number for each row, of its targets and of a few of the features that vary.
+    """Return a number for each row: first bits of its targets, then of some features that vary.
 
-    They are compared in single precision: the digits of a table differ between file formats.
+    ``largest`` leaves out larger ones, and with the first bits all work on the features of most
+    rows. Without it, it is such that at least a thousand stay.
     """
-    varying = np.flatnonzero(labels >= 0)
+    first = _hashed(y.reshape(len(y), -1)) >> np.uint64(64 - BITS + _BITS_OF_FEATURES)
+    if largest is None:
+        place = min(ROWS_KEPT, len(first)) - 1
+        limit = np.partition(first, place)[place]
+    else:
+        limit = np.uint64(largest >> _BITS_OF_FEATURES)
+    rows, varying = np.flatnonzero(first <= limit), np.flatnonzero(labels >= 0)
     some = varying[np.linspace(0, varying.size - 1, min(_FEATURES, varying.size)).astype(np.intp)]
-    hashed = np.zeros(len(y), dtype=np.uint64)
-    for start in range(0, len(y), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        for column in (*values[rows, some].T, *y[rows].reshape(len(y[rows]), -1).T):
-            with np.errstate(over="ignore"):
-                numbers = column.astype(np.float32).astype(np.float64) + 0.0  # no −0.0
-            numbers[np.isnan(numbers)] = np.nan  # of one kind
-            hashed[rows] = _mixed(hashed[rows] + numbers.view(np.uint64))
-    return (hashed >> np.uint64(64 - BITS)).astype(np.int64)
+    rest = _hashed(values[np.ix_(rows, some)]) >> np.uint64(64 - _BITS_OF_FEATURES)
+    return (first[rows] << np.uint64(_BITS_OF_FEATURES) | rest).astype(np.int64)
 
 
-def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Spread each number over all bits, as SplitMix64 does."""
-    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
-    numbers = (numbers ^ numbers >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ numbers >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return numbers ^ numbers >> np.uint64(31)
+def _hashed(table: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """Mix the numbers of each row, in single precision: digits differ between file formats."""
+    hashed = np.zeros(len(table), dtype=np.uint64)
+    for column in table.T:
+        with np.errstate(over="ignore"):
+            numbers = column.astype(np.float32).astype(np.float64) + 0.0  # no −0.0
+        numbers[np.isnan(numbers)] = np.nan  # of one kind
+        hashed += numbers.view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)  # as SplitMix64 does
+        hashed = (hashed ^ hashed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+        hashed = (hashed ^ hashed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+        hashed ^= hashed >> np.uint64(31)
+    return hashed
 
 
 def kept_fingerprints(
@@ -52,9 +60,9 @@ def kept_fingerprints(
 ) -> Fingerprints | None:
     """Return the smallest fingerprints of a fit, in order; None if many rows are the same."""
     # The smallest are a random sample, and of new rows the same part can be compared.
-    ordered = np.sort(fingerprints(values, y, labels))  # ten times as fast as np.unique
-    distinct = ordered[np.diff(ordered, prepend=-1) > 0]
-    return distinct[:ROWS_KEPT].copy() if distinct.size >= _DISTINCT * len(y) else None
+    found = fingerprints(values, y, labels)
+    distinct = np.unique(found)
+    return distinct[:ROWS_KEPT].copy() if distinct.size >= _DISTINCT * found.size else None
 
 
 def rows_of_fit(model: Any, values: npt.NDArray[Any], y: npt.NDArray[Any]) -> int:
@@ -77,9 +85,10 @@ def rows_of_fit(model: Any, values: npt.NDArray[Any], y: npt.NDArray[Any]) -> in
     if known is None:
         same = len(y) == reducer.n_samples_ and not other_means(reducer, values).any()
         return len(y) if same else 0
-    found = fingerprints(values, y, reducer.labels_)
-    if known.size == ROWS_KEPT:  # there may be more, beyond the last
-        found = found[found <= known[-1]]
+    # Of a fit to many rows there may be more, beyond the last.
+    last = int(known[-1]) if known.size == ROWS_KEPT else 2**BITS - 1
+    found = fingerprints(values, y, reducer.labels_, last)
+    found = found[found <= last]
     return round(len(y) * float(np.isin(found, known).mean())) if found.size else 0
 
 
