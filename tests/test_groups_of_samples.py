@@ -152,7 +152,7 @@ def test_a_report_says_that_rivals_were_tuned_on_other_folds(samples, cv):
     given = {"X": X[:40], "y": y[:40], "X_test": X[40:], "y_test": y[40:]}
     without = collect_findings(model, **given).scores
     known = collect_findings(model, **given, groups=(batch[:40], batch[40:])).scores
-    words = "5 parts of whole groups of samples, held out in turn"
+    words = "5 parts of samples that belong together, held out in turn"
     instead = r"\(shuffled folds, as others were not possible: cv=.* needs groups"
     assert re.search(instead, without.how)
     assert words not in without.how
