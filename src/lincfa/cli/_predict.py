@@ -49,8 +49,8 @@ def run(options: argparse.Namespace) -> int:
     learned = _learned_from(model, new) if scores else 0
     rows, groups = count(new.rows.size, "row"), count(model.n_groups_, "group")
     terminal.print(f"{rows} predicted from {groups} of features")
-    if predictions.level is not None:
-        terminal.print(predictions.about_intervals(), prose=True)
+    if options.interval is not None:
+        terminal.print(_about_intervals(model, options.interval), prose=True)
     for name, (score, value, known, inside) in list(scores.items())[:TARGETS_SHOWN]:
         within = "" if inside is None else f"; {100 * inside:.3g} % of them are in their interval"
         where = f"in {count(known, 'row')} where it is known"
@@ -126,20 +126,17 @@ class Predictions:
 
         estimator, means = self.model.estimator_, self.model._without_gaps(reduced)
         predicted = estimator.predict(means)
-        columns = [predicted]
         if self.model._targets.classes is not None:
-            columns += [*estimator.predict_proba(means).T]
+            columns = [predicted, *estimator.predict_proba(means).T]
         else:
-            half = None if self.level is None else np.atleast_1d(self.model._half_width(self.level))
-            columns = []
-            for k, values in enumerate(predicted.reshape(len(predicted), -1).T):
-                columns += (
-                    [values] if half is None else [values, values - half[k], values + half[k]]
-                )
-        return [
-            pl.Series(name, np.asarray(values).tolist())
-            for name, values in zip(names, columns, strict=True)
-        ]
+            each = predicted.reshape(len(predicted), -1)
+            parts = [each]
+            if self.level is not None:
+                half = self.model._half_width(self.level)
+                parts += [each - half, each + half]
+            columns = [part[:, k] for k in range(each.shape[1]) for part in parts]
+        named = zip(names, columns, strict=True)
+        return [pl.Series(name, np.asarray(values).tolist()) for name, values in named]
 
     def in_dataset(self, kept: Any, reduced: Any, dim: str, terminal: Terminal) -> Any:
         import numpy as np
@@ -152,21 +149,20 @@ class Predictions:
         columns = self.columns(names, np.asarray(compute(reduced)))
         return with_series(kept, columns, dim, self.model._targets.attrs)
 
-    def about_intervals(self) -> str:
-        """Say how intervals are made, and what they promise."""
-        import numpy as np
 
-        from .._model._conformal import rank_of_level
+def _about_intervals(model: Any, level: float) -> str:
+    """Say how intervals are made, and what they promise."""
+    from .._model._conformal import rank_of_level
 
-        count = self.model.errors_.shape[-1]
-        rank = rank_of_level(count, self.level or 0.0)
-        half = np.atleast_1d(self.model._half_width(self.level))
-        width = f"± {half[0]:.4g}" if half.size == 1 else "± a number for each target"
-        return (
-            f"intervals: prediction {width}, which {rank} of {count} errors on rows held out do "
-            f"not exceed (split conformal); on average they cover {100 * (self.level or 0.0):g} % "
-            "of new rows that are like the rows held out"
-        )
+    n_errors = model.errors_.shape[-1]
+    width = "± a number for each target"
+    if model._targets.size == 1:
+        width = f"± {model._half_width(level):.4g}"
+    return (
+        f"intervals: prediction {width}, which {rank_of_level(n_errors, level)} of {n_errors} "
+        "errors on rows held out do not exceed (split conformal); on average they cover "
+        f"{100 * level:g} % of new rows that are like the rows held out"
+    )
 
 
 class _Score(NamedTuple):
