@@ -44,7 +44,16 @@ from ._protocol import (
     is_constant,
     raise_if_any,
 )
-from ._tiles import add_symmetric, column_squares, row_slices, runs_along_rows, take_columns, tiles
+from ._threads import in_threads, split_evenly
+from ._tiles import (
+    add_products,
+    add_symmetric,
+    column_squares,
+    row_slices,
+    runs_along_rows,
+    take_columns,
+    tiles,
+)
 
 _MODERATE_MEAN, _MODERATE_SCALE = 1e3, 1e100
 """Mean over scale, and scale, up to which products with raw columns keep some thirteen digits."""
@@ -421,13 +430,13 @@ def _costs(X: npt.NDArray[Any]) -> Costs:
     def block_size(remaining: int, seed_share: float) -> int:
         """How many features to decide together."""
         # The square of a block of P features costs n·P² operations, the rows of its seeds against
-        # the remaining R features 2·n·R per seed. At P² = 8R the square costs as much as four
-        # seeds, so it never counts for much, while the block holds many seeds where there are many.
+        # the remaining R features 2·n·R per seed. At P² = 2R the square costs as much as one seed,
+        # so it never counts for much, while the block holds many seeds where there are many.
         # But where most of the last features were seeds, most of the remaining pairs will have to
         # be compared anyway, and squares are the cheapest way: n·R² for all of them in one
         # symmetric update, each column read once. Then the block is as large as a tenth of the
         # memory of X allows, which for tall data is everything that remains.
-        size = min(_LARGEST_BLOCK, isqrt(8 * remaining))
+        size = min(_LARGEST_BLOCK, isqrt(2 * remaining))
         if seed_share > 0.5:
             size = max(size, isqrt(int(_SQUARE_SHARE * X.nbytes / 8)))
         return min(remaining, max(size, _SMALLEST_BLOCK))
@@ -484,12 +493,16 @@ def column_moments(
             X[:: max(1, rows_of_x // _SHIFT_ROWS)][:_SHIFT_ROWS], dtype=np.float64
         )
         shift: FloatArray = some_rows.mean(axis=0)
-        for rows, columns, tile in tiles(X):
-            np.subtract(X[rows, columns], shift[columns], out=tile)
-            sums_and_products[:, columns] += factors[:, rows] @ tile
-            if roots is not None:
-                tile *= roots[rows]
-            squares[columns] += column_squares(tile)
+
+        def add_up(part: slice) -> None:
+            for rows, columns, tile in tiles(X, part):
+                np.subtract(X[rows, columns], shift[columns], out=tile)
+                add_products(factors[:, rows], tile, sums_and_products[:, columns])
+                if roots is not None:
+                    tile *= roots[rows]
+                squares[columns] += column_squares(tile)
+
+        in_threads(add_up, split_evenly(np.ones(D), X.size))
         sums, products = sums_and_products[0], sums_and_products[1:]
         offset = sums / n
         mean = shift + offset
@@ -542,14 +555,19 @@ def _moments_of_present(
     shift = np.nan_to_num(present_means(some_rows))
     squares, counted, summed = np.zeros(D), np.zeros((1 + 2 * k, D)), np.zeros((1 + k, D))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for rows, columns, tile in tiles(X):
-            np.subtract(X[rows, columns], shift[columns], out=tile)
-            missing = np.isnan(tile)
-            zero_missing(tile, missing)
-            counted[:, columns] += with_presence[:, rows] @ (~missing).astype(np.float64)
-            summed[:, columns] += with_values[:, rows] @ tile
-            tile *= tile
-            squares[columns] += weights[rows] @ tile
+
+        def add_up(part: slice) -> None:
+            for rows, columns, tile in tiles(X, part):
+                np.subtract(X[rows, columns], shift[columns], out=tile)
+                missing = np.isnan(tile)
+                zero_missing(tile, missing)
+                present = (~missing).astype(np.float64)
+                add_products(with_presence[:, rows], present, counted[:, columns])
+                add_products(with_values[:, rows], tile, summed[:, columns])
+                tile *= tile
+                squares[columns] += weights[rows] @ tile
+
+        in_threads(add_up, split_evenly(np.ones(D), X.size))
         n, t, tt = counted[0], counted[1 : k + 1], counted[k + 1 :]
         sums, products = summed[0], summed[1:]
         offset = np.nan_to_num(sums / n)

@@ -1,10 +1,8 @@
 """The reduced features: means of groups of columns."""
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,12 +11,12 @@ from scipy import sparse
 
 from ..theory._arrays import FloatArray
 from ._protocol import IndexArray
+from ._threads import in_threads, split_evenly
 from ._tiles import row_slices, runs_along_rows
 
 _ROW_VALUES, _COLUMN_VALUES, _COPIED_VALUES = 2**18, 2**22, 2**18
 _MOST_COPIES = 8
 _SHARE_FOR_SUMS = 64
-_WORTH_THREADS = 2**20
 _MODERATE_OFFSET = 1e3
 """Mean over scale up to which the mean may be subtracted from sums instead of from values."""
 
@@ -232,7 +230,7 @@ def _along_rows(
                 matrix.toarray(out=sums)
                 result[rows] /= by_group[: rows.stop - top].sum(axis=2)
 
-    _in_threads(add_up, _parts(np.ones(n), X.size))
+    in_threads(add_up, split_evenly(np.ones(n), X.size))
     return result
 
 
@@ -250,11 +248,19 @@ def _along_columns(
     step = max(1, (_COLUMN_VALUES if in_place else _COPIED_VALUES) // max(1, n))
     total = np.zeros((sizes.size, n))
     present = None if share is None else np.zeros_like(total)
+    # Each thread adds up its own columns, if it may have sums of its own, else its own groups,
+    # which may be of very different sizes.
+    by_columns = share is None and sizes.size * _SHARE_FOR_SUMS <= width
+    lock = Lock()
 
     def add_up(part: slice) -> None:
-        for left in range(0, width, step):
-            block = slice(left, left + step)
-            own = np.flatnonzero((labels[block] >= part.start) & (labels[block] < part.stop))
+        columns_read = part if by_columns else slice(0, width)
+        sums = np.zeros_like(total) if by_columns else total
+        for left in range(columns_read.start, columns_read.stop, step):
+            block = slice(left, min(left + step, columns_read.stop))
+            own = np.arange(block.stop - left)
+            if not by_columns:
+                own = own[(labels[block] >= part.start) & (labels[block] < part.stop)]
             if own.size == 0:
                 continue
             groups, group = np.unique(labels[block][own], return_inverse=True)
@@ -266,41 +272,17 @@ def _along_columns(
             if share is not None and present is not None:
                 missing = np.isnan(columns)
                 columns = np.where(missing, 0.0, columns)
-                weights = sparse.csr_array((share[block][own], (group, own)), shape)
+                weights = sparse.csc_array((share[block][own], (group, own)), shape)
                 present[groups] += weights @ (~missing).astype(np.float64)
-            weights = sparse.csr_array((factor[block][own], (group, own)), shape)
-            total[groups] += weights @ columns
+            # Column after column, as they lie in memory.
+            weights = sparse.csc_array((factor[block][own], (group, own)), shape)
+            sums[groups] += weights @ columns
+        if by_columns:
+            with lock:
+                np.add(total, sums, out=total)
 
-    _in_threads(add_up, _parts(sizes, X.size))
+    in_threads(add_up, split_evenly(np.ones(width) if by_columns else sizes, X.size))
     if present is not None:
         with np.errstate(invalid="ignore"):
             total /= present
     return total.T
-
-
-def _parts(weights: npt.NDArray[Any], work: int) -> list[slice]:
-    """Cut a sequence into one range per thread, of about the same weight."""
-    threads = _available_threads() if work >= _WORTH_THREADS else 1
-    done = np.cumsum(weights)
-    inner = np.searchsorted(done, done[-1] * np.arange(1, threads) / threads)
-    bounds = np.unique([0, *inner.tolist(), weights.size])
-    return [slice(int(a), int(b)) for a, b in pairwise(bounds)]
-
-
-def _available_threads() -> int:
-    """As many as numerical libraries take: OMP_NUM_THREADS, or the cores given to the process."""
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    if wanted.isdigit() and int(wanted) > 0:
-        return int(wanted)
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
-def _in_threads(function: Callable[[slice], None], parts: Sequence[slice]) -> None:
-    # Values that are not finite are found in the result; each thread has its own settings.
-    quietly = np.errstate(over="ignore", invalid="ignore")(function)
-    if len(parts) == 1:
-        quietly(parts[0])
-        return
-    with ThreadPoolExecutor(len(parts)) as executor:
-        list(executor.map(quietly, parts))

@@ -14,6 +14,7 @@ TILE_VALUES = 2**18
 
 _ROW_WIDTH = 2**13
 _COLUMN_LENGTH = 2**15
+_FEW_FACTORS = 4
 
 
 def runs_along_rows(X: npt.NDArray[Any]) -> bool:
@@ -21,10 +22,16 @@ def runs_along_rows(X: npt.NDArray[Any]) -> bool:
     return abs(X.strides[1]) <= abs(X.strides[0])
 
 
-def tiles(X: npt.NDArray[Any]) -> Iterator[tuple[slice, slice, FloatArray]]:
-    """Cut a matrix into tiles: their rows, their columns, and a place to compute a tile in."""
+def tiles(
+    X: npt.NDArray[Any], part: slice | None = None
+) -> Iterator[tuple[slice, slice, FloatArray]]:
+    """Cut a matrix into tiles: their rows, their columns, and a place to compute a tile in.
+
+    ``part`` are the columns to cut, by default all.
+    """
     # The place is the same memory for all tiles, in the order of X and for float64.
-    n, D = X.shape
+    start, stop = (0, X.shape[1]) if part is None else (part.start, part.stop)
+    n, D = X.shape[0], stop - start
     if runs_along_rows(X):
         width = min(D, _ROW_WIDTH)
         length = min(n, max(1, TILE_VALUES // width))
@@ -33,9 +40,9 @@ def tiles(X: npt.NDArray[Any]) -> Iterator[tuple[slice, slice, FloatArray]]:
         length = min(n, _COLUMN_LENGTH)
         width = min(D, max(1, TILE_VALUES // length))
         place = np.empty((length, width), order="F")
-    for left in range(0, D, width):
+    for left in range(start, stop, width):
         for top in range(0, n, length):
-            rows, columns = slice(top, min(top + length, n)), slice(left, min(left + width, D))
+            rows, columns = slice(top, min(top + length, n)), slice(left, min(left + width, stop))
             yield rows, columns, place[: rows.stop - top, : columns.stop - left]
 
 
@@ -59,6 +66,16 @@ def take_columns(
     values = np.asarray(values, dtype=np.float64)
     values -= shift
     return values
+
+
+def add_products(factors: FloatArray, tile: FloatArray, total: FloatArray) -> None:
+    """Add ``factors @ tile``, where the factors are few rows."""
+    if len(factors) > _FEW_FACTORS:
+        total += factors @ tile
+        return
+    # One by one: the product of matrices would copy the tile first.
+    for factor, sums in zip(factors, total, strict=True):
+        sums += factor @ tile
 
 
 def column_squares(tile: FloatArray) -> FloatArray:
