@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
-from math import inf
+from math import inf, sqrt
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -196,14 +196,13 @@ class Merging(ABC):
 
     def _join(self, first: int, second: int) -> None:
         """Merge the second group into the first, flipped where that is its sign."""
-        product = np.array([self._product(first, second)])
-        known, imbalance = self._known(np.array([first]), np.array([second]), product)
-        figures = known.figures()[:, 0].tolist()
-        behind, imbalance = len(figures) // 2, float(np.ravel(imbalance)[0])
+        figures, imbalance = self._figures(first, second)
+        behind = len(figures) // 2
         products = pair_contrasts(figures[1:behind], figures[behind:-1])
         _, sign = self._rule.better_sign(figures[0], products, figures[-1], imbalance)
         if sign < 0:
-            figures = known.flipped().figures()[:, 0].tolist()
+            figures[0] *= -1
+            figures[behind:-1] = [-r for r in figures[behind:-1]]
             self._r[:, second] *= -1
             self._flip_sums(second)
             if self._gaps is not None:
@@ -214,12 +213,25 @@ class Merging(ABC):
         for values in (*self._r, self._sizes, self._weights):
             values[first] += values[second]
         # The sum of mirror images has no variance: any scale does for it.
-        mean_weight = self._weights[first] / self._sizes[first]
-        self._norms[first] = np.sqrt(max(square, RESOLUTION * mean_weight**2))
+        mean_weight = self._weights.item(first) / self._sizes.item(first)
+        self._norms[first] = sqrt(max(square, RESOLUTION * mean_weight**2))
         self._alive[second] = False
         self.count -= 1
         names = int(self._names[first]), int(self._names[second])
         self._merges.append((*names, sign, int(self._sizes[first]), *figures, imbalance))
+
+    def _figures(self, first: int, second: int) -> tuple[list[float], float]:
+        """Figures and imbalance of one pair of groups."""
+        product = self._product(first, second)
+        if self._gaps is None and self._rule.weights is None:  # as below, without arrays
+            norms = self._norms.item(first), self._norms.item(second)
+            rho = min(max(product / (norms[0] * norms[1]), -1.0), 1.0)
+            r_first = [r / norms[0] for r in self._r[:, first].tolist()]
+            r_second = [r / norms[1] for r in self._r[:, second].tolist()]
+            return [rho, *r_first, *r_second, self._rule.n_samples], 0.0
+        pair = np.array([first]), np.array([second])
+        known, imbalance = self._known(*pair, np.array([product]))
+        return known.figures()[:, 0].tolist(), float(np.ravel(imbalance)[0])
 
     def _first_of_ties(self, first: IndexArray, second: IndexArray, products: FloatArray) -> int:
         """Choose the most correlated pair, then that with the fewest features, then the first."""
@@ -447,6 +459,10 @@ class _ColumnSums:
         """Flip the sign of the sum of a group."""
         self._columns[group] *= -1
 
+    def product(self, first: int, second: int) -> float:
+        """Product of the sums of two groups."""
+        return float(self._columns[first] @ self._columns[second])
+
     def products(self, group: int, others: list[int]) -> FloatArray:
         """Products of the sum of a group with those of others."""
         return np.asarray(self._columns[others] @ self._columns[group])
@@ -479,6 +495,9 @@ class _CorrelationSums:
     def flip(self, group: int) -> None:
         self._sums[group] *= -1
         self._sums[:, group] *= -1
+
+    def product(self, first: int, second: int) -> float:
+        return self._sums.item(first, second)
 
     def products(self, group: int, others: list[int]) -> FloatArray:
         return np.asarray(self._sums[group, others])
@@ -565,7 +584,7 @@ class _NeighbourPairs(Merging):
             self._compare(*closest)
 
     def _product(self, first: int, second: int) -> float:
-        return float(self._sums.products(first, [second])[0])
+        return self._sums.product(first, second)
 
     def _flip_sums(self, group: int) -> None:
         self._sums.flip(group)

@@ -152,33 +152,35 @@ def add_path_cohesion(
     between = (_SomePairs if wide else _AllPairs)(statistics, path, factors)
     # Of each group, by its first member: size, sum of the correlations of its pairs, their
     # minimum, its largest factor, and, with factors relative to that one, the variance of its
-    # weighted sum and the covariance of this sum with the target.
-    size = np.ones(path.varying.size, dtype=np.intp)
-    total = np.zeros(path.varying.size)
-    lowest = np.ones(path.varying.size)
-    largest = factors.copy()
-    variance = np.ones(path.varying.size)
-    covariance = statistics.target_correlation.T.copy()
-    covariances, variances = (
-        np.empty((path.merges.size, statistics.n_targets)),
-        np.empty(path.merges.size),
-    )
+    # weighted sum and the covariance of this sum with the target. Lists: one number at a time is
+    # read faster from them than from arrays.
+    size = [1] * path.varying.size
+    total = [0.0] * path.varying.size
+    lowest = [1.0] * path.varying.size
+    largest = factors.tolist()
+    variance = [1.0] * path.varying.size
+    covariance = statistics.target_correlation.tolist()
+    merged = []
     # Each group has the sign of its first member; the second of a merge may be flipped.
-    for number, merge in enumerate(path.merges):
-        first, second, sign = int(merge["first"]), int(merge["second"]), int(merge["sign"])
+    names = ("first", "second", "sign", "correlation")
+    columns = (path.merges[name].tolist() for name in names)
+    for first, second, sign, rho in zip(*columns, strict=True):
         unit = max(largest[first], largest[second])
         one, other = largest[first] / unit, largest[second] / unit
-        plain, least, cross = between.join(merge, unit, one, other)
+        plain, least, cross = between.join(first, second, rho, unit, one, other)
         total[first] += total[second] + plain
         lowest[first] = min(lowest[first], lowest[second], least)
         variance[first] = variance[first] * one**2 + variance[second] * other**2 + 2 * cross
-        covariance[first] = covariance[first] * one + sign * covariance[second] * other
+        for values in covariance:
+            values[first] = values[first] * one + sign * values[second] * other
         largest[first] = unit
         size[first] += size[second]
         pairs = size[first] * (size[first] - 1) / 2
-        merge["mean_correlation"], merge["min_correlation"] = total[first] / pairs, lowest[first]
-        covariances[number], variances[number] = covariance[first], variance[first]
-    with_targets = correlation_of_sum(covariances.T, variances)
+        with_target = [values[first] for values in covariance]
+        merged.append((total[first] / pairs, lowest[first], variance[first], *with_target))
+    mean, least, variances, *covariances = np.array(merged).T
+    path.merges["mean_correlation"], path.merges["min_correlation"] = mean, least
+    with_targets = correlation_of_sum(np.array(covariances), variances)
     put_targets(path.merges, "target_correlation", with_targets)
 
 
@@ -212,29 +214,25 @@ class _AllPairs:
         # With the features in an order in which the members of every group are neighbours, the
         # correlations between the two groups of a merge are a block of the matrix; together the
         # blocks are half of it, so that all groups of the path cost no more than reading it once.
-        order = path.adjacent()
-        self._place = np.empty(path.varying.size, dtype=np.intp)
-        self._place[order] = np.arange(order.size)
+        order, signs = path.adjacent()
+        self._place = _places(order, path.varying.size)
         self._factors = factors[order]
         self._matrix = statistics.matrix(order)
-        # Signs of the members relative to the first of their group so far.
-        self._signs = np.ones(order.size)
-        self._sizes = np.ones(path.varying.size, dtype=np.intp)
+        if (signs < 0).any():
+            self._matrix *= signs
+            self._matrix *= signs[:, None]
+        self._sizes = [1] * path.varying.size
 
     def join(
-        self, merge: np.void, unit: float, one: float, other: float
+        self, first: int, second: int, rho: float, unit: float, one: float, other: float
     ) -> tuple[float, float, float]:
         """Return the sum and the minimum of the correlations, and the sum with factors."""
         # The factors are relative to a unit, those of a group so far to its own, of which ``one``
-        # and ``other`` are the ratios.
-        first, second = int(merge["first"]), int(merge["second"])
-        top, left = int(self._place[first]), int(self._place[second])
+        # and ``other`` are the ratios; ``rho`` is the correlation of the two means.
+        top, left = self._place[first], self._place[second]
         rows = slice(top, top + self._sizes[first])
         columns = slice(left, left + self._sizes[second])
-        self._signs[columns] *= merge["sign"]
         block = self._matrix[rows, columns]
-        if (self._signs[columns] < 0).any() or (self._signs[rows] < 0).any():
-            block = block * (self._signs[rows, None] * self._signs[columns])
         self._sizes[first] += self._sizes[second]
         cross = (self._factors[rows] / unit) @ block @ (self._factors[columns] / unit)
         return float(block.sum()), float(block.min()), float(cross)
@@ -245,26 +243,29 @@ class _SomePairs:
 
     def __init__(self, statistics: Statistics, path: MergePath, factors: FloatArray) -> None:
         # Up to ``COMPARED`` members, of larger groups those that were least correlated with what
-        # they merged with. The sums follow from the means that merged, and from their columns.
-        features = np.flatnonzero(path.varying)
-        self._columns = np.ascontiguousarray(statistics.columns(features))
-        self._place = np.cumsum(path.varying) - 1
-        self._squares = np.ones(path.varying.size)  # of the sums of standardised columns
-        self._compared: dict[int, IndexArray] = {}
-        weights = factors[features]
+        # they merged with. The columns are in an order in which the members of every group are
+        # neighbours, those of the compared ones first, so that no columns need to be gathered. The
+        # sums follow from the means that merged, and from their columns.
+        order, signs = path.adjacent()
+        # They are read in the order of the data: chunks hold features in increasing order.
+        rank = np.cumsum(path.varying) - 1
+        columns = statistics.columns(np.flatnonzero(path.varying))
+        self._columns = np.ascontiguousarray(columns[rank[order]])
+        self._columns[signs < 0] *= -1
+        self._place = _places(order, path.varying.size)
+        self._compared = [1] * path.varying.size
+        self._squares = [1.0] * path.varying.size  # of the sums of standardised columns
+        weights = factors[order]
         self._alike = bool((weights == weights[0]).all())
         self._plain = path.weights is None  # whether plain means have been compared
         # Sums of columns, plain and with factors relative to the largest, where they are needed.
         self._sums: dict[int, tuple[FloatArray, FloatArray]] = {}
 
     def join(
-        self, merge: np.void, unit: float, one: float, other: float
+        self, first: int, second: int, rho: float, unit: float, one: float, other: float
     ) -> tuple[float, float, float]:
-        first, second = int(merge["first"]), int(merge["second"])
-        if merge["sign"] < 0:
-            self._flip(second)
-        squares = self._squares[[first, second]]
-        plain = cross = float(merge["correlation"]) * sqrt(squares.prod())
+        squares = self._squares[first], self._squares[second]
+        plain = cross = rho * sqrt(squares[0] * squares[1])
         if not self._alike:
             sums = [
                 self._sums.pop(group, (self._columns[self._place[group]],) * 2)
@@ -275,24 +276,28 @@ class _SomePairs:
             if not self._plain:
                 plain = float(sums[0][0] @ sums[1][0])
             self._sums[first] = sums[0][0] + sums[1][0], scaled[0] + scaled[1]
-        self._squares[first] = max(squares.sum() + 2 * plain, 0.0)
+        self._squares[first] = max(squares[0] + squares[1] + 2 * plain, 0.0)
         return plain, self._least(first, second), cross
 
-    def _flip(self, group: int) -> None:
-        members = self._compared.get(group, np.array([self._place[group]]))
-        self._columns[members] *= -1
-        if group in self._sums:
-            plain, scaled = self._sums[group]
-            self._sums[group] = -plain, -scaled
-
     def _least(self, first: int, second: int) -> float:
-        groups = [
-            self._compared.pop(group, np.array([self._place[group]])) for group in (first, second)
-        ]
-        block = self._columns[groups[0]] @ self._columns[groups[1]].T
-        members = np.concatenate(groups)
-        if members.size > COMPARED:
+        top, left = self._place[first], self._place[second]
+        above, below = top + self._compared[first], left + self._compared[second]
+        block = self._columns[top:above] @ self._columns[left:below].T
+        count = above - top + below - left
+        if count > COMPARED:
             nearness = np.concatenate([block.min(axis=1), block.min(axis=0)])
-            members = members[np.argpartition(nearness, COMPARED - 1)[:COMPARED]]
-        self._compared[first] = members
+            order = np.argpartition(nearness, COMPARED - 1)
+            members = np.r_[top:above, left:below]
+            kept, dropped = members[order[:COMPARED]], members[order[COMPARED:]]
+            end = top + COMPARED
+            self._columns[dropped[dropped < end]] = self._columns[kept[kept >= end]]
+            count = COMPARED
+        self._compared[first] = count
         return float(block.min())
+
+
+def _places(order: IndexArray, size: int) -> list[int]:
+    """Place of each feature in an order."""
+    place = np.empty(size, dtype=np.intp)
+    place[order] = np.arange(order.size)
+    return place.tolist()

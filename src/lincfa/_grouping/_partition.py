@@ -165,21 +165,28 @@ class MergePath:
             size[first] += size[second]
         return result
 
-    def adjacent(self) -> IndexArray:
-        """Order the features such that the members of every group are adjacent."""
-        following = np.full(self.varying.size, -1, dtype=np.intp)
-        last = np.arange(self.varying.size)
-        first = self.varying.copy()
-        for merge in self.merges:
-            following[last[merge["first"]]] = merge["second"]
-            last[merge["first"]] = last[merge["second"]]
-            first[merge["second"]] = False
+    def adjacent(self) -> tuple[IndexArray, FloatArray]:
+        """Order the features such that the members of every group are adjacent.
+
+        With the sign of each of them relative to the first member of its last group.
+        """
+        following, last = [-1] * self.varying.size, list(range(self.varying.size))
+        names = ("first", "second", "sign")
+        merges = list(zip(*(self.merges[name].tolist() for name in names), strict=True))
+        for first, second, _ in merges:
+            following[last[first]] = second
+            last[first] = last[second]
+        signs = np.ones(self.varying.size)
+        heads = self.varying.copy()
+        heads[self.merges["second"]] = False
+        for first, second, sign in reversed(merges):
+            signs[second] = signs[first] * sign
         order = []
-        for feature in np.flatnonzero(first).tolist():
+        for feature in np.flatnonzero(heads).tolist():
             while feature >= 0:
                 order.append(feature)
-                feature = int(following[feature])
-        return np.array(order, dtype=np.intp)
+                feature = following[feature]
+        return np.array(order, dtype=np.intp), signs[order]
 
     def linkage(self) -> FloatArray:
         """Return the path in the form of SciPy's hierarchical clustering."""
