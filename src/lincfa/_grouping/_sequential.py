@@ -42,27 +42,48 @@ def group_sequential(statistics: Statistics, rule: Rule) -> Partition:
     # seeds depends on the block alone, all earlier seeds having made their choice: the correlations
     # within the block decide it. Then all seeds of the block choose among the features behind it; a
     # feature that several would take goes to the first of them.
-    is_free = statistics.varying.copy()
-    free = np.flatnonzero(is_free)
+    free = np.flatnonzero(statistics.varying)
     record = [rule.no_evidence()]
+    _group(statistics, rule, free, statistics.varying.copy(), record)
+    evidence = np.concatenate(record)
+    evidence = evidence[np.argsort(evidence["feature"])]
+    return partition_of(statistics.varying, evidence)
+
+
+def _group(
+    statistics: Statistics,
+    rule: Rule,
+    free: IndexArray,
+    is_free: npt.NDArray[np.bool_],
+    record: list[EvidenceArray],
+) -> IndexArray:
+    """Group some features, add what merges to the record, and return the seeds."""
+    costs = statistics.costs
+    found = []
     seed_share = 0.0
     while free.size:
-        size = statistics.costs.block_size(free.size, seed_share)
-        block, rest = free[:size], free[size:]
-        if seed_share > _MOSTLY_SEEDS:
-            statistics.prefetch(block, rest)
-        seeds, merged = _decide_block(statistics, rule, block)
-        record.append(merged)
+        size = costs.block_size(free.size, seed_share)
+        ahead = int(costs.ahead * free.size)
+        if ahead > size and seed_share <= _MOSTLY_SEEDS:
+            # The seeds of many features are sought in rounds of their own, which cost little: then
+            # the far more features behind them are compared with many seeds at once.
+            block, rest = free[:ahead], free[ahead:]
+            seeds = _group(statistics, rule, block, is_free, record)
+        else:
+            block, rest = free[:size], free[size:]
+            if seed_share > _MOSTLY_SEEDS:
+                statistics.prefetch(block, rest)
+            seeds, merged = _decide_block(statistics, rule, block)
+            record.append(merged)
+        found.append(seeds)
         seed_share = seeds.size / block.size
-        for some in _cut(seeds, statistics.costs.max_seeds):
+        for some in _cut(seeds, costs.max_seeds):
             merged = _join_first_seed(statistics, rule, some, rest)
             record.append(merged)
             is_free[merged["feature"]] = False
             rest = rest[is_free[rest]]
         free = rest
-    evidence = np.concatenate(record)
-    evidence = evidence[np.argsort(evidence["feature"])]
-    return partition_of(statistics.varying, evidence)
+    return np.concatenate(found) if found else free
 
 
 def _decide_block(

@@ -63,11 +63,12 @@ instead of copying the wanted ones; for many seeds, and for one."""
 
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 128, 1024
 _SQUARE_SHARE = 0.1
+_AHEAD = 0.0625
 _SEEDS_SHARE = 0.025
 _FEWEST_SEEDS, _MOST_SEEDS = 8, 512
 _CANDIDATES = 128
 _MULTIPLE = 8
-_COPIED_WIDTH = 512
+_COPIED_WIDTH = 128
 _SQUARE_VALUES = 2**20
 _REFINED_VALUES = 2**19
 _EDGE_VALUES, _LONG_COLUMNS, _EDGES_PER_FEATURE = 2**18, 2**13, 8
@@ -235,15 +236,20 @@ class ArrayStatistics(Statistics):
             if candidates.size < last - first:
                 products = products[:, candidates - first]
             return products
-        products = np.zeros((seeds.shape[1], candidates.size))
-        for left in range(0, candidates.size, _COPIED_WIDTH):
-            block = slice(left, left + _COPIED_WIDTH)
-            columns = candidates[block]
-            for rows in row_slices(self.n_rows, columns.size):
-                tile = take_columns(self._X, rows, columns, self.mean)
-                products[:, block] += seeds[rows].T @ tile
-        products /= self.scale[candidates]
-        return products
+        # Copied and centred in tiles; where most columns are wanted, with those between them.
+        features = np.arange(first, last) if in_place else candidates
+        products = np.zeros((seeds.shape[1], features.size))
+
+        def multiply(part: slice) -> None:
+            for left in range(part.start, part.stop, _COPIED_WIDTH):
+                block = slice(left, min(left + _COPIED_WIDTH, part.stop))
+                for rows in row_slices(self.n_rows, _COPIED_WIDTH):
+                    tile = take_columns(self._X, rows, features[block], self.mean)
+                    products[:, block] += seeds[rows].T @ tile
+
+        in_threads(multiply, split_evenly(np.ones(features.size), self.n_rows * features.size))
+        products /= self.scale[features]
+        return products if features is candidates else products[:, candidates - first]
 
     def _in_parts(
         self,
@@ -446,6 +452,7 @@ def _costs(X: npt.NDArray[Any]) -> Costs:
         block_size,
         # As many seeds as fit, standardised, into a fortieth of the memory of X.
         max_seeds=min(max(int(_SEEDS_SHARE * X.nbytes / (8 * n_rows)), _FEWEST_SEEDS), _MOST_SEEDS),
+        ahead=_AHEAD,
         # A column costs a strided read of one value per row, or one block copy.
         scattered=300.0 if runs_along_rows(X) else 50.0,
         candidates=_CANDIDATES,

@@ -125,6 +125,7 @@ class Costs:
     # their number and the share of seeds among the features decided last (0 at the start).
     block_size: Callable[[int, float], int]
     max_seeds: int  # to ask :meth:`Statistics.rows` for at once
+    ahead: float = 0.0  # share of the features whose seeds are sought before the rest is compared
     scattered: float = 0.0  # cost of a candidate from anywhere, in correlations of one candidate
     candidates: int = 128  # to test together against a group that grows
     columns: int = 0  # neighbouring columns that are best read together; 0 where there are none

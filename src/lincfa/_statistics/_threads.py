@@ -4,10 +4,12 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
 
 _WORTH_THREADS = 2**20
 """Values from which on several threads are faster than one."""
@@ -29,8 +31,36 @@ def in_threads(function: Callable[[slice], None], parts: Sequence[slice]) -> Non
     if len(parts) == 1:
         quietly(parts[0])
         return
-    with ThreadPoolExecutor(len(parts)) as executor:
+    with _one_blas_thread, ThreadPoolExecutor(len(parts)) as executor:
         list(executor.map(quietly, parts))
+
+
+class _OneBlasThread:
+    """While entered, products of matrices stay in the thread that asks for them.
+
+    Threads of BLAS beside our own would fight for the same cores. The setting is that of the
+    process: the first to enter limits it, the last to leave restores it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = Lock(), 0
+        self._controller: ThreadpoolController | None = None  # asks which libraries are loaded
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._controller = self._controller or ThreadpoolController()
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
 
 
 def _available_threads() -> int:
