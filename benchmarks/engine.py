@@ -7,6 +7,7 @@ taken within one run.
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from rich.console import Console
@@ -77,16 +78,36 @@ def wide(console: Console, table: Table, widths: list[int]) -> list[Bar]:
                 bars.append(Bar.at_least(f"faster than pseudo-code, {name}", 1000, ratio))
             if "FeatureAgglomeration(d)" in costs and width >= 10_000:
                 ratio = costs["FeatureAgglomeration(d)"].seconds / own.seconds
-                bars.append(Bar.at_least(f"faster than FeatureAgglomeration, {name}", 100, ratio))
+                bars.append(Bar.at_least(f"faster than FeatureAgglomeration, {name}", 500, ratio))
             if width == widths[-1]:
-                pca = costs["PCA(20, randomized)"].seconds / own.seconds
                 transform = costs["LinCFA.transform"].seconds / one_pass
                 memory = 100 * own.extra_bytes / data.X.nbytes
                 bars += [
-                    Bar.at_least(f"faster than PCA(20), {name}", 5, pca),
-                    Bar.at_most(f"fit in passes X.T @ y, {name}", 30, own.seconds / one_pass),
                     Bar.at_most(f"transform in passes X.T @ y, {name}", 4, transform),
-                    Bar.at_most(f"extra memory of fit in % of X, {name}", 15, memory),
+                    Bar.at_most(f"extra memory of fit in % of X, {name}", 10, memory),
+                ]
+    return bars
+
+
+def layouts(console: Console, n: int, D: int) -> list[Bar]:
+    """Measure both generators in both memory orders and precisions."""
+    bars = []
+    pca = next(peer for peer in PEERS if peer.name == "PCA(20, randomized)")
+    for draw in (sources.tree, sources.field):
+        drawn = draw(n, D)
+        for dtype in (np.float64, np.float32):
+            for order in ("C", "F"):
+                X = np.asarray(drawn.X, dtype=dtype, order=order)
+                data = replace(drawn, X=X, y=drawn.y.astype(dtype))
+                name = f"{data.name}, {data.shape}, {X.dtype}, order {order}"
+                console.print(f"wide: {name} …", style="dim")
+                one_pass, own, rival = (
+                    seconds(lambda peer=peer: peer.fit(data, 0), peer.repeat)  # noqa: B023
+                    for peer in (PASS, LINCFA, pca)
+                )
+                bars += [
+                    Bar.at_most(f"fit in passes X.T @ y, {name}", 12, own / one_pass),
+                    Bar.at_least(f"faster than PCA(20), {name}", 15, rival / own),
                 ]
     return bars
 
@@ -105,7 +126,7 @@ def tall(console: Console, table: Table, n: int, D: int) -> list[Bar]:
         bars += [
             Bar.at_most(f"fit over symmetric update, {name}", 1.5, own / update),
             Bar.at_most(
-                f"the same, tolerance 1e-9, {strict.n_groups_} groups", 1.5, hardly / update
+                f"the same, tolerance 1e-9, {strict.n_groups_} groups", 1.2, hardly / update
             ),
         ]
     return bars
@@ -195,7 +216,10 @@ def million(console: Console, n: int, D: int) -> list[Bar]:
         f"{'unknown' if resident is None else f'{100 * resident / X.nbytes:.1f} %'} of X"
     )
     what = f"extra memory of fit in % of X, {n} × {D} float32"
-    return [Bar.at_most(what, 15, 100 * extra / X.nbytes)]
+    return [
+        Bar.at_most(what, 10, 100 * extra / X.nbytes),
+        Bar.at_most(f"fit in passes X.T @ y, {n} × {D} float32", 100, time / one_pass),
+    ]
 
 
 def growth(console: Console, quick: bool) -> None:
@@ -242,6 +266,7 @@ def main() -> None:
 
     quick = options.quick
     bars = wide(console, table, [100, 200] if quick else [2000, 10_000, 40_000])
+    bars += layouts(console, *((100, 200) if quick else (1000, 40_000)))
     bars += tall(console, table, *((400, 60) if quick else (20_000, 2000)))
     bars += no_merges(console, table, *((100, 200) if quick else (2000, 5000)))
     bars += real_tables(console, *((100, 200) if quick else (1000, 10_000)))

@@ -78,7 +78,7 @@ def centroid(console: Console, n: int, D: int) -> list[Bar]:
         )
         what = f"centroid over sequential, per group, {data.name}, {data.shape}"
         per_group = (slow / own.n_groups_) / (fast / sequential.n_groups_)
-        bars.append(Bar.at_most(what, 2, per_group))
+        bars.append(Bar.at_most(what, 3, per_group))
     return bars
 
 
