@@ -62,7 +62,7 @@ $(VENV)/.installed-demo: $(VENV)/.created-$(VERSION) pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.created-$(VERSION) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,dask,xarray]" --group bench
+	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,dask,xarray,fast]" --group bench
 	@touch $@
 
 $(VENV)/.installed-examples: $(VENV)/.created-$(VERSION) pyproject.toml
@@ -70,7 +70,7 @@ $(VENV)/.installed-examples: $(VENV)/.created-$(VERSION) pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,report,xarray,dask,onnx]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,report,xarray,dask,onnx,fast]" --group dev
 	@touch $@ $(VENV)/.installed-demo $(VENV)/.installed-bench $(VENV)/.installed-examples
 
 clean:

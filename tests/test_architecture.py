@@ -19,7 +19,7 @@ PACKAGE = Path(lincfa.__file__).parent
 # From the data at the top to those who use the models: a module imports from its own room and from
 # the layers before its own, never from a later one.
 LAYERS = [
-    {"theory", "structure", "timeseries", "_data"},
+    {"theory", "structure", "timeseries", "_data", "_compiled"},
     {"_statistics"},
     {"_rule"},
     {"_grouping"},
@@ -29,7 +29,8 @@ LAYERS = [
 LATE = {("_model._base", "report._findings"), ("_model._base", "report._page")}
 """Methods of convenience, which import from a later layer when they are called."""
 
-OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "xarray", "jinja2", "rich", "onnx"}
+OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "dask", "xarray", "jinja2", "rich"}
+OPTIONAL |= {"onnx", "numba"}
 
 
 def module_name(path):
