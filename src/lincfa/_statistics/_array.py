@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from .._compiled import worth_compiling
 from .._data._targets import Targets
 from .._data._training import Training
 from ..theory._arrays import FloatArray
@@ -490,7 +491,6 @@ def column_moments(
     X, weights = training.values, training.weights
     rows_of_x, D = X.shape
     counts = np.ones(rows_of_x) if weights is None else weights
-    roots = None if weights is None else np.sqrt(weights)[:, None]
     factors = np.vstack([counts, counts * targets.T])
     n = counts.sum()
     degrees = n - 1
@@ -501,15 +501,7 @@ def column_moments(
         )
         shift: FloatArray = some_rows.mean(axis=0)
 
-        def add_up(part: slice) -> None:
-            for rows, columns, tile in tiles(X, part):
-                np.subtract(X[rows, columns], shift[columns], out=tile)
-                add_products(factors[:, rows], tile, sums_and_products[:, columns])
-                if roots is not None:
-                    tile *= roots[rows]
-                squares[columns] += column_squares(tile)
-
-        in_threads(add_up, split_evenly(np.ones(D), X.size))
+        _add_moments(X, shift, factors, squares, sums_and_products)
         sums, products = sums_and_products[0], sums_and_products[1:]
         offset = sums / n
         mean = shift + offset
@@ -546,6 +538,38 @@ def column_moments(
     raise_if_any("large", too_large, "float64", training.columns, training.targets)
     raise_if_any("small", too_small, "float64", training.columns, training.targets)
     return mean, scale, varying, correlation, gaps
+
+
+def _add_moments(
+    X: npt.NDArray[Any],
+    shift: FloatArray,
+    factors: FloatArray,
+    squares: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """Add up x − shift times each row of factors, and its squares times the first of them."""
+    if worth_compiling(X.size):
+        from . import _loops
+
+        by_rows = runs_along_rows(X)
+        add = _loops.add_moments_along_rows if by_rows else _loops.add_moments_along_columns
+        values = X if by_rows else X.T
+
+        def add_up(part: slice) -> None:
+            add(values, shift, factors, part.start, part.stop, squares, sums)
+    else:
+        counts = factors[0]
+        roots = None if (counts == 1).all() else np.sqrt(counts)[:, None]
+
+        def add_up(part: slice) -> None:
+            for rows, columns, tile in tiles(X, part):
+                np.subtract(X[rows, columns], shift[columns], out=tile)
+                add_products(factors[:, rows], tile, sums[:, columns])
+                if roots is not None:
+                    tile *= roots[rows]
+                squares[columns] += column_squares(tile)
+
+    in_threads(add_up, split_evenly(np.ones(X.shape[1]), X.size))
 
 
 def _moments_of_present(
