@@ -72,6 +72,10 @@ _MULTIPLE = 8
 _COPIED_WIDTH = 128
 _SQUARE_VALUES = 2**21
 _REFINED_VALUES = 2**19
+_WINDOW = 4
+_WINDOW_COST, _READ_COST, _CONVERTED_COST = 19.0, 7.0, 23.0
+"""For each candidate, in correlations by products of matrices: its correlations with a window of
+seeds in compiled loops; reading it for a product of matrices; and converting it before."""
 _EDGE_VALUES, _LONG_COLUMNS, _EDGES_PER_FEATURE = 2**18, 2**13, 8
 _COLUMNS = 8
 """Values in a cache line: in a row-major array one of them costs as much as all."""
@@ -188,11 +192,64 @@ class ArrayStatistics(Statistics):
         columns = np.zeros((self.n_rows, seeds.size + _MULTIPLE), order="F")
         columns[:, : seeds.size] = self._weighted(self._standardized(seeds))
         columns /= self.n_samples - 1
+        comparisons = list(comparisons)
+        if self._windows_are_cheaper(comparisons):
+            yield from self._window_products(columns, comparisons)
+            return
         for active, candidates in comparisons:
             width = active.stop - active.start
             filled = 1 if width == 1 else -(-width // _MULTIPLE) * _MULTIPLE
             padded = columns[:, active.start : active.start + filled]
             yield self._products(padded, candidates)[:width]
+
+    def _windows_are_cheaper(self, comparisons: list[Comparison]) -> bool:
+        """Whether to compare each candidate with a few seeds at a time, in compiled loops."""
+        if not worth_compiling(self.n_rows * sum(block.size for _, block in comparisons)):
+            return False
+        difference = 0.0
+        for active, block in comparisons:
+            width, span = active.stop - active.start, block[-1] + 1 - block[0]
+            if block.size < _DENSE * span:
+                together = _scattered(self._X)
+            else:
+                together = _READ_COST if self._raw[block].all() else _CONVERTED_COST
+            windows = -(-width // _WINDOW) * _WINDOW_COST
+            difference += block.size * float(windows - width - together)
+        return difference < 0
+
+    def _window_products(
+        self, seeds: FloatArray, comparisons: list[Comparison]
+    ) -> Iterator[FloatArray]:
+        """Products of standardised seeds with the candidates of each comparison."""
+        from . import _loops
+
+        # All pairs of a candidate and a window of seeds, in the order in which memory is read.
+        pairs = [
+            np.meshgrid(block, np.arange(active.start, active.stop, _WINDOW), indexing="ij")
+            for active, block in comparisons
+        ]
+        sizes = [some.size for some, _ in pairs]
+        columns, windows = (
+            np.concatenate([*map(np.ravel, some)]) for some in zip(*pairs, strict=True)
+        )
+        order = np.argsort(columns, kind="stable")
+        in_order = columns[order].astype(np.uintp), windows[order].astype(np.uintp)
+        result = np.zeros((columns.size, _WINDOW))
+        by_rows = runs_along_rows(self._X)
+        table = np.ascontiguousarray(seeds if by_rows else seeds.T)
+
+        def multiply(part: slice) -> None:
+            some = self.mean, table, *in_order, part.start, part.stop, result
+            if by_rows:
+                _loops.multiply_windows_along_rows(self._X, *some)
+            else:
+                _loops.multiply_windows_along_columns(self._X.T, *some)
+
+        in_threads(multiply, split_evenly(np.ones(columns.size), self.n_rows * columns.size))
+        result[order] = result / self.scale[columns[order], None]
+        parts = np.split(result, np.cumsum(sizes)[:-1])
+        for (active, block), products in zip(comparisons, parts, strict=True):
+            yield products.reshape(block.size, -1)[:, : active.stop - active.start].T
 
     def sums(self) -> GroupSums:
         degrees = self.n_samples - 1
@@ -454,12 +511,17 @@ def _costs(X: npt.NDArray[Any]) -> Costs:
         # As many seeds as fit, standardised, into a fortieth of the memory of X.
         max_seeds=min(max(int(_SEEDS_SHARE * X.nbytes / (8 * n_rows)), _FEWEST_SEEDS), _MOST_SEEDS),
         ahead=_AHEAD,
-        # A column costs a strided read of one value per row, or one block copy.
-        scattered=300.0 if runs_along_rows(X) else 50.0,
+        scattered=max(0.0, _WINDOW_COST - _READ_COST) if worth_compiling(X.size) else _scattered(X),
         candidates=_CANDIDATES,
         # As many as share cache lines; of long columns fewer, which take 16 MiB.
         columns=max(1, min(_COLUMNS, _COLUMNS_VALUES // n_rows)),
     )
+
+
+def _scattered(X: npt.NDArray[Any]) -> float:
+    """Cost of copying a candidate from anywhere, in correlations of one candidate."""
+    # A column costs a strided read of one value per row, or one block copy.
+    return 300.0 if runs_along_rows(X) else 50.0
 
 
 # Single columns

@@ -149,3 +149,75 @@ def add_groups_along_columns(
         zero, by = offset[j], factor[j]
         for i in range(stop - start):
             sums[i] += (column[i] - zero) * by
+
+
+@compiled
+def multiply_windows_along_rows(
+    X: npt.NDArray[Any],
+    mean: FloatArray,
+    table: FloatArray,
+    columns: npt.NDArray[np.uintp],
+    windows: npt.NDArray[np.uintp],
+    start: int,
+    stop: int,
+    result: FloatArray,
+) -> None:
+    """Multiply columns, less their means, each with its own four neighbouring columns of a table.
+
+    Of the pairs of column and window from start to stop, in the order of the columns, of an array
+    whose rows are contiguous.
+    """
+    # Without signs, indices need no test whether they count from the end. Sums are stored after all
+    # are computed, or each would wait for the one before.
+    n = X.shape[0]
+    one = np.uintp(1)
+    for left in range(start, stop, _WIDTH):
+        right = min(left + _WIDTH, stop)
+        for top in range(0, n - n % 4, 4):
+            x, y, z, w = X[top], X[top + 1], X[top + 2], X[top + 3]
+            a, b, c, d = table[top], table[top + 1], table[top + 2], table[top + 3]
+            for k in range(left, right):
+                j, i, sums = columns[k], windows[k], result[k]
+                zero = mean[j]
+                e, f, g, h = x[j] - zero, y[j] - zero, z[j] - zero, w[j] - zero
+                p = (e * a[i] + f * b[i]) + (g * c[i] + h * d[i])
+                i += one
+                q = (e * a[i] + f * b[i]) + (g * c[i] + h * d[i])
+                i += one
+                r = (e * a[i] + f * b[i]) + (g * c[i] + h * d[i])
+                i += one
+                s = (e * a[i] + f * b[i]) + (g * c[i] + h * d[i])
+                p, q, r, s = sums[0] + p, sums[1] + q, sums[2] + r, sums[3] + s
+                sums[0], sums[1], sums[2], sums[3] = p, q, r, s
+        for row in range(n - n % 4, n):
+            for k in range(left, right):
+                j, i = columns[k], windows[k]
+                e = X[row, j] - mean[j]
+                for m in range(4):
+                    result[k, m] += e * table[row, i + np.uintp(m)]
+
+
+@compiled
+def multiply_windows_along_columns(
+    columns_of_x: npt.NDArray[Any],
+    mean: FloatArray,
+    table: FloatArray,
+    columns: npt.NDArray[np.uintp],
+    windows: npt.NDArray[np.uintp],
+    start: int,
+    stop: int,
+    result: FloatArray,
+) -> None:
+    """Do the same for an array whose columns are contiguous; it and the table are transposed."""
+    for k in range(start, stop):
+        column, zero, i = columns_of_x[columns[k]], mean[columns[k]], windows[k]
+        a, b = table[i], table[i + np.uintp(1)]
+        c, d = table[i + np.uintp(2)], table[i + np.uintp(3)]
+        p = q = r = s = 0.0
+        for row in range(column.size):
+            value = column[row] - zero
+            p += value * a[row]
+            q += value * b[row]
+            r += value * c[row]
+            s += value * d[row]
+        result[k, 0], result[k, 1], result[k, 2], result[k, 3] = p, q, r, s
