@@ -41,12 +41,13 @@ def partition_of(varying: npt.NDArray[np.bool_], evidence: EvidenceArray) -> Par
     while (roots[roots] != roots).any():
         signs *= signs[roots]
         roots = roots[roots]
-    labels = np.full(varying.size, -1, dtype=np.intp)
-    firsts, labels[varying] = np.unique(roots[varying], return_inverse=True)
+    first = varying & (roots == np.arange(varying.size))
+    labels = np.where(varying, (np.cumsum(first) - 1)[roots], -1)
     evidence["group"] = labels[evidence["feature"]]
-    evidence = evidence[np.argsort(evidence["group"], kind="stable")]
+    if (np.diff(evidence["group"]) < 0).any():
+        evidence = evidence[np.argsort(evidence["group"], kind="stable")]
     order = np.argsort(labels, kind="stable")[varying.size - int(varying.sum()) :]
-    sizes = np.bincount(labels[varying], minlength=firsts.size)
+    sizes = np.bincount(labels[varying], minlength=int(first.sum()))
     return Partition(labels, np.split(order, np.cumsum(sizes)[:-1]), evidence, signs)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .._rule import MARGIN, Decision, EvidenceArray, Rule
+from .._rule import MARGIN, Decision, Rule
 from .._statistics import (
     Comparison,
     Correlations,
@@ -15,6 +15,7 @@ from .._statistics import (
     NearbyCorrelations,
     Statistics,
 )
+from ..theory._arrays import FloatArray
 from ._constraint import Neighbours
 from ._partition import Partition, partition_of
 
@@ -43,11 +44,43 @@ def group_sequential(statistics: Statistics, rule: Rule) -> Partition:
     # within the block decide it. Then all seeds of the block choose among the features behind it; a
     # feature that several would take goes to the first of them.
     free = np.flatnonzero(statistics.varying)
-    record = [rule.no_evidence()]
-    _group(statistics, rule, free, statistics.varying.copy(), record)
-    evidence = np.concatenate(record)
-    evidence = evidence[np.argsort(evidence["feature"])]
-    return partition_of(statistics.varying, evidence)
+    merges = _Merges(statistics)
+    _group(statistics, rule, free, statistics.varying.copy(), merges)
+    return merges.partition(rule)
+
+
+class _Merges:
+    """Pairs that merge, of seed and feature, and what is known of their correlations."""
+
+    def __init__(self, statistics: Statistics) -> None:
+        self._statistics = statistics
+        self._features: list[tuple[IndexArray, IndexArray]] = []
+        self._figures: list[FloatArray] = []
+
+    def add(self, first: IndexArray, second: IndexArray, figures: FloatArray) -> None:
+        self._features.append((first, second))
+        self._figures.append(figures)
+
+    def partition(self, rule: Rule) -> Partition:
+        """Return the groups, and the evidence of all merges, by group and feature."""
+        statistics = self._statistics
+        if not self._features:
+            return partition_of(statistics.varying, rule.no_evidence())
+        first, second = np.hstack(self._features)
+        figures = np.concatenate(self._figures, axis=-1)
+        order = np.argsort(first * statistics.varying.size + second)
+        first, second, figures = first[order], second[order], figures[..., order]
+        if statistics.complete:
+            known = statistics.with_target(figures, first, second)
+        else:
+            known = Correlations.of_figures(figures)
+        decision = _decide(statistics, rule, first, second, known)
+        return partition_of(statistics.varying, rule.evidence(first, second, decision))
+
+
+def _figures(statistics: Statistics, known: Correlations) -> FloatArray:
+    """Of pairs their correlation; with missing values all that is known, by the first axis."""
+    return known.rho if statistics.complete else known.figures()
 
 
 def _group(
@@ -55,9 +88,9 @@ def _group(
     rule: Rule,
     free: IndexArray,
     is_free: npt.NDArray[np.bool_],
-    record: list[EvidenceArray],
+    merges: _Merges,
 ) -> IndexArray:
-    """Group some features, add what merges to the record, and return the seeds."""
+    """Group some features, and return the seeds."""
     costs = statistics.costs
     found = []
     seed_share = 0.0
@@ -68,28 +101,25 @@ def _group(
             # The seeds of many features are sought in rounds of their own, which cost little: then
             # the far more features behind them are compared with many seeds at once.
             block, rest = free[:ahead], free[ahead:]
-            seeds = _group(statistics, rule, block, is_free, record)
+            seeds = _group(statistics, rule, block, is_free, merges)
         else:
             block, rest = free[:size], free[size:]
             if seed_share > _MOSTLY_SEEDS:
                 statistics.prefetch(block, rest)
-            seeds, merged = _decide_block(statistics, rule, block)
-            record.append(merged)
+            seeds = _decide_block(statistics, rule, block, merges)
         found.append(seeds)
         seed_share = seeds.size / block.size
         for some in _cut(seeds, costs.max_seeds):
-            merged = _join_first_seed(statistics, rule, some, rest)
-            record.append(merged)
-            is_free[merged["feature"]] = False
+            is_free[_join_first_seed(statistics, rule, some, rest, merges)] = False
             rest = rest[is_free[rest]]
         free = rest
     return np.concatenate(found) if found else free
 
 
 def _decide_block(
-    statistics: Statistics, rule: Rule, block: IndexArray
-) -> tuple[IndexArray, EvidenceArray]:
-    """Return the seeds among the features of a block, and what they merge within it."""
+    statistics: Statistics, rule: Rule, block: IndexArray, merges: _Merges
+) -> IndexArray:
+    """Merge features within a block; return the seeds among them."""
     correlations = statistics.within(block)
     free = np.ones(block.size, dtype=np.bool_)
     seeds, merged = [], []
@@ -116,11 +146,9 @@ def _decide_block(
             merged.append(joining)
     sizes = [joining.size for joining in merged]
     first, second = np.repeat(seeds, sizes), np.concatenate(merged)
-    known = correlations.at(first, second)
-    first, second = block[first], block[second]
-    return block[seeds], rule.evidence(
-        first, second, _decide(statistics, rule, first, second, known)
-    )
+    figures = _figures(statistics, correlations.at(first, second))
+    merges.add(block[first], block[second], figures)
+    return block[seeds]
 
 
 def _decide(
@@ -132,12 +160,12 @@ def _decide(
 
 
 def _join_first_seed(
-    statistics: Statistics, rule: Rule, seeds: IndexArray, candidates: IndexArray
-) -> EvidenceArray:
-    """Let each candidate join the first of the seeds with which it passes."""
-    record = [rule.no_evidence()]
+    statistics: Statistics, rule: Rule, seeds: IndexArray, candidates: IndexArray, merges: _Merges
+) -> IndexArray:
+    """Let each candidate join the first of the seeds with which it passes; return those that do."""
+    joined = [candidates[:0]]
     if candidates.size == 0:
-        return record[0]
+        return joined[0]
     seeds, comparisons = _comparisons(statistics, rule, seeds, candidates)
     rows = statistics.between(seeds, comparisons)
     for (active, block), correlations in zip(comparisons, rows, strict=True):
@@ -151,16 +179,21 @@ def _join_first_seed(
         while undecided.size:
             earliest = possible[:, undecided].argmax(axis=0)
             row = in_order[earliest]
-            first, second = some[row], block[undecided]
-            known = correlations.at(row, undecided)
-            decision = _decide(statistics, rule, first, second, known)
-            joins = certain[row, undecided] | decision.merges
-            record.append(rule.evidence(first, second, decision)[joins])
+            joins = certain[row, undecided]
+            unsure = np.flatnonzero(~joins)
+            if unsure.size:
+                first, second = some[row[unsure]], block[undecided[unsure]]
+                known = correlations.at(row[unsure], undecided[unsure])
+                joins[unsure] = _decide(statistics, rule, first, second, known).merges
+            row, joining = row[joins], undecided[joins]
+            figures = _figures(statistics, correlations.at(row, joining))
+            merges.add(some[row], block[joining], figures)
+            joined.append(block[joining])
             # The few that were in doubt and do not join try their next seed.
             possible[earliest[~joins], undecided[~joins]] = False
             undecided = undecided[~joins]
             undecided = undecided[possible[:, undecided].any(axis=0)]
-    return np.concatenate(record)
+    return np.concatenate(joined)
 
 
 def _comparisons(
@@ -173,12 +206,12 @@ def _comparisons(
     # it saves, blocks keep the order of the columns and are compared with all seeds.
     width = max(_SMALLEST_BLOCK, _SCREEN_VALUES // seeds.size)
     r, rounding = rule.comparable(statistics.target_correlation), statistics.rounding
-    by_target = seeds[np.argsort(r[seeds], kind="stable")]
+    by_target = seeds[np.argsort(r[seeds])]
     # Columns that differ by rounding only merge whatever the rule says.
     rounded = MARGIN + 2 * (rounding[by_target] + rounding[candidates].max())
     distance = rule.largest_difference(statistics.target_correlation[:, by_target]) + rounded
     low, high = r[by_target] - distance, r[by_target] + distance
-    ordered = candidates[np.argsort(r[candidates], kind="stable")]
+    ordered = candidates[np.argsort(r[candidates])]
     near = []
     for block in _cut(ordered, width):
         active = np.flatnonzero((low <= r[block[-1]]) & (high >= r[block[0]]))
@@ -206,7 +239,7 @@ def group_sequential_connected(
     # Features in their order: each one that has no group yet seeds one. A feature without a group
     # that is a neighbour of a member joins if the pair (seed, feature) passes the rule, until no
     # neighbour passes.
-    groups = _ConnectedGroups(statistics, rule, graph)
+    groups, merges = _ConnectedGroups(statistics, rule, graph), _Merges(statistics)
     seeds, features, figures = [], [], []
     for seed in np.flatnonzero(statistics.varying).tolist():
         if groups.free[seed]:
@@ -214,16 +247,9 @@ def group_sequential_connected(
             seeds += [seed] * len(members)
             features += members
             figures += correlations
-    order = np.argsort(features)
-    second = np.array(features, dtype=np.intp)[order]
-    first = np.array(seeds, dtype=np.intp)[order]
-    values = np.array(figures, dtype=np.float64)[order]
-    if statistics.complete:
-        known = statistics.with_target(values, first, second)
-    else:
-        known = Correlations.of_figures(values.reshape(-1, 2 + 2 * statistics.n_targets).T)
-    decision = _decide(statistics, rule, first, second, known)
-    return partition_of(statistics.varying, rule.evidence(first, second, decision))
+    if features:
+        merges.add(np.array(seeds), np.array(features), np.array(figures).T)
+    return merges.partition(rule)
 
 
 class _ConnectedGroups:
@@ -256,7 +282,7 @@ class _ConnectedGroups:
             return None
         joins = self._passes(first, second, known)
         rings: list[dict[int, _Figures]] = [{} for _ in range(varying.size)]
-        passing = first[joins].tolist(), second[joins].tolist(), self._figures(known, joins)
+        passing = first[joins].tolist(), second[joins].tolist(), self._listed(known, joins)
         for seed, feature, figures in zip(*passing, strict=True):
             rings[seed][feature] = figures
         return rings
@@ -332,7 +358,7 @@ class _ConnectedGroups:
         known = self._correlations.of(seed, candidates)
         joins = self._passes(seed, candidates, known)
         tested: dict[int, _Figures | None] = dict.fromkeys(features)
-        tested.update(zip(candidates[joins].tolist(), self._figures(known, joins), strict=True))
+        tested.update(zip(candidates[joins].tolist(), self._listed(known, joins), strict=True))
         return tested
 
     def _passes(
@@ -349,10 +375,6 @@ class _ConnectedGroups:
             ).merges
         return joins
 
-    def _figures(
-        self, known: Correlations, joins: npt.NDArray[np.bool_]
-    ) -> list[float] | list[list[float]]:
-        """List the correlations of pairs that join."""
-        if self._statistics.complete:
-            return known.rho[joins].tolist()  # type: ignore[no-any-return]
-        return known.at(joins).figures().T.tolist()  # type: ignore[no-any-return]
+    def _listed(self, known: Correlations, joins: npt.NDArray[np.bool_]) -> list[_Figures]:
+        """Figures of the pairs that join."""
+        return _figures(self._statistics, known)[..., joins].T.tolist()  # type: ignore[no-any-return]

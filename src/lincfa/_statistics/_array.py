@@ -1,6 +1,6 @@
 """Statistics of an array in memory or memory-mapped, read in tiles and never copied whole."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isqrt
@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .._compiled import worth_compiling
 from .._data._targets import Targets
 from .._data._training import Training
 from ..theory._arrays import FloatArray
@@ -52,6 +51,7 @@ from ._tiles import (
     column_squares,
     row_slices,
     runs_along_rows,
+    suits_loops,
     take_columns,
     tiles,
 )
@@ -72,10 +72,12 @@ _MULTIPLE = 8
 _COPIED_WIDTH = 128
 _SQUARE_VALUES = 2**21
 _REFINED_VALUES = 2**19
-_WINDOW = 4
-_WINDOW_COST, _READ_COST, _CONVERTED_COST = 19.0, 7.0, 23.0
-"""For each candidate, in correlations by products of matrices: its correlations with a window of
-seeds in compiled loops; reading it for a product of matrices; and converting it before."""
+_GROUPS_TOGETHER = 128
+_WINDOW, _FEW_SEEDS = 4, 8
+_COST_OF_WINDOW, _COST_OF_FEW, _READ, _CONVERTED = 19.0, 2.5, 7.0, 23.0
+"""Costs of a candidate, in correlations by products of matrices, as measured: a window of seeds in
+compiled loops; each of few seeds in loops that read all columns; and what reading it for a product
+of matrices costs, in place or converted before."""
 _EDGE_VALUES, _LONG_COLUMNS, _EDGES_PER_FEATURE = 2**18, 2**13, 8
 _COLUMNS = 8
 """Values in a cache line: in a row-major array one of them costs as much as all."""
@@ -187,6 +189,19 @@ class ArrayStatistics(Statistics):
         total /= self.n_samples - 1
         return total.T
 
+    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        # Each thread reads the columns of its own groups.
+        for start in range(0, len(groups), _GROUPS_TOGETHER):
+            some = groups[start : start + _GROUPS_TOGETHER]
+            sizes = np.array([group.size for group in some])
+            matrices: list[FloatArray] = [np.empty(0)] * len(some)
+
+            def compute(part: slice) -> None:
+                matrices[part] = Statistics.squares(self, some[part])  # noqa: B023  called at once
+
+            in_threads(compute, split_evenly(sizes, self.n_rows * int(sizes.sum())))
+            yield from matrices
+
     def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
         # Zero columns fill up the last few: BLAS is slow at widths that are no multiple of 8.
         columns = np.zeros((self.n_rows, seeds.size + _MULTIPLE), order="F")
@@ -197,24 +212,24 @@ class ArrayStatistics(Statistics):
             yield from self._window_products(columns, comparisons)
             return
         for active, candidates in comparisons:
-            width = active.stop - active.start
-            filled = 1 if width == 1 else -(-width // _MULTIPLE) * _MULTIPLE
-            padded = columns[:, active.start : active.start + filled]
-            yield self._products(padded, candidates)[:width]
+            yield self._products(columns, candidates, active)
 
     def _windows_are_cheaper(self, comparisons: list[Comparison]) -> bool:
         """Whether to compare each candidate with a few seeds at a time, in compiled loops."""
-        if not worth_compiling(self.n_rows * sum(block.size for _, block in comparisons)):
+        # Not for few columns from here and there: copied, each of them is read faster.
+        sizes = [block.size for _, block in comparisons]
+        if not suits_loops(self._X) or sum(sizes) < _DENSE_FOR_ONE * self.mean.size:
             return False
         difference = 0.0
         for active, block in comparisons:
             width, span = active.stop - active.start, block[-1] + 1 - block[0]
             if block.size < _DENSE * span:
-                together = _scattered(self._X)
+                together = width + _scattered(self._X)
+            elif width <= _FEW_SEEDS:
+                together = _COST_OF_FEW * (width + 1)
             else:
-                together = _READ_COST if self._raw[block].all() else _CONVERTED_COST
-            windows = -(-width // _WINDOW) * _WINDOW_COST
-            difference += block.size * float(windows - width - together)
+                together = width + (_READ if self._raw[block].all() else _CONVERTED)
+            difference += block.size * (-(-width // _WINDOW) * _COST_OF_WINDOW - together)
         return difference < 0
 
     def _window_products(
@@ -232,7 +247,7 @@ class ArrayStatistics(Statistics):
         columns, windows = (
             np.concatenate([*map(np.ravel, some)]) for some in zip(*pairs, strict=True)
         )
-        order = np.argsort(columns, kind="stable")
+        order = np.argsort(columns)
         in_order = columns[order].astype(np.uintp), windows[order].astype(np.uintp)
         result = np.zeros((columns.size, _WINDOW))
         by_rows = runs_along_rows(self._X)
@@ -279,17 +294,25 @@ class ArrayStatistics(Statistics):
         columns = take_columns(self._X, slice(None), features)
         return standardize(columns, 0.0, self._weights)[0]
 
-    def _products(self, seeds: FloatArray, candidates: IndexArray) -> FloatArray:
-        """Sums of products of standardised seeds with standardised candidates."""
+    def _products(
+        self, columns: FloatArray, candidates: IndexArray, active: slice = slice(0, 1)
+    ) -> FloatArray:
+        """Sums of products of some standardised columns with standardised candidates."""
+        width = active.stop - active.start
         if candidates.size == 0:
-            return np.empty((seeds.shape[1], 0))
+            return np.empty((width, 0))
+        filled = 1 if width == 1 else -(-width // _MULTIPLE) * _MULTIPLE
+        seeds = columns[:, active.start : active.start + filled]
         first, last = int(candidates.min()), int(candidates.max()) + 1
         span = slice(first, last)
-        dense = _DENSE_FOR_ONE if seeds.shape[1] == 1 else _DENSE
-        in_place = candidates.size >= dense * (last - first)
+        in_place = candidates.size >= (_DENSE_FOR_ONE if width == 1 else _DENSE) * (last - first)
+        if in_place and width <= _FEW_SEEDS and suits_loops(self._X):
+            sums = np.zeros((width, self.mean.size))
+            _add_moments(self._X, self.mean, seeds.T[:width], np.zeros(self.mean.size), sums, span)
+            return sums[:, candidates] / self.scale[candidates]
         if in_place and self._raw[span].all():
             # Only the seed needs centring: its products with a constant mean add up to nothing.
-            products: FloatArray = seeds.T @ self._X[:, span]
+            products: FloatArray = (seeds.T @ self._X[:, span])[:width]
             products /= self.scale[span]
             if candidates.size < last - first:
                 products = products[:, candidates - first]
@@ -306,7 +329,7 @@ class ArrayStatistics(Statistics):
                     products[:, block] += seeds[rows].T @ tile
 
         in_threads(multiply, split_evenly(np.ones(features.size), self.n_rows * features.size))
-        products /= self.scale[features]
+        products = products[:width] / self.scale[features]
         return products if features is candidates else products[:, candidates - first]
 
     def _in_parts(
@@ -511,7 +534,7 @@ def _costs(X: npt.NDArray[Any]) -> Costs:
         # As many seeds as fit, standardised, into a fortieth of the memory of X.
         max_seeds=min(max(int(_SEEDS_SHARE * X.nbytes / (8 * n_rows)), _FEWEST_SEEDS), _MOST_SEEDS),
         ahead=_AHEAD,
-        scattered=max(0.0, _WINDOW_COST - _READ_COST) if worth_compiling(X.size) else _scattered(X),
+        scattered=_COST_OF_WINDOW - _READ if suits_loops(X) else _scattered(X),
         candidates=_CANDIDATES,
         # As many as share cache lines; of long columns fewer, which take 16 MiB.
         columns=max(1, min(_COLUMNS, _COLUMNS_VALUES // n_rows)),
@@ -563,7 +586,7 @@ def column_moments(
         )
         shift: FloatArray = some_rows.mean(axis=0)
 
-        _add_moments(X, shift, factors, squares, sums_and_products)
+        _add_moments(X, shift, factors, squares, sums_and_products, slice(0, D))
         sums, products = sums_and_products[0], sums_and_products[1:]
         offset = sums / n
         mean = shift + offset
@@ -608,30 +631,33 @@ def _add_moments(
     factors: FloatArray,
     squares: FloatArray,
     sums: FloatArray,
+    columns: slice,
 ) -> None:
     """Add up x − shift times each row of factors, and its squares times the first of them."""
-    if worth_compiling(X.size):
+    if suits_loops(X):
         from . import _loops
 
         by_rows = runs_along_rows(X)
         add = _loops.add_moments_along_rows if by_rows else _loops.add_moments_along_columns
-        values = X if by_rows else X.T
+        values, own = X if by_rows else X.T, np.ascontiguousarray(factors)
 
         def add_up(part: slice) -> None:
-            add(values, shift, factors, part.start, part.stop, squares, sums)
+            bounds = columns.start + part.start, columns.start + part.stop
+            add(values, shift, own, *bounds, squares, sums)
     else:
         counts = factors[0]
         roots = None if (counts == 1).all() else np.sqrt(counts)[:, None]
 
         def add_up(part: slice) -> None:
-            for rows, columns, tile in tiles(X, part):
-                np.subtract(X[rows, columns], shift[columns], out=tile)
-                add_products(factors[:, rows], tile, sums[:, columns])
+            for rows, some, tile in tiles(X, part):
+                np.subtract(X[rows, some], shift[some], out=tile)
+                add_products(factors[:, rows], tile, sums[:, some])
                 if roots is not None:
                     tile *= roots[rows]
-                squares[columns] += column_squares(tile)
+                squares[some] += column_squares(tile)
 
-    in_threads(add_up, split_evenly(np.ones(X.shape[1]), X.size))
+    width = columns.stop - columns.start
+    in_threads(add_up, split_evenly(np.ones(width), len(X) * width))
 
 
 def _moments_of_present(

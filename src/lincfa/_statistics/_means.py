@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .._compiled import worth_compiling
 from ..theory._arrays import FloatArray
 from ._protocol import IndexArray
 from ._threads import in_threads, split_evenly
-from ._tiles import row_slices, runs_along_rows
+from ._tiles import row_slices, runs_along_rows, suits_loops
 
 _ROW_VALUES, _COLUMN_VALUES, _COPIED_VALUES = 2**18, 2**22, 2**18
 _MOST_COPIES = 8
@@ -66,7 +65,7 @@ def group_means(
         else:
             rest = np.bincount(labels, weights=mean * factor)
     add_up = _along_rows if runs_along_rows(X) else _along_columns
-    if X.dtype in (np.float64, np.float32) and worth_compiling(X.size):
+    if suits_loops(X):
         result = _in_loops(X, labels, sizes.size, offset, factor)
     else:
         result = add_up(X, labels, sizes, offset, factor)

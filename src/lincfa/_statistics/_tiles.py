@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg.blas import dsyrk
 
+from .._compiled import worth_compiling
 from ..theory._arrays import FloatArray
 
 TILE_VALUES = 2**18
@@ -20,6 +21,12 @@ _FEW_FACTORS = 4
 def runs_along_rows(X: npt.NDArray[Any]) -> bool:
     """Whether neighbours in a row are nearer in memory than neighbours in a column."""
     return abs(X.strides[1]) <= abs(X.strides[0])
+
+
+def suits_loops(X: npt.NDArray[Any]) -> bool:
+    """Whether compiled loops are worth it for a matrix, which is to be contiguous for them."""
+    contiguous = X.flags.c_contiguous or X.flags.f_contiguous
+    return contiguous and X.dtype in (np.float64, np.float32) and worth_compiling(X.size)
 
 
 def tiles(
