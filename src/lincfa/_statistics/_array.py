@@ -544,7 +544,7 @@ def _costs(X: npt.NDArray[Any]) -> Costs:
 def _scattered(X: npt.NDArray[Any]) -> float:
     """Cost of copying a candidate from anywhere, in correlations of one candidate."""
     # A column costs a strided read of one value per row, or one block copy.
-    return 300.0 if runs_along_rows(X) else 50.0
+    return 100.0 if runs_along_rows(X) else 50.0
 
 
 # Single columns
