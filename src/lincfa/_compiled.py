@@ -1,12 +1,13 @@
 """Loops that Numba compiles, where it is installed: ``pip install "lincfa[fast]"``.
 
 They are in modules named ``_loops``, imported only where :func:`worth_compiling` says so, and give
-what the same functions in NumPy give, up to the order of summation.
+what the same functions in NumPy give, up to the order of summation. ``NUMBA_DISABLE_JIT=1`` in the
+environment turns them off.
 """
 
+import os
 from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -21,17 +22,26 @@ _WORTH_COMPILING = 2**22
 
 def worth_compiling(values: int) -> bool:
     """Whether loops over so many values are to be compiled."""
-    return values >= _WORTH_COMPILING and _is_installed()
+    return values >= _WORTH_COMPILING and _is_usable()
 
 
 @cache
-def _is_installed() -> bool:
-    return find_spec("numba") is not None
+def _is_usable() -> bool:
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+        return False
+    try:
+        import numba  # noqa: F401
+    except ImportError:  # also of a version for another NumPy
+        return False
+    return True
 
 
 def compiled(function: Function) -> Function:
     """Compile a loop on its first call for each type of its arguments; keep it on disk."""
     from numba import njit
 
-    jit: Any = njit(nogil=True, cache=True, fastmath=_REORDERED)
-    return cast(Function, jit(function))
+    options: dict[str, Any] = {"nogil": True, "fastmath": _REORDERED}
+    try:
+        return cast(Function, njit(cache=True, **options)(function))
+    except RuntimeError:  # where no folder can be written
+        return cast(Function, njit(**options)(function))
