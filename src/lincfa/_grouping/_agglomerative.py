@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import pairwise
 from math import inf, sqrt
 from typing import Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from .._rule import (
     Imbalance,
@@ -111,7 +111,6 @@ class Merging(ABC):
         # Pairs merge in the order of F; but as long as some have an F up to this, these come first,
         # the most correlated of them before the others.
         self._most_correlated_up_to = 0.0
-        self._compared = False  # whether pairs are in order
         # First members, sign, size and figures of each merge.
         self._merges: list[tuple[float, ...]] = []
         self.count = names.size
@@ -120,7 +119,6 @@ class Merging(ABC):
         """Copy the groups as they are now, to continue in another order of merging."""
         other = deepcopy(self)
         other._most_correlated_up_to = most_correlated_up_to
-        other._compared = False
         return other
 
     @abstractmethod
@@ -247,10 +245,8 @@ def single_features(statistics: Statistics, rule: Rule, constraint: Constraint) 
     r = weights * statistics.target_correlation[:, features]
     if constraint.graph is not None:
         graph = constraint.graph[features][:, features]
-        others, bounds = graph.indices.tolist(), pairwise(graph.indptr.tolist())
-        near = [dict.fromkeys(others[a:b], inf) for a, b in bounds]
         sums, gaps = _sums_of_groups(statistics, features, weights)
-        return _NeighbourPairs(rule, r, features, sums, near, gaps)
+        return _NeighbourPairs(rule, r, features, sums, graph, gaps)
     blocks = None if constraint.blocks is None else constraint.blocks[features]
     matrix, gaps = _correlation_sums(statistics, features, weights)
     return _AllPairs(rule, r, features, matrix, blocks, gaps)
@@ -539,25 +535,24 @@ class _NeighbourPairs(Merging):
         r: FloatArray,
         names: IndexArray,
         sums: _Sums,
-        near: list[dict[int, float]],
+        graph: sparse.csr_array,
         gaps: GapSums | None,
     ) -> None:
-        # Each group knows the order of its pairs, by the other group, and waits in a heap by the
-        # first of them. What is in the heap may be out of date; a group whose nearest neighbour has
-        # merged is searched only when its turn comes, as the order of the former nearest is a lower
-        # bound until then.
         super().__init__(rule, r, names, gaps)
-        self._sums, self._near = sums, near
-        self._first = [inf] * names.size
-        self._nearest = [_UNKNOWN] * names.size
-        self._heap: list[tuple[float, int]] = []
+        self._sums = sums
+        first, second = sparse.triu(graph, 1).tocoo().coords
+        self._keep_edges(first.astype(np.intp), second.astype(np.intp))
+
+    def _keep_edges(self, first: IndexArray, second: IndexArray) -> None:
+        """Keep which groups are neighbours, and the products of their sums."""
+        self._edges = first, second, self._sums.of_pairs(first, second)
 
     def current(self) -> CurrentGroups:
         alive = np.flatnonzero(self._alive)
-        place = {group: number for number, group in enumerate(alive.tolist())}
+        place = np.cumsum(self._alive) - 1
+        first, second, _ = self._edges
         allowed = np.zeros((alive.size, alive.size), dtype=np.bool_)
-        for group, number in place.items():
-            allowed[number, [place[other] for other in self._near[group]]] = True
+        allowed[place[first], place[second]] = allowed[place[second], place[first]] = True
         return CurrentGroups(
             self._sums.square(alive),
             self._r[:, alive],
@@ -574,14 +569,18 @@ class _NeighbourPairs(Merging):
         self._merge(n_groups, below=inf)
 
     def _merge(self, n_groups: int, below: float) -> None:
-        if not self._compared:
-            self._compare_all()
+        before = self.count
+        self._compare_all()
         while self.count > n_groups:
             closest = self._closest(below)
             if closest is None:
                 break
             self._join(*closest)
             self._compare(*closest)
+        if self.count < before:
+            ends = [(one, other) for one, near in enumerate(self._near) for other in near]
+            first, second = np.array(ends, dtype=np.intp).reshape(-1, 2).T
+            self._keep_edges(first[first < second], second[first < second])
 
     def _product(self, first: int, second: int) -> float:
         return self._sums.product(first, second)
@@ -600,13 +599,17 @@ class _NeighbourPairs(Merging):
         return self._product(first, first)
 
     def _compare_all(self) -> None:
-        self._compared, self._heap = True, []
-        ends = [(group, other) for group, near in enumerate(self._near) for other in near]
-        first, second = np.array(ends, dtype=np.intp).reshape(-1, 2).T
-        once = first < second
-        first, second = first[once], second[once]
-        order = self._order_of(first, second, self._sums.of_pairs(first, second)).tolist()
-        for a, b, value in zip(first.tolist(), second.tolist(), order, strict=True):
+        # Each group knows the order of its pairs, by the other group, and waits in a heap by the
+        # first of them. What is in the heap may be out of date; a group whose nearest neighbour has
+        # merged is searched only when its turn comes, as the order of the former nearest is a lower
+        # bound until then.
+        size = self._names.size
+        self._near: list[dict[int, float]] = [{} for _ in range(size)]
+        self._first, self._nearest = [inf] * size, [_UNKNOWN] * size
+        self._heap: list[tuple[float, int]] = []
+        order = self._order_of(*self._edges)
+        ends = (values.tolist() for values in self._edges[:2])
+        for a, b, value in zip(*ends, order.tolist(), strict=True):
             self._near[a][b] = self._near[b][a] = value
         for group in np.flatnonzero(self._alive).tolist():
             self._search(group)
