@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from .._compiled import worth_compiling
 from .._rule import (
     Imbalance,
     Rule,
@@ -445,36 +446,36 @@ class _ColumnSums:
     """Sums of the standardised columns of groups, one a row."""
 
     def __init__(self, columns: FloatArray) -> None:
-        self._columns = np.ascontiguousarray(columns)
+        self.columns = np.ascontiguousarray(columns)
 
     def add(self, first: int, second: int) -> None:
         """Add the sum of the second group to that of the first."""
-        self._columns[first] += self._columns[second]
+        self.columns[first] += self.columns[second]
 
     def flip(self, group: int) -> None:
         """Flip the sign of the sum of a group."""
-        self._columns[group] *= -1
+        self.columns[group] *= -1
 
     def product(self, first: int, second: int) -> float:
         """Product of the sums of two groups."""
-        return float(self._columns[first] @ self._columns[second])
+        return float(self.columns[first] @ self.columns[second])
 
     def products(self, group: int, others: list[int]) -> FloatArray:
         """Products of the sum of a group with those of others."""
-        return np.asarray(self._columns[others] @ self._columns[group])
+        return np.asarray(self.columns[others] @ self.columns[group])
 
     def of_pairs(self, first: IndexArray, second: IndexArray) -> FloatArray:
         """Products of the sums of pairs of groups."""
         result = np.empty(first.size)
         for start in range(0, first.size, _PAIRS):
             part = slice(start, start + _PAIRS)
-            one, other = self._columns[first[part]], self._columns[second[part]]
+            one, other = self.columns[first[part]], self.columns[second[part]]
             result[part] = np.einsum("ij,ij->i", one, other)
         return result
 
     def square(self, groups: IndexArray) -> FloatArray:
         """Products of the sums of all pairs of some groups."""
-        columns = self._columns[groups]
+        columns = self.columns[groups]
         return np.asarray(columns @ columns.T)
 
 
@@ -569,6 +570,9 @@ class _NeighbourPairs(Merging):
         self._merge(n_groups, below=inf)
 
     def _merge(self, n_groups: int, below: float) -> None:
+        if isinstance(self._sums, _ColumnSums) and worth_compiling(self._sums.columns.size):
+            self._merge_compiled(self._sums.columns, n_groups, below)
+            return
         before = self.count
         self._compare_all()
         while self.count > n_groups:
@@ -581,6 +585,27 @@ class _NeighbourPairs(Merging):
             ends = [(one, other) for one, near in enumerate(self._near) for other in near]
             first, second = np.array(ends, dtype=np.intp).reshape(-1, 2).T
             self._keep_edges(first[first < second], second[first < second])
+
+    def _merge_compiled(self, columns: FloatArray, n_groups: int, below: float) -> None:
+        from ._loops import Groups, Order, merge_neighbours
+
+        rule, most = self._rule, max(self.count - n_groups, 0)
+        order = Order(
+            float(rule.ratio(1.0, 1.0, rule.n_samples)),
+            rule.noise_ratio is not None,
+            rule.min_correlation,
+            rule.signed,
+            self._most_correlated_up_to,
+            *(_COINCIDING, _TIE, _TINY),
+        )
+        groups = Groups(columns, self._r, self._sizes, self._weights, self._norms)
+        made, *edges = merge_neighbours(*self._edges, groups, order, below, most)
+        self._edges = edges[0], edges[1], edges[2]
+        ends = made[:, :2].astype(np.intp)
+        self._alive[ends[:, 1]] = False
+        self.count -= len(made)
+        made[:, :2] = self._names[ends]
+        self._merges += np.insert(made, -1, rule.n_samples, axis=1).tolist()
 
     def _product(self, first: int, second: int) -> float:
         return self._sums.product(first, second)
