@@ -599,8 +599,7 @@ class _NeighbourPairs(Merging):
             *(_COINCIDING, _TIE, _TINY),
         )
         groups = Groups(columns, self._r, self._sizes, self._weights, self._norms)
-        made, *edges = merge_neighbours(*self._edges, groups, order, below, most)
-        self._edges = edges[0], edges[1], edges[2]
+        made, self._edges = merge_neighbours(*self._edges, groups, order, below, most)
         ends = made[:, :2].astype(np.intp)
         self._alive[ends[:, 1]] = False
         self.count -= len(made)

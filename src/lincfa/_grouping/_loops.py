@@ -258,7 +258,7 @@ def merge_neighbours(
     order: Order,
     below: float,
     most: int,
-) -> tuple[FloatArray, IndexArray, IndexArray, FloatArray]:
+) -> tuple[FloatArray, tuple[IndexArray, IndexArray, FloatArray]]:
     """Merge the first pair in order, up to so many times and while its order is below a limit.
 
     Edges are given by two groups and the product of their sums. Returns the merges with their
@@ -312,4 +312,34 @@ def merge_neighbours(
         count += 1
     left = np.flatnonzero(edges.target[::2] >= 0)
     one, other = edges.target[::2][left], edges.target[1::2][left]
-    return made[:count], np.minimum(one, other), np.maximum(one, other), edges.product[left]
+    remaining = np.minimum(one, other), np.maximum(one, other), edges.product[left]
+    return made[:count], remaining
+
+
+# Cohesion along a path
+
+
+@compiled
+def least_correlation(
+    columns: FloatArray, top: int, above: int, left: int, below: int, most: int
+) -> tuple[float, int]:
+    """Do what :func:`lincfa._grouping._cohesion.least_correlation` does."""
+    block = np.dot(columns[top:above], columns[left:below].T)
+    least, count = block.min(), above - top + below - left
+    if count <= most:
+        return least, count
+    nearness = np.full(count, inf)
+    for i in range(above - top):
+        for j in range(below - left):
+            nearness[i] = min(nearness[i], block[i, j])
+            nearness[above - top + j] = min(nearness[above - top + j], block[i, j])
+    order = np.argpartition(nearness, most - 1)
+    members = np.concatenate((np.arange(top, above), np.arange(left, below)))[order]
+    end, dropped = top + most, most
+    for kept in members[:most]:
+        if kept >= end:
+            while members[dropped] >= end:
+                dropped += 1
+            columns[members[dropped]] = columns[kept]
+            dropped += 1
+    return least, most
