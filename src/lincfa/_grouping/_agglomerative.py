@@ -524,7 +524,10 @@ def _sums_of_groups(
             f"most {1e-9 * LARGEST_SQUARE:.1f} GB. Use strategy='sequential' or 'centroid', or "
             "reduce by one of these first."
         )
-    return _ColumnSums(statistics.columns(features) * weights[:, None]), None
+    columns = statistics.columns(features)
+    if (weights != 1).any():
+        columns *= weights[:, None]
+    return _ColumnSums(columns), None
 
 
 class _NeighbourPairs(Merging):
