@@ -590,9 +590,9 @@ class _NeighbourPairs(Merging):
             self._keep_edges(first[first < second], second[first < second])
 
     def _merge_compiled(self, columns: FloatArray, n_groups: int, below: float) -> None:
-        from ._loops import Groups, Order, merge_neighbours
+        from ._loops import Edges, Groups, Order, merge_neighbours
 
-        rule, most = self._rule, max(self.count - n_groups, 0)
+        rule, (*ends, products) = self._rule, self._edges
         order = Order(
             float(rule.ratio(1.0, 1.0, rule.n_samples)),
             rule.noise_ratio is not None,
@@ -602,12 +602,15 @@ class _NeighbourPairs(Merging):
             *(_COINCIDING, _TIE, _TINY),
         )
         groups = Groups(columns, self._r, self._sizes, self._weights, self._norms)
-        made, self._edges = merge_neighbours(*self._edges, groups, order, below, most)
-        ends = made[:, :2].astype(np.intp)
-        self._alive[ends[:, 1]] = False
+        edges = Edges.of(ends, products, self._names.size)
+        made = np.empty((max(self.count - n_groups, 0), 6 + 2 * len(self._r)))
+        made = made[: merge_neighbours(edges, groups, order, below, made)]
+        self._edges = edges.left()
+        merged = made[:, :2].astype(np.intp)
+        self._alive[merged[:, 1]] = False
         self.count -= len(made)
-        made[:, :2] = self._names[ends]
-        self._merges += np.insert(made, -1, rule.n_samples, axis=1).tolist()
+        made[:, :2] = self._names[merged]
+        self._merges += map(tuple, np.insert(made, -1, rule.n_samples, axis=1).tolist())
 
     def _product(self, first: int, second: int) -> float:
         return self._sums.product(first, second)

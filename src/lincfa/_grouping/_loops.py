@@ -1,7 +1,8 @@
 """Loops of merging through neighbours, compiled: see :mod:`lincfa._compiled`."""
 
+from collections.abc import Sequence
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class Groups(NamedTuple):
     norms: FloatArray
 
 
-class _Edges(NamedTuple):
+class Edges(NamedTuple):
     """Pairs of neighbours, and for each group the list of them."""
 
     # An edge e has two halves, 2e and 2e + 1, each in the list of the group that it leads away
@@ -53,6 +54,24 @@ class _Edges(NamedTuple):
     nearest: IndexArray
     tree: FloatArray
     seen: IndexArray
+
+    @classmethod
+    def of(cls, ends: Sequence[IndexArray], product: FloatArray, n_groups: int) -> Self:
+        """Prepare pairs of groups for merging."""
+        size = product.size
+        tree = np.full(2 ** (1 + (n_groups - 1).bit_length()), inf)
+        nowhere = [np.full(length, -1) for length in (2 * size, *[n_groups] * 4)]
+        following, start, end, nearest, seen = nowhere
+        target = np.column_stack(ends[::-1]).ravel()
+        order, rho = np.empty(size), np.empty(size)
+        product = product.copy()
+        return cls(target, following, start, end, product, order, rho, nearest, tree, seen)
+
+    def left(self) -> tuple[IndexArray, IndexArray, FloatArray]:
+        """Return the pairs that are left after merging, and their products."""
+        ends = np.sort(self.target.reshape(-1, 2), axis=1)
+        left = ends[:, 0] >= 0
+        return ends[left, 0], ends[left, 1], self.product[left]
 
 
 @compiled
@@ -100,7 +119,15 @@ def _compare(
 
 
 @compiled
-def _put_in_order(edges: _Edges, groups: Groups, edge: int, order: Order) -> None:
+def _product(columns: FloatArray, first: int, second: int) -> float:
+    total = 0.0
+    for row in range(columns.shape[1]):
+        total += columns[first, row] * columns[second, row]
+    return total
+
+
+@compiled
+def _put_in_order(edges: Edges, groups: Groups, edge: int, order: Order) -> None:
     """Compute the place of an edge in the order of merging from its product."""
     ends = edges.target[2 * edge], edges.target[2 * edge + 1]
     f, rho, _, _ = _compare(groups, min(ends), max(ends), edges.product[edge], order)
@@ -112,7 +139,7 @@ def _put_in_order(edges: _Edges, groups: Groups, edge: int, order: Order) -> Non
 
 
 @compiled
-def _set_nearest(edges: _Edges, group: int, neighbour: int, order: float) -> None:
+def _set_nearest(edges: Edges, group: int, neighbour: int, order: float) -> None:
     edges.nearest[group] = neighbour
     tree = edges.tree
     node = tree.size // 2 + group
@@ -123,7 +150,7 @@ def _set_nearest(edges: _Edges, group: int, neighbour: int, order: float) -> Non
 
 
 @compiled
-def _search(edges: _Edges, group: int) -> None:
+def _search(edges: Edges, group: int) -> None:
     """Search the nearest neighbour of a group."""
     smallest, found = inf, _UNKNOWN
     half = edges.start[group]
@@ -135,7 +162,7 @@ def _search(edges: _Edges, group: int) -> None:
 
 
 @compiled
-def _search_up_to(edges: _Edges, bound: float, first_only: bool, found: IndexArray) -> int:
+def _search_up_to(edges: Edges, bound: float, first_only: bool, found: IndexArray) -> int:
     """Find the groups that have a pair up to a bound, and return how many there are."""
     count, waiting = 0, [1]
     while waiting:
@@ -158,7 +185,7 @@ def _search_up_to(edges: _Edges, bound: float, first_only: bool, found: IndexArr
 
 
 @compiled
-def _first_of_ties(edges: _Edges, groups: Groups, tied: IndexArray, bound: float) -> int:
+def _first_of_ties(edges: Edges, groups: Groups, tied: IndexArray, bound: float) -> int:
     """Choose the most correlated pair, then that with the fewest features, then the first."""
     chosen, best = -1, (inf, 0, 0, 0)
     for group in tied:
@@ -200,7 +227,7 @@ def _join(
 
 
 @compiled
-def _inherit(edges: _Edges, a: int, b: int) -> None:
+def _inherit(edges: Edges, a: int, b: int) -> None:
     """Make the neighbours of group b those of a."""
     target, following = edges.target, edges.following
     edges.seen[a] = a
@@ -223,17 +250,14 @@ def _inherit(edges: _Edges, a: int, b: int) -> None:
 
 
 @compiled
-def _compare_with_neighbours(edges: _Edges, groups: Groups, a: int, b: int, order: Order) -> None:
+def _compare_with_neighbours(edges: Edges, groups: Groups, a: int, b: int, order: Order) -> None:
     """Compare a group with its neighbours after a merge, and update the nearest of each."""
-    column, leaves = groups.columns[a], edges.tree.size // 2
+    leaves = edges.tree.size // 2
     previous, half = -1, edges.start[a]
     while half >= 0:
         other, edge, following = edges.target[half], half // 2, edges.following[half]
         if other >= 0:
-            beside, product = groups.columns[other], 0.0
-            for row in range(column.size):
-                product += column[row] * beside[row]
-            edges.product[edge] = product
+            edges.product[edge] = _product(groups.columns, a, other)
             _put_in_order(edges, groups, edge, order)
             if edges.order[edge] < edges.tree[leaves + other]:
                 _set_nearest(edges, other, a, edges.order[edge])
@@ -251,51 +275,26 @@ def _compare_with_neighbours(edges: _Edges, groups: Groups, a: int, b: int, orde
 
 @compiled
 def merge_neighbours(
-    first: IndexArray,
-    second: IndexArray,
-    products: FloatArray,
-    groups: Groups,
-    order: Order,
-    below: float,
-    most: int,
-) -> tuple[FloatArray, tuple[IndexArray, IndexArray, FloatArray]]:
-    """Merge the first pair in order, up to so many times and while its order is below a limit.
+    edges: Edges, groups: Groups, order: Order, below: float, made: FloatArray
+) -> int:
+    """Merge the first pair in order as long as this is below a limit, and count the merges.
 
-    Edges are given by two groups and the product of their sums. Returns the merges with their
-    figures, and the edges that are left.
+    There are at most as many as ``made`` has rows, which take what there is to them.
     """
-    n_groups, n_edges = groups.sizes.size, first.size
-    leaves = 1
-    while leaves < n_groups:
-        leaves *= 2
-    edges = _Edges(
-        np.empty(2 * n_edges, np.intp),
-        np.full(2 * n_edges, -1),
-        np.full(n_groups, -1),
-        np.full(n_groups, -1),
-        products.copy(),
-        np.empty(n_edges),
-        np.empty(n_edges),
-        np.full(n_groups, _UNKNOWN),
-        np.full(2 * leaves, inf),
-        np.full(n_groups, -1),
-    )
-    edges.target[::2], edges.target[1::2] = second, first
-    for half in range(2 * n_edges):
+    for half in range(edges.target.size):
         group = edges.target[half ^ 1]
         if edges.start[group] < 0:
             edges.start[group] = half
         else:
             edges.following[edges.end[group]] = half
         edges.end[group] = half
-    for edge in range(n_edges):
+    for edge in range(edges.order.size):
         _put_in_order(edges, groups, edge, order)
-    for group in range(n_groups):
+    for group in range(edges.start.size):
         _search(edges, group)
-    made = np.empty((most, 6 + 2 * len(groups.r)))
-    tied = np.empty(n_groups, np.intp)
+    tied = np.empty_like(edges.start)
     count = 0
-    while count < most and edges.tree[1] < below:
+    while count < len(made) and edges.tree[1] < below:
         smallest = edges.tree[1]  # or a lower bound
         coinciding = smallest == order.coinciding
         tie = order.relative_tie * smallest + order.absolute_tie
@@ -310,10 +309,7 @@ def merge_neighbours(
         _inherit(edges, a, b)
         _compare_with_neighbours(edges, groups, a, b, order)
         count += 1
-    left = np.flatnonzero(edges.target[::2] >= 0)
-    one, other = edges.target[::2][left], edges.target[1::2][left]
-    remaining = np.minimum(one, other), np.maximum(one, other), edges.product[left]
-    return made[:count], remaining
+    return count
 
 
 # Cohesion along a path
@@ -324,22 +320,24 @@ def least_correlation(
     columns: FloatArray, top: int, above: int, left: int, below: int, most: int
 ) -> tuple[float, int]:
     """Do what :func:`lincfa._grouping._cohesion.least_correlation` does."""
-    block = np.dot(columns[top:above], columns[left:below].T)
-    least, count = block.min(), above - top + below - left
-    if count <= most:
-        return least, count
+    height, count = above - top, above - top + below - left
     nearness = np.full(count, inf)
-    for i in range(above - top):
+    least = inf
+    for i in range(height):
         for j in range(below - left):
-            nearness[i] = min(nearness[i], block[i, j])
-            nearness[above - top + j] = min(nearness[above - top + j], block[i, j])
-    order = np.argpartition(nearness, most - 1)
-    members = np.concatenate((np.arange(top, above), np.arange(left, below)))[order]
-    end, dropped = top + most, most
-    for kept in members[:most]:
-        if kept >= end:
-            while members[dropped] >= end:
-                dropped += 1
-            columns[members[dropped]] = columns[kept]
-            dropped += 1
-    return least, most
+            rho = _product(columns, top + i, left + j)
+            nearness[i], nearness[height + j] = min(nearness[i], rho), min(nearness[height + j], rho)
+            least = min(least, rho)
+    for _ in range(count - most):
+        nearness[nearness.argmax()] = -inf
+    # The first group has no more rows than are kept, and those of the second follow it; or it has
+    # as many, and those of the second are somewhere behind.
+    free = 0
+    for number in range(most, count):
+        if nearness[number] > -inf:
+            while nearness[free] > -inf:
+                free += 1
+            for row in range(columns.shape[1]):
+                columns[top + free, row] = columns[left + number - height, row]
+            free += 1
+    return least, min(count, most)
