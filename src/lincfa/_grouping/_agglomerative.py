@@ -674,15 +674,16 @@ class _NeighbourPairs(Merging):
                 continue
             tied[group] = order
             if order == _COINCIDING:
+                bound = order
                 break
             bound = min(bound, _tie(order))
         for one, first in tied.items():
             heappush(heap, (first, one))
         if not tied:
             return None
-        group, order = next(iter(tied.items()))
+        group = next(iter(tied))
         other = self._nearest[group]
-        if order == _COINCIDING or (len(tied) == 2 and other in tied):
+        if len(tied) == 2 and other in tied:
             return min(group, other), max(group, other)
         return self._break_tie(sorted(tied), bound)
 

@@ -297,18 +297,18 @@ class _SomePairs:
 def least_correlation(
     columns: FloatArray, top: int, above: int, left: int, below: int, most: int
 ) -> tuple[float, int]:
-    """Compare the members of two groups, given by their rows, and count those that are kept."""
-    # Of more members than are to be kept, those that are least correlated with the other group move
-    # to the first rows, which are overwritten.
+    """Compare members of two groups, in adjacent rows, and count those that are kept: a few."""
+    # Of more members than that, the ones most correlated with the other group are dropped, of equal
+    # ones the last, and those behind move to their rows. (The first group has no more members than
+    # are kept, and those of the second follow unless it has as many.)
     block = columns[top:above] @ columns[left:below].T
-    count = above - top + below - left
+    height, count = above - top, above - top + below - left
     if count > most:
         nearness = np.concatenate([block.min(axis=1), block.min(axis=0)])
-        order = np.argpartition(nearness, most - 1)
-        members = np.r_[top:above, left:below]
-        kept, dropped = members[order[:most]], members[order[most:]]
-        end = top + most
-        columns[dropped[dropped < end]] = columns[kept[kept >= end]]
+        kept = np.zeros(count, dtype=np.bool_)
+        kept[np.argsort(nearness, kind="stable")[:most]] = True
+        moved = most + np.flatnonzero(kept[most:])
+        columns[top + np.flatnonzero(~kept[:most])] = columns[left + moved - height]
     return float(block.min()), min(count, most)
 
 

@@ -326,12 +326,15 @@ def least_correlation(
     for i in range(height):
         for j in range(below - left):
             rho = _product(columns, top + i, left + j)
-            nearness[i], nearness[height + j] = min(nearness[i], rho), min(nearness[height + j], rho)
+            nearness[i] = min(nearness[i], rho)
+            nearness[height + j] = min(nearness[height + j], rho)
             least = min(least, rho)
     for _ in range(count - most):
-        nearness[nearness.argmax()] = -inf
-    # The first group has no more rows than are kept, and those of the second follow it; or it has
-    # as many, and those of the second are somewhere behind.
+        farthest = 0
+        for number in range(count):
+            if nearness[number] >= nearness[farthest]:
+                farthest = number
+        nearness[farthest] = -inf
     free = 0
     for number in range(most, count):
         if nearness[number] > -inf:
