@@ -13,7 +13,7 @@ the ratio of the means over the targets of these shares. With signs, x₁ may al
 that is with −ρ and −r₂: the sign with the smaller F is taken. Where samples depend on each other, n
 is their effective number (:meth:`Rule.effective`).
 
-The ratio is in one place, ``Rule._ratio``. The shares of pairs of features come from
+The ratio is in one place, ``Rule.ratio``. The shares of pairs of features come from
 ``Statistics.pairs``, computed with care by :func:`lincfa.theory.contrast_shares`; those of means of
 groups, of which only correlations are known, from :func:`pairs_from_correlations`. For speed
 :meth:`Rule.f_of_means` and, for one pair, :meth:`Rule.f_of_pair` repeat the latter (forty times as
@@ -304,7 +304,7 @@ class Rule:
         total = mean_over_targets(growth)
         with np.errstate(divide="ignore", invalid="ignore"):
             left = mean_over_targets(pairs.unexplained)
-            f = np.asarray(self._ratio(total, left, pairs.n_samples))
+            f = np.asarray(self.ratio(total, left, pairs.n_samples))
             f = np.where(total == 0, 0.0, f)
         if not self.complete:
             f = np.where(np.isneginf(pairs.n_samples), inf, f)
@@ -319,7 +319,7 @@ class Rule:
             imbalance,
         )
 
-    def _ratio(self, growth: Any, unexplained: Any, n_samples: Any) -> Any:
+    def ratio(self, growth: Any, unexplained: Any, n_samples: Any) -> Any:
         """F from its parts, means over the targets, of arrays or of one pair."""
         n = self.effective(n_samples)
         if self.noise_ratio is None:
@@ -392,10 +392,10 @@ class Rule:
             share = left / (2 * variance * (above + imbalance**2 * below_one))
             share[coincide] = 0
         if self.complete:
-            f: FloatArray = self._ratio(share, unexplained, known.n_samples)
+            f: FloatArray = self.ratio(share, unexplained, known.n_samples)
         else:
             with np.errstate(invalid="ignore"):
-                f = self._ratio(share, unexplained, known.n_samples)
+                f = self.ratio(share, unexplained, known.n_samples)
             f[np.isneginf(known.n_samples)] = inf
         if self.min_correlation > -1:
             f[rho < self.min_correlation - MARGIN] = inf
@@ -429,7 +429,7 @@ class Rule:
             above = max(1 + rho, RESOLUTION)
             left = _squared_excess(above, below_one, differences, cross, totals, imbalance)
             share = left / (2 * (above * below_one) * (above + imbalance**2 * below_one))
-        return float(self._ratio(share, max(unexplained, RESOLUTION), n_samples))
+        return float(self.ratio(share, max(unexplained, RESOLUTION), n_samples))
 
     # Many pairs at once
 

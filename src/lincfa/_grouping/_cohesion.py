@@ -7,6 +7,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from .._compiled import worth_compiling
 from .._rule import of_targets, put_targets
 from .._statistics import RESOLUTION, IndexArray, Statistics
 from ..theory._arrays import FloatArray
@@ -252,6 +253,11 @@ class _SomePairs:
         columns = statistics.columns(np.flatnonzero(path.varying))
         self._columns = np.ascontiguousarray(columns[rank[order]])
         self._columns[signs < 0] *= -1
+        self._least_correlation = least_correlation
+        if worth_compiling(self._columns.size):
+            from . import _loops
+
+            self._least_correlation = _loops.least_correlation
         self._place = _places(order, path.varying.size)
         self._compared = [1] * path.varying.size
         self._squares = [1.0] * path.varying.size  # of the sums of standardised columns
@@ -282,18 +288,28 @@ class _SomePairs:
     def _least(self, first: int, second: int) -> float:
         top, left = self._place[first], self._place[second]
         above, below = top + self._compared[first], left + self._compared[second]
-        block = self._columns[top:above] @ self._columns[left:below].T
-        count = above - top + below - left
-        if count > COMPARED:
-            nearness = np.concatenate([block.min(axis=1), block.min(axis=0)])
-            order = np.argpartition(nearness, COMPARED - 1)
-            members = np.r_[top:above, left:below]
-            kept, dropped = members[order[:COMPARED]], members[order[COMPARED:]]
-            end = top + COMPARED
-            self._columns[dropped[dropped < end]] = self._columns[kept[kept >= end]]
-            count = COMPARED
-        self._compared[first] = count
-        return float(block.min())
+        least, self._compared[first] = self._least_correlation(
+            self._columns, top, above, left, below, COMPARED
+        )
+        return least
+
+
+def least_correlation(
+    columns: FloatArray, top: int, above: int, left: int, below: int, most: int
+) -> tuple[float, int]:
+    """Compare members of two groups, in adjacent rows, and count those that are kept: a few."""
+    # Of more members than that, the ones most correlated with the other group are dropped, of equal
+    # ones the last, and those behind move to their rows. (The first group has no more members than
+    # are kept, and those of the second follow unless it has as many.)
+    block = columns[top:above] @ columns[left:below].T
+    height, count = above - top, above - top + below - left
+    if count > most:
+        nearness = np.concatenate([block.min(axis=1), block.min(axis=0)])
+        kept = np.zeros(count, dtype=np.bool_)
+        kept[np.argsort(nearness, kind="stable")[:most]] = True
+        moved = most + np.flatnonzero(kept[most:])
+        columns[top + np.flatnonzero(~kept[:most])] = columns[left + moved - height]
+    return float(block.min()), min(count, most)
 
 
 def _places(order: IndexArray, size: int) -> list[int]:
