@@ -19,7 +19,7 @@ PACKAGE = Path(lincfa.__file__).parent
 # From the data at the top to those who use the models: a module imports from its own room and from
 # the layers before its own, never from a later one.
 LAYERS = [
-    {"theory", "structure", "timeseries", "_data", "_compiled"},
+    {"theory", "structure", "timeseries", "_data"},
     {"_statistics"},
     {"_rule"},
     {"_grouping"},
@@ -156,7 +156,7 @@ def test_theory_imports_nothing_of_ours():
 
 def test_the_house_stays_small():
     assert len(list(PACKAGE.glob("*.py"))) <= 8
-    assert len(MODULES) <= 130
+    assert len(MODULES) <= 131
 
 
 def test_import_is_light():

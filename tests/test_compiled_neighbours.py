@@ -11,7 +11,7 @@ from lincfa.structure import chain_connectivity, grid_connectivity
 
 pytest.importorskip("numba")
 
-THRESHOLD = "lincfa._compiled._WORTH_COMPILING"
+THRESHOLD = "lincfa._statistics._speed._WORTH_COMPILING"
 KINDS = {
     "smooth": {},
     "several targets": {"n_targets": 3},

@@ -66,7 +66,7 @@ def test_transform_works_through_blocks(monkeypatch, data, order, units, threads
     values = (X - model.mean_) / model.scale_ if units == "standardized" else X
     expected = np.column_stack([values[:, group].mean(axis=1) for group in model.groups_])
     monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
-    monkeypatch.setattr("lincfa._statistics._threads._WORTH_THREADS", 0)
+    monkeypatch.setattr("lincfa._statistics._speed._WORTH_THREADS", 0)
     for size in (1, 3 * X.shape[1], 5 * X.shape[0], 2**20):
         monkeypatch.setattr("lincfa._statistics._means._ROW_VALUES", size)
         monkeypatch.setattr("lincfa._statistics._means._COLUMN_VALUES", size)

@@ -5,9 +5,9 @@ import pytest
 
 pytest.importorskip("numba")
 
-from lincfa import LinCFA, LinCFACV, _compiled
+from lincfa import LinCFA, LinCFACV
 from lincfa._data._training import read_training
-from lincfa._statistics import ArrayStatistics, _array
+from lincfa._statistics import ArrayStatistics, _array, _speed
 from lincfa._statistics._means import group_means
 from lincfa.datasets import make_correlated, make_field
 
@@ -21,7 +21,7 @@ def both_ways(monkeypatch):
     def compute(function):
         results = []
         for least in (NEVER, 0):
-            monkeypatch.setattr(_compiled, "_WORTH_COMPILING", least)
+            monkeypatch.setattr(_speed, "_WORTH_COMPILING", least)
             results.append(function())
         return results
 
@@ -142,7 +142,7 @@ def test_search(both_ways):
 
 @layouts
 def test_bad_values_are_named(monkeypatch, order):
-    monkeypatch.setattr(_compiled, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(_speed, "_WORTH_COMPILING", 0)
     X, y = draw(30, 40, order, np.float64)
     X[4, 17] = np.inf
     with pytest.raises(ValueError, match="17"):
@@ -157,7 +157,7 @@ def test_arrays_of_any_layout(both_ways):
 
 
 def test_loops_are_for_large_data_where_numba_is_installed(monkeypatch):
-    assert not _compiled.worth_compiling(1000)
-    assert _compiled.worth_compiling(10**8)
-    monkeypatch.setattr(_compiled, "_is_usable", lambda: False)
-    assert not _compiled.worth_compiling(10**8)
+    assert not _speed.worth_compiling(1000)
+    assert _speed.worth_compiling(10**8)
+    monkeypatch.setattr(_speed, "_is_usable", lambda: False)
+    assert not _speed.worth_compiling(10**8)

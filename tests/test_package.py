@@ -128,9 +128,9 @@ SAVE = """
 import sys
 import numpy as np
 from lincfa import LinCFA
-from lincfa._statistics import _threads
+from lincfa._statistics import _speed
 from lincfa.datasets import make_correlated, make_field
-_threads._WORTH_THREADS = 0
+_speed._WORTH_THREADS = 0
 X, y = make_correlated(200, 600, random_state=0)
 field, target, _ = make_field(100, (30, 30), random_state=0)
 for number, (A, b, tolerance) in enumerate([(X, y, 0.02), (field, target, 2.0)]):

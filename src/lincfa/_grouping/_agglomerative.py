@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .._compiled import worth_compiling
 from .._rule import (
     Imbalance,
     Rule,
@@ -28,6 +27,7 @@ from .._statistics import (
     Statistics,
     most_features,
 )
+from .._statistics._speed import worth_compiling
 from ..theory._arrays import FloatArray
 from ._constraint import Constraint
 from ._partition import MergePath, merge_record

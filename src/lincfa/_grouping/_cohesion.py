@@ -7,9 +7,9 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from .._compiled import worth_compiling
 from .._rule import of_targets, put_targets
 from .._statistics import RESOLUTION, IndexArray, Statistics
+from .._statistics._speed import worth_compiling
 from ..theory._arrays import FloatArray
 from ._partition import MergePath, Partition
 

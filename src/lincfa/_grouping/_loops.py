@@ -1,4 +1,4 @@
-"""Loops of merging through neighbours, compiled: see :mod:`lincfa._compiled`."""
+"""Loops of merging through neighbours, compiled: see :mod:`lincfa._statistics._speed`."""
 
 from collections.abc import Sequence
 from math import inf, sqrt
@@ -6,9 +6,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from .._compiled import compiled
 from .._rule import MARGIN
 from .._statistics import RESOLUTION, IndexArray
+from .._statistics._speed import compiled
 from ..theory._arrays import FloatArray
 
 _UNKNOWN = -1

@@ -44,7 +44,7 @@ from ._protocol import (
     is_constant,
     raise_if_any,
 )
-from ._threads import in_threads, split_evenly
+from ._speed import in_threads, split_evenly
 from ._tiles import (
     add_products,
     add_symmetric,

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._compiled import compiled
 from ..theory._arrays import FloatArray
 from ._protocol import IndexArray
+from ._speed import compiled
 
 _WIDTH = 2048
 """Columns whose sums stay in the cache."""

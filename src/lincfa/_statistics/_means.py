@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..theory._arrays import FloatArray
 from ._protocol import IndexArray
-from ._threads import in_threads, split_evenly
+from ._speed import in_threads, split_evenly
 from ._tiles import row_slices, runs_along_rows, suits_loops
 
 _ROW_VALUES, _COLUMN_VALUES, _COPIED_VALUES = 2**18, 2**22, 2**18

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg.blas import dsyrk
 
-from .._compiled import worth_compiling
 from ..theory._arrays import FloatArray
+from ._speed import worth_compiling
 
 TILE_VALUES = 2**18
 """Values in a tile: 2 MiB of float64, so that several steps on it stay in the cache."""

@@ -1,18 +1,36 @@
-"""Work that is divided among threads: as many as numerical libraries take."""
+"""Loops that are fast: in threads, as many as numerical libraries take, or compiled by Numba.
+
+Compiled loops are in modules named ``_loops``, imported only where :func:`worth_compiling` says so.
+They give what the same functions in NumPy give, up to the order of summation. Numba is optional,
+``pip install "lincfa[fast]"``; ``NUMBA_DISABLE_JIT=1`` in the environment turns it off.
+"""
 
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import pairwise
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 _WORTH_THREADS = 2**20
 """Values from which on several threads are faster than one."""
+
+_REORDERED = {"reassoc", "contract", "nsz"}
+"""Sums may be added up in any order, which they have to be for vector instructions; values that are
+not finite stay what they are."""
+
+_WORTH_COMPILING = 2**22
+"""Values from which on Numba is loaded, which takes half a second, once in a process."""
+
+
+# Threads
 
 
 def split_evenly(weights: npt.NDArray[Any], work: int) -> list[slice]:
@@ -70,3 +88,33 @@ def _available_threads() -> int:
         return int(wanted)
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+# Compiled loops
+
+
+def worth_compiling(values: int) -> bool:
+    """Whether loops over so many values are to be compiled."""
+    return values >= _WORTH_COMPILING and _is_usable()
+
+
+@cache
+def _is_usable() -> bool:
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+        return False
+    try:
+        import numba  # noqa: F401
+    except ImportError:  # also of a version for another NumPy
+        return False
+    return True
+
+
+def compiled(function: Function) -> Function:
+    """Compile a loop on its first call for each type of its arguments; keep it on disk."""
+    from numba import njit
+
+    options: dict[str, Any] = {"nogil": True, "fastmath": _REORDERED}
+    try:
+        return cast(Function, njit(cache=True, **options)(function))
+    except RuntimeError:  # where no folder can be written
+        return cast(Function, njit(**options)(function))
