@@ -70,7 +70,7 @@ _FEWEST_SEEDS, _MOST_SEEDS = 8, 512
 _CANDIDATES = 128
 _MULTIPLE = 8
 _COPIED_WIDTH = 128
-_SQUARE_VALUES = 2**21
+_SQUARE_VALUES, _SQUARE_WORK = 2**21, 64
 _REFINED_VALUES = 2**19
 _GROUPS_TOGETHER = 128
 _WINDOW, _FEW_SEEDS = 4, 8
@@ -181,9 +181,11 @@ class ArrayStatistics(Statistics):
             if self._weights is not None:
                 tile *= np.sqrt(self._weights[rows])[:, None]
             if size <= _LARGEST_BLOCK:
-                # NumPy's own BLAS: the waiting threads of SciPy's would slow down what follows by
-                # more than such a small update costs.
-                total.T[...] += tile.T @ tile
+
+                def multiply(part: slice) -> None:
+                    total.T[part] += tile[:, part].T @ tile  # noqa: B023  called at once
+
+                in_threads(multiply, split_evenly(np.ones(size), tile.size * size // _SQUARE_WORK))
             else:
                 add_symmetric(total, tile)
         total /= self.n_samples - 1
@@ -312,11 +314,17 @@ class ArrayStatistics(Statistics):
             return sums[:, candidates] / self.scale[candidates]
         if in_place and self._raw[span].all():
             # Only the seed needs centring: its products with a constant mean add up to nothing.
-            products: FloatArray = (seeds.T @ self._X[:, span])[:width]
-            products /= self.scale[span]
-            if candidates.size < last - first:
-                products = products[:, candidates - first]
-            return products
+            products = np.empty((filled, last - first))
+
+            def multiply_in_place(part: slice) -> None:
+                own = slice(first + part.start, first + part.stop)
+                np.matmul(seeds.T, self._X[:, own], out=products[:, part])
+                products[:, part] /= self.scale[own]
+
+            work = self.n_rows * (last - first)
+            in_threads(multiply_in_place, split_evenly(np.ones(last - first), work))
+            products = products[:width]
+            return products if candidates.size == last - first else products[:, candidates - first]
         # Copied and centred in tiles; where most columns are wanted, with those between them.
         features = np.arange(first, last) if in_place else candidates
         products = np.zeros((seeds.shape[1], features.size))

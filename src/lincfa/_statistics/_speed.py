@@ -43,21 +43,23 @@ def split_evenly(weights: npt.NDArray[Any], work: int) -> list[slice]:
 
 
 def in_threads(function: Callable[[slice], None], parts: Sequence[slice]) -> None:
-    """Call a function with each part, each in a thread."""
+    """Call a function with each part, each in a thread, in which BLAS starts no others."""
     # Values that are not finite are found in the result; each thread has its own settings.
     quietly = np.errstate(over="ignore", invalid="ignore")(function)
-    if len(parts) == 1:
-        quietly(parts[0])
-        return
-    with _one_blas_thread, ThreadPoolExecutor(len(parts)) as executor:
-        list(executor.map(quietly, parts))
+    with _one_blas_thread:
+        if len(parts) == 1:
+            quietly(parts[0])
+            return
+        with ThreadPoolExecutor(len(parts)) as executor:
+            list(executor.map(quietly, parts))
 
 
 class _OneBlasThread:
     """While entered, products of matrices stay in the thread that asks for them.
 
-    Threads of BLAS beside our own would fight for the same cores. The setting is that of the
-    process: the first to enter limits it, the last to leave restores it.
+    Threads of BLAS beside our own would fight for the same cores, also when they are done: they
+    wait for more work by turning round and round, for some ten milliseconds. The setting is that of
+    the process: the first to enter limits it, the last to leave restores it.
     """
 
     def __init__(self) -> None:
