@@ -30,7 +30,7 @@ from ..theory._arrays import FloatArray
 from ._constraint import Neighbours
 from ._partition import Partition, partition_of
 
-_SLACK = 0.25
+_SLACK = 0.1
 """Share of the largest difference by which the group's correlation with the target may move before
 the candidates that can pass are selected again."""
 
@@ -46,7 +46,7 @@ _FEWEST_COLUMNS, _MOST_COLUMNS = 16, 128
 """Columns that are read together to be tested one after another."""
 
 _COLUMN_VALUES = 2**21
-_AHEAD = 2**12
+_AHEAD = 2**11
 """Candidates among which those that can pass are selected together."""
 
 
@@ -261,37 +261,25 @@ class _FreeGroup(_Group):
     ) -> int | None:
         from ._centroid_loops import join_in_order
 
-        rule, r = self._rule, self._statistics.target_correlation[:, block]
-        r_sum, joined = np.array(self._r), np.empty(block.size, dtype=np.intp)
-        figures = np.empty((block.size, 3))
+        rule, r_sum = self._rule, np.array(self._r)
+        joined, signs = np.empty(block.size, dtype=np.intp), np.empty(block.size)
+        figures = np.empty((block.size, 2 * r_sum.size + 3))
+        figures[:, -2:] = rule.n_samples, 0.0
         count, self._square, moved = join_in_order(
-            columns,
-            r,
-            total,
-            r_sum,
-            rule.direction,
-            self._square,
-            self._limits,
+            *(columns, self._statistics.target_correlation[:, block], total, r_sum),
+            *(rule.direction, self._square, self._limits, rule.signed),
             (rule.tolerance, *rule.ratio_terms(), rule.min_correlation),
-            rule.signed,
-            joined,
-            figures,
+            *(joined, signs, figures),
         )
         if not count:
             return None
-        places = joined[:count]
-        sign, product, norm = figures[:count].T
-        added = sign * r[:, places]
-        r_before = np.cumsum(np.column_stack([self._r, added]), axis=1)[:, :-1]
-        known = np.clip(product / norm, -1, 1) * sign, *(r_before / norm), *added
-        n = np.full(count, rule.n_samples)
-        self._figures += np.array([*known, n, np.zeros(count)]).T.tolist()
-        self.members += block[places].tolist()
-        self.factors += sign.tolist()
+        self.members += block[joined[:count]].tolist()
+        self.factors += signs[:count].tolist()
+        self._figures += figures[:count].tolist()
         self._r = r_sum.tolist()
         self.weight += count
         self._describe()
-        return int(places[-1]) if moved else None
+        return int(joined[count - 1]) if moved else None
 
     # From correlations
     def _first_to_pass(self, candidates: IndexArray) -> int:

@@ -50,17 +50,18 @@ def join_in_order(
     direction: FloatArray,
     square: float,
     limits: tuple[float, float],
-    test: tuple[float, float, float, float],
     signed: bool,
+    test: tuple[float, float, float, float],
     joined: IndexArray,
+    signs: FloatArray,
     figures: FloatArray,
 ) -> tuple[int, float, bool]:
     """Let standardised columns join a sum of such columns, to whose correlations they are added.
 
     Returns how many joined, the square of the norm of the sum, and whether the correlation of the
     mean with the targets came to lie outside the limits, after which no column is tested.
-    ``joined`` and ``figures`` are filled with the places of the columns that joined, and sign,
-    product with the sum and its norm before.
+    ``joined``, ``signs`` and ``figures`` are filled with the places of the columns that joined,
+    their signs, and ρ and the correlations of mean and column with the targets.
     """
     # As _Group.join does it, for equal weights and without gaps.
     tolerance, factor, noise, lowest = test
@@ -92,8 +93,10 @@ def join_in_order(
                 f, sign = mirrored, -1.0
         if f > tolerance:
             continue
-        joined[count] = place
-        figures[count, 0], figures[count, 1], figures[count, 2] = sign, product, norm
+        joined[count], signs[count], figures[count, 0] = place, sign, sign * rho
+        for target in range(k):
+            figures[count, 1 + target] = r_sum[target] / norm
+            figures[count, 1 + k + target] = sign * r_columns[target, place]
         count += 1
         square += 2 * sign * product + 1
         for row in range(total.size):

@@ -292,8 +292,7 @@ class CompleteSums(GroupSums):
         self._r_sum = np.zeros((features.n_targets, 1))
 
     def add(self, features: IndexArray, factors: FloatArray) -> None:
-        for feature, factor in zip(features.tolist(), factors.tolist(), strict=True):
-            self._r_sum[:, 0] += factor * self._features.target_correlation[:, feature]
+        self._r_sum[:, 0] += self._features.target_correlation[:, features] @ factors
 
     def of(self, candidates: IndexArray) -> FloatArray:
         products, r = self.products(candidates), self._features.target_correlation[:, candidates]
