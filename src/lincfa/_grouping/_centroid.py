@@ -46,8 +46,8 @@ _FEWEST_COLUMNS, _MOST_COLUMNS = 16, 128
 """Columns that are read together to be tested one after another."""
 
 _COLUMN_VALUES = 2**21
-_AHEAD = 2**11
-"""Candidates among which those that can pass are selected together."""
+_AHEAD = 2**12
+"""Features among which those that can pass are selected together."""
 
 
 class _Reach:
@@ -154,15 +154,16 @@ def group_centroid(statistics: Statistics, rule: Rule) -> Partition:
     # Features in their order: each one that has no group yet seeds one. The features behind it that
     # have no group are tested one after another against the mean of the group so far, standardised,
     # and join if the pair passes. This is repeated until a round adds none.
-    free, reach = statistics.varying.copy(), _Reach(statistics, rule)
+    reach = _Reach(statistics, rule)
+    # NaN, which is near nothing, stands for features that have a group.
+    r = np.where(statistics.varying, reach.r, np.nan)
     record = [rule.no_evidence()]
-    for seed in range(free.size):
-        if not free[seed]:
+    for seed in range(r.size):
+        if np.isnan(r[seed]):
             continue
-        free[seed] = False
         group = _FreeGroup(statistics, rule, reach, seed, statistics.sums())
-        while group.test_all(seed + 1 + np.flatnonzero(free[seed + 1 :])):
-            free[group.members] = False
+        while group.test_all(r):
+            r[group.members] = np.nan
         if len(group.members) > 1:
             record.append(group.evidence())
     return partition_of(statistics.varying, np.concatenate(record))
@@ -181,26 +182,26 @@ class _FreeGroup(_Group):
         )
         self._together = _FEWEST_COLUMNS
 
-    def test_all(self, candidates: IndexArray) -> bool:
-        """Test candidates one after another; return whether any joined."""
+    def test_all(self, r: FloatArray) -> bool:
+        """Test the features behind the seed one after another; return whether any joined."""
         # Only those are computed whose correlation with the target is near that of the group, with
         # some slack. They are selected again when the group has moved by more than the slack.
         before = len(self.members)
-        ahead = candidates.size if self._column is None else _AHEAD
-        r = self._reach.r[candidates]
-        start, self._failed = 0, 0
-        while start < candidates.size:
+        ahead = r.size if self._column is None else _AHEAD
+        first = self.members[0] + 1
+        start, self._failed = first, 0
+        while start < r.size:
             slack = _SLACK * self._reach.of(self.r)
             self._limits = self.r - slack, self.r + slack
             distance = self._reach.of(self.r, slack)
             near = start + np.flatnonzero(np.abs(r[start : start + ahead] - self.r) <= distance)
             if self._column is not None:
-                last = self._test_columns(self._column, candidates[near])
+                last = self._test_columns(self._column, near)
             else:
-                if start == 0:
+                if start == first:
                     # One product with all candidates is faster than many with a block of them.
-                    near = near[self._first_to_pass(candidates[near]) :]
-                last = self._test_blocks(candidates[near])
+                    near = near[self._first_to_pass(near) :]
+                last = self._test_blocks(near)
             start = start + ahead if last is None else int(near[last]) + 1
         return len(self.members) > before
 
@@ -252,8 +253,8 @@ class _FreeGroup(_Group):
                     if self._has_moved():
                         last = place
                         break
-        new = slice(before, None)
-        sums.note(np.array(self.members[new], dtype=np.intp), np.array(self.factors[new]))
+        if len(self.members) > before:
+            sums.note(np.array(self.members[before:]), np.array(self.factors[before:]))
         return last
 
     def _join_compiled(
@@ -282,6 +283,7 @@ class _FreeGroup(_Group):
         return int(joined[count - 1]) if moved else None
 
     # From correlations
+
     def _first_to_pass(self, candidates: IndexArray) -> int:
         """Place of the first candidate that passes with the group as it is."""
         known = Correlations.of_figures(self.sums.of(candidates))
