@@ -326,6 +326,13 @@ class Rule:
             return (n - 3) * growth / unexplained
         return (n - 1) * growth / max(float(np.mean(self.noise_ratio)), _SMALLEST_RATIO)
 
+    def ratio_terms(self) -> tuple[float, float]:
+        """Of complete data n − 3, or n − 1 and the known noise; 0 stands for an unknown one."""
+        n = float(self.effective(self.n_samples))
+        if self.noise_ratio is None:
+            return n - 3, 0.0
+        return n - 1, max(float(np.mean(self.noise_ratio)), _SMALLEST_RATIO)
+
     def variance_drop(
         self,
         unexplained: FloatArray,
@@ -523,6 +530,20 @@ class Rule:
         drop = mean_over_targets(self.variance_drop(unexplained))
         with np.errstate(under="ignore"):
             return np.asarray(factor * np.sqrt(self.tolerance) * np.sqrt(drop))
+
+    def reach(self) -> float:
+        """Largest difference of r of one target at which a feature can merge, over 1 − |r|.
+
+        Infinite where there is no such bound.
+        """
+        # With t = (n−3)(r₁−r₂)²/(4c), F ≤ c is 2t(1+ρ) ≤ (1−ρ²)(1−R²), quadratic in ρ. For r₁ and
+        # r₂ of one sign there is such a ρ only if t ≤ (1−|r₁|)(1−|r₂|), and for others t must be
+        # smaller still. As 1−|r₂| ≤ 1−|r₁|+|r₁−r₂|, that is quadratic in |r₁−r₂| over 1−|r₁|.
+        known = self.noise_ratio is not None or self.weights is not None or not self.complete
+        if known or self.n_targets > 1:
+            return inf
+        k = 4 * self.tolerance / (self.effective(self.n_samples) - 3)
+        return float(k + np.sqrt(k**2 + 4 * k)) / 2 if k <= 1 else inf
 
 
 def main_direction(r: FloatArray) -> FloatArray:

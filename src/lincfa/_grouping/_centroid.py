@@ -7,6 +7,7 @@ from operator import mul
 import numpy as np
 from scipy import sparse
 
+from .._compiled import worth_compiling
 from .._rule import (
     MARGIN,
     EvidenceArray,
@@ -17,6 +18,7 @@ from .._rule import (
 )
 from .._statistics import (
     RESOLUTION,
+    ColumnSum,
     Correlations,
     GroupSums,
     IndexArray,
@@ -24,18 +26,28 @@ from .._statistics import (
     Statistics,
 )
 from .._statistics._protocol import add_member
+from ..theory._arrays import FloatArray
 from ._constraint import Neighbours
 from ._partition import Partition, partition_of
 
-_SLACK = 0.25
+_SLACK = 0.1
 """Share of the largest difference by which the group's correlation with the target may move before
 the candidates that can pass are selected again."""
 
 _COINCIDE = MARGIN + np.sqrt(2 * RESOLUTION)
 """Difference of the correlations with the target of features that count as equal, at most."""
 
+_AT_LEAST = 10 * np.sqrt(MARGIN)
+
 _FEWEST, _MOST = 4, 256
 """Candidates whose correlations with a connected group are computed together."""
+
+_FEWEST_COLUMNS, _MOST_COLUMNS = 16, 128
+"""Columns that are read together to be tested one after another."""
+
+_COLUMN_VALUES = 2**21
+_AHEAD = 2**12
+"""Features among which those that can pass are selected together."""
 
 
 class _Reach:
@@ -45,7 +57,17 @@ class _Reach:
         self.r = rule.comparable(statistics.target_correlation)
         # That of a group without correlation with the targets: no other has a larger one.
         none = np.zeros((statistics.n_targets, 1))
-        self.largest_difference = float(rule.largest_difference(none)[0]) + _COINCIDE
+        self._largest = float(rule.largest_difference(none)[0])
+        self._relative = rule.reach()
+
+    def of(self, r: float, moved: float = 0.0) -> float:
+        """Largest difference of r from that of a group at which a feature can join it.
+
+        Also when the group has moved by so much.
+        """
+        # With margins for the rounding of F near ρ = −1, and of features that coincide.
+        relative = self._relative * (1.001 * max(1 - abs(r) + moved, 0.0) + _AT_LEAST)
+        return float(min(self._largest, relative) + moved + _COINCIDE)
 
 
 class _Group:
@@ -132,15 +154,16 @@ def group_centroid(statistics: Statistics, rule: Rule) -> Partition:
     # Features in their order: each one that has no group yet seeds one. The features behind it that
     # have no group are tested one after another against the mean of the group so far, standardised,
     # and join if the pair passes. This is repeated until a round adds none.
-    free, reach = statistics.varying.copy(), _Reach(statistics, rule)
+    reach = _Reach(statistics, rule)
+    # NaN, which is near nothing, stands for features that have a group.
+    r = np.where(statistics.varying, reach.r, np.nan)
     record = [rule.no_evidence()]
-    for seed in range(free.size):
-        if not free[seed]:
+    for seed in range(r.size):
+        if np.isnan(r[seed]):
             continue
-        free[seed] = False
         group = _FreeGroup(statistics, rule, reach, seed, statistics.sums())
-        while group.test_all(seed + 1 + np.flatnonzero(free[seed + 1 :])):
-            free[group.members] = False
+        while group.test_all(r):
+            r[group.members] = np.nan
         if len(group.members) > 1:
             record.append(group.evidence())
     return partition_of(statistics.varying, np.concatenate(record))
@@ -149,34 +172,120 @@ def group_centroid(statistics: Statistics, rule: Rule) -> Partition:
 class _FreeGroup(_Group):
     """A group that any feature may join."""
 
-    def test_all(self, candidates: IndexArray) -> bool:
-        """Test candidates one after another; return whether any joined."""
+    def __init__(
+        self, statistics: Statistics, rule: Rule, reach: _Reach, seed: int, sums: GroupSums
+    ) -> None:
+        super().__init__(statistics, rule, reach, seed, sums)
+        self._column = sums if isinstance(sums, ColumnSum) else None
+        self._compiles = rule.weights is None and worth_compiling(
+            statistics.n_rows * statistics.varying.size
+        )
+        self._together = _FEWEST_COLUMNS
+
+    def test_all(self, r: FloatArray) -> bool:
+        """Test the features behind the seed one after another; return whether any joined."""
         # Only those are computed whose correlation with the target is near that of the group, with
         # some slack. They are selected again when the group has moved by more than the slack.
         before = len(self.members)
-        r = self._reach.r[candidates]
-        size = self._statistics.costs.candidates
-        start = 0
-        while start < candidates.size:
-            r_group = self.r
-            distance = (1 + _SLACK) * self._reach.largest_difference
-            near = start + np.flatnonzero(np.abs(r[start:] - r_group) <= distance)
-            if start == 0:
-                near = near[self._first_to_pass(candidates[near]) :]
-            start = candidates.size
-            # Their correlations with the group are computed together, and with each other as soon
-            # as one of them joins.
-            for left in range(0, near.size, size):
-                block = near[left : left + size]
-                last = self._test_block(candidates[block], r_group)
-                if last is not None:
-                    start = int(block[last]) + 1
-                    break
+        ahead = r.size if self._column is None else _AHEAD
+        first = self.members[0] + 1
+        start, self._failed = first, 0
+        while start < r.size:
+            slack = _SLACK * self._reach.of(self.r)
+            self._limits = self.r - slack, self.r + slack
+            distance = self._reach.of(self.r, slack)
+            near = start + np.flatnonzero(np.abs(r[start : start + ahead] - self.r) <= distance)
+            if self._column is not None:
+                last = self._test_columns(self._column, near)
+            else:
+                if start == first:
+                    # One product with all candidates is faster than many with a block of them.
+                    near = near[self._first_to_pass(near) :]
+                last = self._test_blocks(near)
+            start = start + ahead if last is None else int(near[last]) + 1
         return len(self.members) > before
+
+    def _has_moved(self) -> bool:
+        """Whether the group has moved by more than the slack."""
+        low, high = self._limits
+        return not low <= self.r <= high
+
+    # From their columns
+
+    def _test_columns(self, sums: ColumnSum, candidates: IndexArray) -> int | None:
+        """Test candidates; return the place of one that moved the group too far."""
+        most = max(1, min(_MOST_COLUMNS, _COLUMN_VALUES // self._statistics.n_rows))
+        left = 0
+        while left < candidates.size:
+            size = min(self._together, most)
+            if self._failed > most:
+                # Where none joins, one product with many candidates is faster: as many as were
+                # tested in vain, so that not much more is computed than has to be.
+                size = min(self._failed, candidates.size - left)
+                skipped = self._first_to_pass(candidates[left : left + size])
+                left, self._failed = left + skipped, self._failed + skipped
+                if skipped == size:
+                    continue
+                size = 1
+            before = len(self.members)
+            last = self._join_in_order(sums, candidates[left : left + size])
+            if last is not None:
+                self._together = _FEWEST_COLUMNS
+                self._failed = 0
+                return left + last
+            self._failed = 0 if len(self.members) > before else self._failed + size
+            self._together = max(2 * size, _FEWEST_COLUMNS)
+            left += size
+        return None
+
+    def _join_in_order(self, sums: ColumnSum, block: IndexArray) -> int | None:
+        """Test a block of candidates; return the place of one that moved the group too far."""
+        columns = np.ascontiguousarray(self._statistics.columns(block))
+        before, last = len(self.members), None
+        if self._compiles:
+            last = self._join_compiled(sums.total, block, columns)
+        else:
+            r, n = self._statistics.target_correlation[:, block].T.tolist(), self._rule.n_samples
+            for place, (feature, column) in enumerate(zip(block.tolist(), columns, strict=True)):
+                product = float(column @ sums.total)
+                if self.join(feature, [product, *self._r, *r[place], n]):
+                    sums.total += self.factors[-1] * column
+                    if self._has_moved():
+                        last = place
+                        break
+        if len(self.members) > before:
+            sums.note(np.array(self.members[before:]), np.array(self.factors[before:]))
+        return last
+
+    def _join_compiled(
+        self, total: FloatArray, block: IndexArray, columns: FloatArray
+    ) -> int | None:
+        from ._centroid_loops import join_in_order
+
+        rule, r_sum = self._rule, np.array(self._r)
+        joined, signs = np.empty(block.size, dtype=np.intp), np.empty(block.size)
+        figures = np.empty((block.size, 2 * r_sum.size + 3))
+        figures[:, -2:] = rule.n_samples, 0.0
+        count, self._square, moved = join_in_order(
+            *(columns, self._statistics.target_correlation[:, block], total, r_sum),
+            *(rule.direction, self._square, self._limits, rule.signed),
+            (rule.tolerance, *rule.ratio_terms(), rule.min_correlation),
+            *(joined, signs, figures),
+        )
+        if not count:
+            return None
+        self.members += block[joined[:count]].tolist()
+        self.factors += signs[:count].tolist()
+        self._figures += figures[:count].tolist()
+        self._r = r_sum.tolist()
+        self.weight += count
+        self._describe()
+        return int(joined[count - 1]) if moved else None
+
+    # From correlations
 
     def _first_to_pass(self, candidates: IndexArray) -> int:
         """Place of the first candidate that passes with the group as it is."""
-        # One product with all candidates is much faster than many with a block of them.
         known = Correlations.of_figures(self.sums.of(candidates))
         rho, r_group = np.clip(known.rho / self.norm, -1, 1), known.r_first / self.norm
         known = Correlations(rho, r_group, known.r_second, known.n_samples)
@@ -188,7 +297,18 @@ class _FreeGroup(_Group):
         passing = np.flatnonzero(f <= self._rule.tolerance * (1 + MARGIN))
         return int(passing[0]) if passing.size else candidates.size
 
-    def _test_block(self, block: IndexArray, r_group: float) -> int | None:
+    def _test_blocks(self, candidates: IndexArray) -> int | None:
+        """Test candidates; return the place of one that moved the group too far."""
+        # Their correlations with the group are computed together, and with each other as soon as
+        # one of them joins.
+        size = self._statistics.costs.candidates
+        for left in range(0, candidates.size, size):
+            last = self._test_block(candidates[left : left + size])
+            if last is not None:
+                return left + last
+        return None
+
+    def _test_block(self, block: IndexArray) -> int | None:
         """Test the candidates of a block; return the place of one that moved the group too far."""
         sums = self.sums.of(block)
         square: Correlations | None = None
@@ -197,7 +317,7 @@ class _FreeGroup(_Group):
         for place, feature in enumerate(block.tolist()):
             if not self.join(feature, sums[:, place].tolist()):
                 continue
-            if abs(self.r - r_group) > _SLACK * self._reach.largest_difference:
+            if self._has_moved():
                 last = place
                 break
             if square is None:
@@ -259,7 +379,7 @@ class _ConnectedGroup(_Group):
         batch = [heappop(self._waiting) for _ in range(size)]
         candidates = np.array(batch)
         r = self._reach.r[candidates]
-        near = np.flatnonzero(np.abs(r - self.r) <= self._reach.largest_difference)
+        near = np.flatnonzero(np.abs(r - self.r) <= self._reach.of(self.r))
         figures = self.sums.of(candidates[near]).T.tolist()
         for place, known in zip(near.tolist(), figures, strict=True):
             feature = batch[place]

@@ -15,6 +15,7 @@ from ._protocol import LARGEST_SQUARE as LARGEST_SQUARE
 from ._protocol import NEARLY_COLLINEAR as NEARLY_COLLINEAR
 from ._protocol import NEARLY_EXPLAINED as NEARLY_EXPLAINED
 from ._protocol import RESOLUTION as RESOLUTION
+from ._protocol import ColumnSum as ColumnSum
 from ._protocol import Comparison as Comparison
 from ._protocol import Correlations as Correlations
 from ._protocol import Costs as Costs

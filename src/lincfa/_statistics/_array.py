@@ -270,12 +270,16 @@ class ArrayStatistics(Statistics):
 
     def sums(self) -> GroupSums:
         degrees = self.n_samples - 1
+        weights = np.ones(self.n_rows) if self._weights is None else self._weights
 
         def summed(features: IndexArray, factors: FloatArray) -> FloatArray:
-            return np.asarray(self._standardized(features) @ factors[:, None])
+            return np.asarray(factors @ self.columns(features))
 
         def products(total: FloatArray, candidates: IndexArray) -> FloatArray:
-            return np.asarray(self._products(self._weighted(total) / degrees, candidates)[0])
+            seed = np.sqrt(weights) * total
+            # Centred to the last digit: candidates need not be.
+            seed -= weights * (seed.sum() / self.n_samples)
+            return np.asarray(self._products(seed[:, None] / np.sqrt(degrees), candidates)[0])
 
         return ColumnSum(self, summed, products)
 

@@ -292,8 +292,7 @@ class CompleteSums(GroupSums):
         self._r_sum = np.zeros((features.n_targets, 1))
 
     def add(self, features: IndexArray, factors: FloatArray) -> None:
-        for feature, factor in zip(features.tolist(), factors.tolist(), strict=True):
-            self._r_sum[:, 0] += factor * self._features.target_correlation[:, feature]
+        self._r_sum[:, 0] += self._features.target_correlation[:, features] @ factors
 
     def of(self, candidates: IndexArray) -> FloatArray:
         products, r = self.products(candidates), self._features.target_correlation[:, candidates]
@@ -326,20 +325,24 @@ class ColumnSum(CompleteSums):
 
     def __init__(
         self,
-        features: Features,
+        features: "Statistics",
         summed: Callable[[IndexArray, FloatArray], FloatArray],
         products: Callable[[FloatArray, IndexArray], FloatArray],
     ) -> None:
         super().__init__(features)
         self._summed, self._products = summed, products
-        self._total: FloatArray | float = 0.0
+        self.total: FloatArray = np.zeros(features.n_rows)
 
     def add(self, features: IndexArray, factors: FloatArray) -> None:
         super().add(features, factors)
-        self._total = self._total + self._summed(features, factors)
+        self.total += self._summed(features, factors)
+
+    def note(self, features: IndexArray, factors: FloatArray) -> None:
+        """Add features whose columns were added to ``total`` already."""
+        super().add(features, factors)
 
     def products(self, candidates: IndexArray) -> FloatArray:
-        return self._products(np.asarray(self._total), candidates)
+        return self._products(self.total, candidates)
 
 
 @dataclass(frozen=True)

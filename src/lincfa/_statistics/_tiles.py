@@ -66,7 +66,8 @@ def take_columns(
     """Copy some columns of some rows as float64, less a shift of each column if given."""
     # The other columns are not copied on the way.
     shift = np.zeros(columns.size) if shift is None else shift[columns]
-    if columns.size and (np.diff(columns) == 1).all():  # much faster than one by one
+    span = columns.size and columns[-1] - columns[0] + 1
+    if columns.size == span > 0 and (np.diff(columns) == 1).all():  # much faster than one by one
         near = X[rows, columns[0] : columns[-1] + 1]
         return np.asarray(np.subtract(near, shift, dtype=np.float64))
     values = X[rows][:, columns] if runs_along_rows(X) else X.T[:, rows][columns].T
