@@ -39,7 +39,7 @@ def way(request, monkeypatch):
     """Loops in Python and compiled ones, both in small pieces."""
     if request.param == "compiled":
         pytest.importorskip("numba")
-        monkeypatch.setattr("lincfa._compiled._WORTH_COMPILING", 0)
+        monkeypatch.setattr("lincfa._statistics._speed._WORTH_COMPILING", 0)
     monkeypatch.setattr(_centroid, "_FEWEST_COLUMNS", 2)
     monkeypatch.setattr(_centroid, "_MOST_COLUMNS", 5)
     monkeypatch.setattr(_centroid, "_AHEAD", 11)
@@ -93,7 +93,7 @@ def test_compiled_like_plain(family, rules, monkeypatch):
         X = np.asarray(X, order=order)
         plain = model.fit(X, y)
         labels, evidence = plain.labels_, plain.evidence_
-        monkeypatch.setattr("lincfa._compiled._WORTH_COMPILING", 0)
+        monkeypatch.setattr("lincfa._statistics._speed._WORTH_COMPILING", 0)
         model.fit(X, y)
         monkeypatch.undo()
         np.testing.assert_array_equal(model.labels_, labels)
@@ -122,7 +122,7 @@ def pairs_near_the_limit(rng, size):
 def test_what_passes_is_within_reach(n, signed):
     """And the compiled test of r alone lets it pass."""
     pytest.importorskip("numba")
-    from lincfa._grouping._centroid_loops import _can_pass
+    from lincfa._grouping._loops import PairRule, can_pass
 
     rng, passed = np.random.default_rng(n), 0
     statistics = array_statistics(*noise_only(rng, 10, 3))
@@ -139,7 +139,7 @@ def test_what_passes_is_within_reach(n, signed):
             assert near <= reach.of(r1)
             assert near <= reach.of(r2)
             differences, _, totals = contrasts if sign > 0 else contrasts[::-1]
-            assert _can_pass.py_func(differences, totals, tolerance, n - 3.0, lowest)
+            assert can_pass.py_func(differences, totals, PairRule.of(rule))
     assert passed > 100
 
 

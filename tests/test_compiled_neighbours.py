@@ -150,15 +150,13 @@ def test_the_loops_are_used(monkeypatch):
 @pytest.mark.parametrize("noise_ratio", [None, 0.3, 1e-300])
 @pytest.mark.parametrize("lowest", [-1.0, 0.2])
 def test_f_is_that_of_the_rule(noise_ratio, lowest):
-    from lincfa._grouping._loops import Order, f_of_pair
+    from lincfa._grouping._loops import PairRule, f_of_pair
 
     rng = np.random.default_rng(7)
     rule = Rule(50.0, noise_ratio=noise_ratio, min_correlation=lowest, share=0.7)
-    factor = rule.ratio(1.0, 1.0, rule.n_samples)
-    order = Order(factor, noise_ratio is not None, lowest, False, 0.0, -1.0, 0.0, 0.0)
     for rho in (*rng.uniform(-1, 1, size=60), -1.0, 1.0, 1 - 1e-14, lowest):
         contrasts = pair_contrasts(rng.uniform(-0.6, 0.6, size=3), rng.uniform(-0.6, 0.6, size=3))
         for imbalance in (0.0, 0.4, -0.9):
             expected = rule.f_of_pair(rho, contrasts, rule.n_samples, imbalance)
-            actual = f_of_pair(rho, *contrasts, imbalance, order)
+            actual = f_of_pair(rho, *contrasts, imbalance, PairRule.of(rule))
             assert actual == pytest.approx(expected, rel=1e-12, abs=1e-13)

@@ -326,13 +326,6 @@ class Rule:
             return (n - 3) * growth / unexplained
         return (n - 1) * growth / max(float(np.mean(self.noise_ratio)), _SMALLEST_RATIO)
 
-    def ratio_terms(self) -> tuple[float, float]:
-        """Of complete data n − 3, or n − 1 and the known noise; 0 stands for an unknown one."""
-        n = float(self.effective(self.n_samples))
-        if self.noise_ratio is None:
-            return n - 3, 0.0
-        return n - 1, max(float(np.mean(self.noise_ratio)), _SMALLEST_RATIO)
-
     def variance_drop(
         self,
         unexplained: FloatArray,

@@ -593,22 +593,15 @@ class _NeighbourPairs(Merging):
             self._keep_edges(first[first < second], second[first < second])
 
     def _merge_compiled(self, columns: FloatArray, n_groups: int, below: float) -> None:
-        from ._loops import Edges, Groups, Order, merge_neighbours
+        from ._loops import Edges, Groups, Order, PairRule, merge_neighbours
 
         rule, (*ends, products) = self._rule, self._edges
-        order = Order(
-            float(rule.ratio(1.0, 1.0, rule.n_samples)),
-            rule.noise_ratio is not None,
-            rule.min_correlation,
-            rule.signed,
-            self._most_correlated_up_to,
-            *(_COINCIDING, _TIE, _TINY),
-        )
+        order = Order(self._most_correlated_up_to, _COINCIDING, _TIE, _TINY)
         self._r = np.ascontiguousarray(self._r)  # one order of memory, compiled once
         groups = Groups(columns, self._r, self._sizes, self._weights, self._norms)
         edges = Edges.of(ends, products, self._names.size)
         made = np.empty((max(self.count - n_groups, 0), 6 + 2 * len(self._r)))
-        made = made[: merge_neighbours(edges, groups, order, below, made)]
+        made = made[: merge_neighbours(edges, groups, PairRule.of(rule), order, below, made)]
         self._edges = edges.left()
         merged = made[:, :2].astype(np.intp)
         self._alive[merged[:, 1]] = False

@@ -7,7 +7,6 @@ from operator import mul
 import numpy as np
 from scipy import sparse
 
-from .._compiled import worth_compiling
 from .._rule import (
     MARGIN,
     EvidenceArray,
@@ -26,6 +25,7 @@ from .._statistics import (
     Statistics,
 )
 from .._statistics._protocol import add_member
+from .._statistics._speed import worth_compiling
 from ..theory._arrays import FloatArray
 from ._constraint import Neighbours
 from ._partition import Partition, partition_of
@@ -260,7 +260,7 @@ class _FreeGroup(_Group):
     def _join_compiled(
         self, total: FloatArray, block: IndexArray, columns: FloatArray
     ) -> int | None:
-        from ._centroid_loops import join_in_order
+        from ._loops import PairRule, join_in_order
 
         rule, r_sum = self._rule, np.array(self._r)
         joined, signs = np.empty(block.size, dtype=np.intp), np.empty(block.size)
@@ -268,8 +268,7 @@ class _FreeGroup(_Group):
         figures[:, -2:] = rule.n_samples, 0.0
         count, self._square, moved = join_in_order(
             *(columns, self._statistics.target_correlation[:, block], total, r_sum),
-            *(rule.direction, self._square, self._limits, rule.signed),
-            (rule.tolerance, *rule.ratio_terms(), rule.min_correlation),
+            *(rule.direction, self._square, self._limits, PairRule.of(rule)),
             *(joined, signs, figures),
         )
         if not count:

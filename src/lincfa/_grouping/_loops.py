@@ -1,4 +1,4 @@
-"""Loops of merging through neighbours, compiled: see :mod:`lincfa._statistics._speed`."""
+"""Loops of the strategies, compiled: see :mod:`lincfa._statistics._speed`."""
 
 from collections.abc import Sequence
 from math import inf, sqrt
@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from .._rule import MARGIN
+from .._rule import MARGIN, Rule
 from .._statistics import RESOLUTION, IndexArray
 from .._statistics._speed import compiled
 from ..theory._arrays import FloatArray
@@ -14,13 +14,61 @@ from ..theory._arrays import FloatArray
 _UNKNOWN = -1
 
 
-class Order(NamedTuple):
-    """What the order of pairs depends on, for data without gaps; see ``Rule`` and ``Merging``."""
+class PairRule(NamedTuple):
+    """What F of a pair of means depends on, for data without gaps; see ``Rule``."""
 
+    tolerance: float
     factor: float  # of the growth of bias, over what is left unexplained where noise is not known
     noise_known: bool
     min_correlation: float
     signed: bool
+
+    @classmethod
+    def of(cls, rule: Rule) -> Self:
+        """Take from a rule what the loops need."""
+        factor = float(rule.ratio(1.0, 1.0, rule.n_samples))
+        known = rule.noise_ratio is not None
+        return cls(rule.tolerance, factor, known, rule.min_correlation, rule.signed)
+
+
+@compiled
+def f_of_pair(
+    rho: float, differences: float, cross: float, totals: float, imbalance: float, rule: PairRule
+) -> float:
+    """F of one pair of means: what ``Rule.f_of_pair`` is."""
+    if rho < rule.min_correlation - MARGIN:
+        return inf
+    below_one, above = 1 - rho, max(1 + rho, RESOLUTION)
+    if below_one <= RESOLUTION:
+        return 0.0
+    share = differences / (2 * below_one)
+    left = 1.0 if rule.noise_known else max(1 - share - totals / (2 * above), RESOLUTION)
+    if imbalance != 0:
+        across = imbalance * below_one
+        excess = above * above * differences - 2 * above * across * cross + across * across * totals
+        share = max(excess, 0.0) / (2 * above * below_one * (above + imbalance * across))
+    return rule.factor * share / left
+
+
+@compiled
+def _better_sign(
+    rho: float, differences: float, cross: float, totals: float, imbalance: float, rule: PairRule
+) -> tuple[float, float]:
+    """F and the sign of the second with which it is that: what ``Rule.better_sign`` is."""
+    f = f_of_pair(rho, differences, cross, totals, imbalance, rule)
+    if rule.signed:
+        mirrored = f_of_pair(-rho, totals, cross, differences, imbalance, rule)
+        if mirrored < f or (mirrored == f and rho < 0):
+            return mirrored, -1.0
+    return f, 1.0
+
+
+# Through neighbours
+
+
+class Order(NamedTuple):
+    """What the order of pairs depends on; see ``Merging``."""
+
     most_correlated_up_to: float
     coinciding: float
     relative_tie: float
@@ -75,27 +123,8 @@ class Edges(NamedTuple):
 
 
 @compiled
-def f_of_pair(
-    rho: float, differences: float, cross: float, totals: float, imbalance: float, order: Order
-) -> float:
-    """F of one pair of means: what ``Rule.f_of_pair`` is."""
-    if rho < order.min_correlation - MARGIN:
-        return inf
-    below_one, above = 1 - rho, max(1 + rho, RESOLUTION)
-    if below_one <= RESOLUTION:
-        return 0.0
-    share = differences / (2 * below_one)
-    left = 1.0 if order.noise_known else max(1 - share - totals / (2 * above), RESOLUTION)
-    if imbalance != 0:
-        across = imbalance * below_one
-        excess = above * above * differences - 2 * above * across * cross + across * across * totals
-        share = max(excess, 0.0) / (2 * above * below_one * (above + imbalance * across))
-    return order.factor * share / left
-
-
-@compiled
 def _compare(
-    groups: Groups, first: int, second: int, product: float, order: Order
+    groups: Groups, first: int, second: int, product: float, rule: PairRule
 ) -> tuple[float, float, float, float]:
     """F and correlation of two groups with the sign taken, this sign, and their imbalance."""
     norms, weights, sizes = groups.norms, groups.weights, groups.sizes
@@ -110,12 +139,8 @@ def _compare(
     differences, cross, totals = differences / k, cross / k, totals / k
     one, other = weights[first] / sizes[first], weights[second] / sizes[second]
     imbalance = (one - other) / (one + other)
-    f = f_of_pair(rho, differences, cross, totals, imbalance, order)
-    if order.signed:
-        mirrored = f_of_pair(-rho, totals, cross, differences, imbalance, order)
-        if mirrored < f or (mirrored == f and rho < 0):
-            return mirrored, -rho, -1.0, imbalance
-    return f, rho, 1.0, imbalance
+    f, sign = _better_sign(rho, differences, cross, totals, imbalance, rule)
+    return f, sign * rho, sign, imbalance
 
 
 @compiled
@@ -127,10 +152,10 @@ def _product(columns: FloatArray, first: int, second: int) -> float:
 
 
 @compiled
-def _put_in_order(edges: Edges, groups: Groups, edge: int, order: Order) -> None:
+def _put_in_order(edges: Edges, groups: Groups, edge: int, rule: PairRule, order: Order) -> None:
     """Compute the place of an edge in the order of merging from its product."""
     ends = edges.target[2 * edge], edges.target[2 * edge + 1]
-    f, rho, _, _ = _compare(groups, min(ends), max(ends), edges.product[edge], order)
+    f, rho, _, _ = _compare(groups, min(ends), max(ends), edges.product[edge], rule)
     limit = order.most_correlated_up_to
     if limit > 0 and f <= limit:
         f = limit * (1 - rho) / 2
@@ -203,10 +228,10 @@ def _first_of_ties(edges: Edges, groups: Groups, tied: IndexArray, bound: float)
 
 @compiled
 def _join(
-    groups: Groups, a: int, b: int, product: float, order: Order, figures: FloatArray
+    groups: Groups, a: int, b: int, product: float, rule: PairRule, figures: FloatArray
 ) -> None:
     """Merge group b into a, flipped where that is its sign, and note what there is to it."""
-    _, rho, sign, imbalance = _compare(groups, a, b, product, order)
+    _, rho, sign, imbalance = _compare(groups, a, b, product, rule)
     for number, r in enumerate(groups.r):
         r[b] *= sign
         figures[5 + number] = r[a] / groups.norms[a]
@@ -250,7 +275,9 @@ def _inherit(edges: Edges, a: int, b: int) -> None:
 
 
 @compiled
-def _compare_with_neighbours(edges: Edges, groups: Groups, a: int, b: int, order: Order) -> None:
+def _compare_with_neighbours(
+    edges: Edges, groups: Groups, a: int, b: int, rule: PairRule, order: Order
+) -> None:
     """Compare a group with its neighbours after a merge, and update the nearest of each."""
     leaves = edges.tree.size // 2
     previous, half = -1, edges.start[a]
@@ -258,7 +285,7 @@ def _compare_with_neighbours(edges: Edges, groups: Groups, a: int, b: int, order
         other, edge, following = edges.target[half], half // 2, edges.following[half]
         if other >= 0:
             edges.product[edge] = _product(groups.columns, a, other)
-            _put_in_order(edges, groups, edge, order)
+            _put_in_order(edges, groups, edge, rule, order)
             if edges.order[edge] < edges.tree[leaves + other]:
                 _set_nearest(edges, other, a, edges.order[edge])
             elif edges.nearest[other] == a or edges.nearest[other] == b:
@@ -275,7 +302,7 @@ def _compare_with_neighbours(edges: Edges, groups: Groups, a: int, b: int, order
 
 @compiled
 def merge_neighbours(
-    edges: Edges, groups: Groups, order: Order, below: float, made: FloatArray
+    edges: Edges, groups: Groups, rule: PairRule, order: Order, below: float, made: FloatArray
 ) -> int:
     """Merge the first pair in order as long as this is below a limit, and count the merges.
 
@@ -289,7 +316,7 @@ def merge_neighbours(
             edges.following[edges.end[group]] = half
         edges.end[group] = half
     for edge in range(edges.order.size):
-        _put_in_order(edges, groups, edge, order)
+        _put_in_order(edges, groups, edge, rule, order)
     for group in range(edges.start.size):
         _search(edges, group)
     tied = np.empty_like(edges.start)
@@ -305,9 +332,9 @@ def merge_neighbours(
         edge = _first_of_ties(edges, groups, tied[:n_tied], bound)
         ends = edges.target[2 * edge], edges.target[2 * edge + 1]
         a, b = min(ends), max(ends)
-        _join(groups, a, b, edges.product[edge], order, made[count])
+        _join(groups, a, b, edges.product[edge], rule, made[count])
         _inherit(edges, a, b)
-        _compare_with_neighbours(edges, groups, a, b, order)
+        _compare_with_neighbours(edges, groups, a, b, rule, order)
         count += 1
     return count
 
@@ -344,3 +371,87 @@ def least_correlation(
                 columns[top + free, row] = columns[left + number - height, row]
             free += 1
     return least, min(count, most)
+
+
+# Candidates in order
+
+
+@compiled
+def can_pass(differences: float, totals: float, rule: PairRule) -> bool:
+    """Whether F can be at most the tolerance at any correlation."""
+    # F ≤ c is 2t(1+ρ) ≤ (1−ρ²)(1−R²) = 1 − r₁² − r₂² + (2r₁r₂ − ρ)ρ, with t = factor·(r₁−r₂)²/(4c).
+    # The right side minus the left is largest at ρ = r₁r₂ − t.
+    if rule.noise_known or differences <= 10 * RESOLUTION:
+        return True
+    growth = rule.factor * differences
+    product = (totals - differences) / 4
+    rho = max(-1.0, rule.min_correlation - MARGIN)
+    if rule.tolerance > 0:
+        rho = max(rho, product - growth / (4 * rule.tolerance))
+    left_over = 1 - (totals + differences) / 2 + (2 * product - rho) * rho
+    return growth * (1 + rho) <= 2 * rule.tolerance * (left_over + MARGIN) + MARGIN * growth
+
+
+@compiled
+def join_in_order(
+    columns: FloatArray,
+    r_columns: FloatArray,
+    total: FloatArray,
+    r_sum: FloatArray,
+    direction: FloatArray,
+    square: float,
+    limits: tuple[float, float],
+    rule: PairRule,
+    joined: IndexArray,
+    signs: FloatArray,
+    figures: FloatArray,
+) -> tuple[int, float, bool]:
+    """Let standardised columns join a sum of such columns, to whose correlations they are added.
+
+    Returns how many joined, the square of the norm of the sum, and whether the correlation of the
+    mean with the targets came to lie outside the limits, after which no column is tested.
+    ``joined``, ``signs`` and ``figures`` are filled with the places of the columns that joined,
+    their signs, and ρ and the correlations of mean and column with the targets.
+    """
+    # As _Group.join does it, for equal weights and without gaps.
+    low, high = limits
+    k, count, moved = r_sum.size, 0, False
+    for place in range(len(columns)):
+        norm = sqrt(max(square, RESOLUTION))
+        differences = totals = 0.0
+        for target in range(k):
+            r, own = r_sum[target] / norm, r_columns[target, place]
+            differences += (r - own) * (r - own)
+            totals += (r + own) * (r + own)
+        differences /= k
+        totals /= k
+        possible = can_pass(differences, totals, rule)
+        if not (possible or (rule.signed and can_pass(totals, differences, rule))):
+            continue
+        column = columns[place]
+        product = 0.0
+        for row in range(total.size):
+            product += column[row] * total[row]
+        rho = max(-1.0, min(1.0, product / norm))
+        f, sign = _better_sign(rho, differences, 0.0, totals, 0.0, rule)
+        if f > rule.tolerance:
+            continue
+        joined[count], signs[count], figures[count, 0] = place, sign, sign * rho
+        for target in range(k):
+            figures[count, 1 + target] = r_sum[target] / norm
+            figures[count, 1 + k + target] = sign * r_columns[target, place]
+        count += 1
+        square += 2 * sign * product + 1
+        for row in range(total.size):
+            total[row] += sign * column[row]
+        r_mean = 0.0
+        for target in range(k):
+            r_sum[target] += sign * r_columns[target, place]
+            r_mean += direction[target] * r_sum[target]
+        r_mean /= sqrt(max(square, RESOLUTION))
+        if rule.signed:
+            r_mean = abs(r_mean)
+        if r_mean < low or r_mean > high:
+            moved = True
+            break
+    return count, square, moved
