@@ -7,10 +7,10 @@ They give what the same functions in NumPy give, up to the order of summation. N
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
-from threading import Lock
+from threading import Lock, local
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -46,12 +46,40 @@ def in_threads(function: Callable[[slice], None], parts: Sequence[slice]) -> Non
     """Call a function with each part, each in a thread, in which BLAS starts no others."""
     # Values that are not finite are found in the result; each thread has its own settings.
     quietly = np.errstate(over="ignore", invalid="ignore")(function)
+
+    def call(part: slice) -> None:
+        _this_thread.is_busy = True
+        try:
+            quietly(part)
+        finally:
+            _this_thread.is_busy = False
+
     with _one_blas_thread:
-        if len(parts) == 1:
-            quietly(parts[0])
+        if len(parts) == 1 or getattr(_this_thread, "is_busy", False):
+            for part in parts:
+                quietly(part)
             return
-        with ThreadPoolExecutor(len(parts)) as executor:
-            list(executor.map(quietly, parts))
+        others = [_waiting_threads().submit(call, part) for part in parts[1:]]
+        try:
+            call(parts[0])
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+
+
+_this_thread = local()
+"""Has ``is_busy`` where a thread does a part of some work, which it does not divide further."""
+
+
+@cache
+def _waiting_threads() -> ThreadPoolExecutor:
+    # Kept: it can take milliseconds until a new thread runs.
+    return ThreadPoolExecutor(thread_name_prefix="lincfa")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_waiting_threads.cache_clear)  # a child has no threads
 
 
 class _OneBlasThread:
