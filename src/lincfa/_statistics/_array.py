@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from math import isqrt
 from typing import Any
 
@@ -72,8 +73,8 @@ _MULTIPLE = 8
 _COPIED_WIDTH = 128
 _SQUARE_VALUES, _SQUARE_WORK = 2**21, 64
 _REFINED_VALUES = 2**19
-_GROUPS_TOGETHER = 128
-_WINDOW, _FEW_SEEDS = 4, 8
+_SETS_TOGETHER, _SETS_VALUES = 128, 2**19
+_WINDOW = 4
 _COST_OF_WINDOW, _COST_OF_FEW, _READ, _CONVERTED = 19.0, 2.5, 7.0, 23.0
 """Costs of a candidate, in correlations by products of matrices, as measured: a window of seeds in
 compiled loops; each of few seeds in loops that read all columns; and what reading it for a product
@@ -176,10 +177,7 @@ class ArrayStatistics(Statistics):
         size = features.size
         total = np.zeros((size, size), order="F")
         for rows in row_slices(self.n_rows, size, _SQUARE_VALUES):
-            tile = take_columns(self._X, rows, features, self.mean)
-            tile *= 1 / self.scale[features]
-            if self._weights is not None:
-                tile *= np.sqrt(self._weights[rows])[:, None]
+            tile = self._standardized_rows(rows, features)
             if size <= _LARGEST_BLOCK:
 
                 def multiply(part: slice) -> None:
@@ -191,18 +189,35 @@ class ArrayStatistics(Statistics):
         total /= self.n_samples - 1
         return total.T
 
-    def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
-        # Each thread reads the columns of its own groups.
-        for start in range(0, len(groups), _GROUPS_TOGETHER):
-            some = groups[start : start + _GROUPS_TOGETHER]
-            sizes = np.array([group.size for group in some])
-            matrices: list[FloatArray] = [np.empty(0)] * len(some)
+    def matrices(self, sets: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        for start in range(0, len(sets), _SETS_TOGETHER):
+            some = sets[start : start + _SETS_TOGETHER]
+            sizes = np.array([features.size for features in some])
+            result = [np.zeros((size, size)) for size in sizes.tolist()]
 
-            def compute(part: slice) -> None:
-                matrices[part] = Statistics.squares(self, some[part])  # noqa: B023  called at once
+            def add_products(part: slice) -> None:
+                # The columns of many sets are read row after row.
+                features = np.concatenate(some[part])  # noqa: B023  called at once
+                bounds = pairwise([0, *np.cumsum(sizes[part]).tolist()])  # noqa: B023
+                places = [slice(*ends) for ends in bounds]
+                for rows in row_slices(self.n_rows, features.size, _SETS_VALUES):
+                    tile = self._standardized_rows(rows, features)
+                    for total, place in zip(result[part], places, strict=True):  # noqa: B023
+                        total += tile[:, place].T @ tile[:, place]
 
-            in_threads(compute, split_evenly(sizes, self.n_rows * int(sizes.sum())))
-            yield from matrices
+            in_threads(add_products, split_evenly(sizes, self.n_rows * int(sizes.sum())))
+            for total in result:
+                total /= self.n_samples - 1
+                np.fill_diagonal(total, 1.0)
+                yield total
+
+    def _standardized_rows(self, rows: slice, features: IndexArray) -> FloatArray:
+        """Some rows of standardised columns, times the roots of their weights."""
+        tile = take_columns(self._X, rows, features, self.mean)
+        tile *= 1 / self.scale[features]
+        if self._weights is not None:
+            tile *= np.sqrt(self._weights[rows])[:, None]
+        return tile
 
     def rows(self, seeds: IndexArray, comparisons: Iterable[Comparison]) -> Iterator[FloatArray]:
         # Zero columns fill up the last few: BLAS is slow at widths that are no multiple of 8.
@@ -227,12 +242,13 @@ class ArrayStatistics(Statistics):
             width, span = active.stop - active.start, block[-1] + 1 - block[0]
             if block.size < _DENSE * span:
                 together = width + _scattered(self._X)
-            elif width <= _FEW_SEEDS:
-                together = _COST_OF_FEW * (width + 1)
             else:
-                together = width + (_READ if self._raw[block].all() else _CONVERTED)
+                together = min(width + self._cost_of_reading(block), _COST_OF_FEW * (width + 1))
             difference += block.size * (-(-width // _WINDOW) * _COST_OF_WINDOW - together)
         return difference < 0
+
+    def _cost_of_reading(self, features: slice | IndexArray) -> float:
+        return _READ if self._raw[features].all() else _CONVERTED
 
     def _window_products(
         self, seeds: FloatArray, comparisons: list[Comparison]
@@ -312,7 +328,8 @@ class ArrayStatistics(Statistics):
         first, last = int(candidates.min()), int(candidates.max()) + 1
         span = slice(first, last)
         in_place = candidates.size >= (_DENSE_FOR_ONE if width == 1 else _DENSE) * (last - first)
-        if in_place and width <= _FEW_SEEDS and suits_loops(self._X):
+        few = _COST_OF_FEW * (width + 1) < width + self._cost_of_reading(span)
+        if in_place and few and suits_loops(self._X):
             sums = np.zeros((width, self.mean.size))
             _add_moments(self._X, self.mean, seeds.T[:width], np.zeros(self.mean.size), sums, span)
             return sums[:, candidates] / self.scale[candidates]
@@ -454,6 +471,9 @@ class ArrayGapStatistics(GapStatistics, ArrayStatistics):
                 part = slice(left, left + _GAP_WIDTH)
                 result[:, :, part] += shared_sums(seeds, self._scaled(rows, second[part]), k)
         return correlations_of(result)
+
+    def matrices(self, sets: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        return Statistics.matrices(self, sets)
 
     def _along(self, features: IndexArray, one: IndexArray, other: IndexArray) -> FloatArray:
         columns = self._scaled(slice(None), features)

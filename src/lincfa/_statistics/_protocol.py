@@ -441,20 +441,26 @@ class Statistics(Features, ABC):
     def squares(self, groups: Sequence[IndexArray]) -> Iterator[FloatArray]:
         """Full matrices of the correlations within each of many small groups."""
         # Several groups are computed together: what this computes in vain, correlations between
-        # groups, costs less than reading the data for each.
-        start = 0
-        while start < len(groups):
-            stop, width = start + 1, groups[start].size
-            while stop < len(groups) and width + groups[stop].size <= _SMALL_GROUPS:
-                width += groups[stop].size
-                stop += 1
-            matrix = self.matrix(np.concatenate(groups[start:stop]))
+        # groups, costs less than products of very small matrices.
+        bundles: list[list[IndexArray]] = []
+        room = 0
+        for group in groups:
+            if group.size > room:
+                bundles.append([])
+                room = max(_SMALL_GROUPS, group.size)
+            bundles[-1].append(group)
+            room -= group.size
+        matrices = self.matrices([np.concatenate(bundle) for bundle in bundles])
+        for bundle, matrix in zip(bundles, matrices, strict=True):
             left = 0
-            for group in groups[start:stop]:
+            for group in bundle:
                 part = slice(left, left + group.size)
                 yield matrix[part, part]
                 left = part.stop
-            start = stop
+
+    def matrices(self, sets: Sequence[IndexArray]) -> Iterator[FloatArray]:
+        """Full symmetric matrix of the correlations of each of several sets of features."""
+        return map(self.matrix, sets)
 
     def group_variances(self, labels: IndexArray, n_groups: int, factors: FloatArray) -> FloatArray:
         """Variance of the sum of each group's standardised features, multiplied by factors."""
