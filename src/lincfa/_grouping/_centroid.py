@@ -45,7 +45,7 @@ _FEWEST, _MOST = 4, 256
 _FEWEST_COLUMNS, _MOST_COLUMNS = 16, 128
 """Columns that are read together to be tested one after another."""
 
-_COLUMN_VALUES = 2**21
+_COLUMN_VALUES = 2**19
 _AHEAD = 2**12
 """Features among which those that can pass are selected together."""
 

@@ -22,7 +22,10 @@ from ._partition import Partition, partition_of
 _SCREEN_VALUES = 2**16
 """Correlations screened together: 512 KiB, so that the steps on them stay in the cache."""
 
-_SMALLEST_BLOCK = 256
+_SMALLEST_BLOCK, _FEWEST_BLOCKS = 256, 16
+"""Candidates that are compared with the same seeds are at least so many; but rather so many blocks
+of them than larger ones, as each has fewer seeds within reach."""
+
 _MOSTLY_SEEDS = 0.5
 
 _Figures: TypeAlias = float | list[float]
@@ -213,14 +216,14 @@ def _comparisons(
     low, high = r[by_target] - distance, r[by_target] + distance
     ordered = candidates[np.argsort(r[candidates])]
     near = []
-    for block in _cut(ordered, width):
+    for block in _cut(ordered, max(_SMALLEST_BLOCK, min(width, candidates.size // _FEWEST_BLOCKS))):
         active = np.flatnonzero((low <= r[block[-1]]) & (high >= r[block[0]]))
         if active.size:
-            near.append((slice(int(active[0]), int(active[-1]) + 1), np.sort(block)))
+            near.append((slice(int(active[0]), int(active[-1]) + 1), block))
     scattered = statistics.costs.scattered
     cost = sum(block.size * (part.stop - part.start + scattered) for part, block in near)
     if cost < seeds.size * candidates.size:
-        return by_target, near
+        return by_target, [(part, np.sort(block)) for part, block in near]
     return seeds, [(slice(0, seeds.size), block) for block in _cut(candidates, width)]
 
 

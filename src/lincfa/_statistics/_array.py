@@ -73,12 +73,14 @@ _MULTIPLE = 8
 _COPIED_WIDTH = 128
 _SQUARE_VALUES, _SQUARE_WORK = 2**21, 64
 _REFINED_VALUES = 2**19
-_SETS_TOGETHER, _SETS_VALUES = 128, 2**19
+_SETS_TOGETHER, _SETS_VALUES = 128, 2**20
 _WINDOW = 4
 _COST_OF_WINDOW, _COST_OF_FEW, _READ, _CONVERTED = 19.0, 2.5, 7.0, 23.0
-"""Costs of a candidate, in correlations by products of matrices, as measured: a window of seeds in
-compiled loops; each of few seeds in loops that read all columns; and what reading it for a product
-of matrices costs, in place or converted before."""
+"""What a candidate costs, in units of one more seed in a product of matrices, as measured with 1000
+samples on two cores: a window of seeds in compiled loops; each of few seeds in loops over all
+columns; and to read it for a product of matrices, where it is, or converted before."""
+_BYTES_OF_PAIR, _PAIRS_SHARE = 80, 0.05
+"""Memory for a candidate and a window of seeds, and share of that of X that all may take."""
 _EDGE_VALUES, _LONG_COLUMNS, _EDGES_PER_FEATURE = 2**18, 2**13, 8
 _COLUMNS = 8
 """Values in a cache line: in a row-major array one of them costs as much as all."""
@@ -194,18 +196,20 @@ class ArrayStatistics(Statistics):
             some = sets[start : start + _SETS_TOGETHER]
             sizes = np.array([features.size for features in some])
             result = [np.zeros((size, size)) for size in sizes.tolist()]
+            parts = split_evenly(sizes, self.n_rows * int(sizes.sum()))
+            room = _SETS_VALUES // len(parts)
 
             def add_products(part: slice) -> None:
                 # The columns of many sets are read row after row.
                 features = np.concatenate(some[part])  # noqa: B023  called at once
                 bounds = pairwise([0, *np.cumsum(sizes[part]).tolist()])  # noqa: B023
                 places = [slice(*ends) for ends in bounds]
-                for rows in row_slices(self.n_rows, features.size, _SETS_VALUES):
+                for rows in row_slices(self.n_rows, features.size, room):  # noqa: B023
                     tile = self._standardized_rows(rows, features)
                     for total, place in zip(result[part], places, strict=True):  # noqa: B023
                         total += tile[:, place].T @ tile[:, place]
 
-            in_threads(add_products, split_evenly(sizes, self.n_rows * int(sizes.sum())))
+            in_threads(add_products, parts)
             for total in result:
                 total /= self.n_samples - 1
                 np.fill_diagonal(total, 1.0)
@@ -237,15 +241,17 @@ class ArrayStatistics(Statistics):
         sizes = [block.size for _, block in comparisons]
         if not suits_loops(self._X) or sum(sizes) < _DENSE_FOR_ONE * self.mean.size:
             return False
-        difference = 0.0
+        n_pairs, difference = 0, 0.0
         for active, block in comparisons:
             width, span = active.stop - active.start, block[-1] + 1 - block[0]
             if block.size < _DENSE * span:
                 together = width + _scattered(self._X)
             else:
                 together = min(width + self._cost_of_reading(block), _COST_OF_FEW * (width + 1))
-            difference += block.size * (-(-width // _WINDOW) * _COST_OF_WINDOW - together)
-        return difference < 0
+            windows = -(-width // _WINDOW)
+            n_pairs += block.size * windows
+            difference += block.size * (windows * _COST_OF_WINDOW - together)
+        return difference < 0 and _BYTES_OF_PAIR * n_pairs <= _PAIRS_SHARE * self._X.nbytes
 
     def _cost_of_reading(self, features: slice | IndexArray) -> float:
         return _READ if self._raw[features].all() else _CONVERTED
@@ -253,36 +259,42 @@ class ArrayStatistics(Statistics):
     def _window_products(
         self, seeds: FloatArray, comparisons: list[Comparison]
     ) -> Iterator[FloatArray]:
-        """Products of standardised seeds with the candidates of each comparison."""
+        """Products of standardised seeds with the candidates of each comparison.
+
+        A window are four seeds, as many as a candidate is multiplied with at once.
+        """
         from . import _loops
 
         # All pairs of a candidate and a window of seeds, in the order in which memory is read.
         pairs = [
-            np.meshgrid(block, np.arange(active.start, active.stop, _WINDOW), indexing="ij")
+            (block, np.arange(active.start, active.stop, _WINDOW, dtype=np.uintp))
             for active, block in comparisons
         ]
-        sizes = [some.size for some, _ in pairs]
-        columns, windows = (
-            np.concatenate([*map(np.ravel, some)]) for some in zip(*pairs, strict=True)
-        )
+        columns = np.concatenate([np.repeat(block, starts.size) for block, starts in pairs])
+        windows = np.concatenate([np.tile(starts, block.size) for block, starts in pairs])
         order = np.argsort(columns)
-        in_order = columns[order].astype(np.uintp), windows[order].astype(np.uintp)
-        result = np.zeros((columns.size, _WINDOW))
+        columns, windows = columns[order].astype(np.uintp), windows[order]
+        result = np.zeros((order.size, _WINDOW))
         by_rows = runs_along_rows(self._X)
         table = np.ascontiguousarray(seeds if by_rows else seeds.T)
 
         def multiply(part: slice) -> None:
-            some = self.mean, table, *in_order, part.start, part.stop, result
+            some = self.mean, table, columns, windows, part.start, part.stop, result
             if by_rows:
                 _loops.multiply_windows_along_rows(self._X, *some)
             else:
                 _loops.multiply_windows_along_columns(self._X.T, *some)
 
-        in_threads(multiply, split_evenly(np.ones(columns.size), self.n_rows * columns.size))
-        result[order] = result / self.scale[columns[order], None]
-        parts = np.split(result, np.cumsum(sizes)[:-1])
-        for (active, block), products in zip(comparisons, parts, strict=True):
-            yield products.reshape(block.size, -1)[:, : active.stop - active.start].T
+        in_threads(multiply, split_evenly(np.ones(order.size), self.n_rows * order.size))
+        result /= self.scale[columns][:, None]
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        start = 0
+        for (active, block), (_, starts) in zip(comparisons, pairs, strict=True):
+            stop = start + block.size * starts.size
+            products = result[place[start:stop]].reshape(block.size, -1)
+            yield products[:, : active.stop - active.start].T
+            start = stop
 
     def sums(self) -> GroupSums:
         degrees = self.n_samples - 1
@@ -566,6 +578,7 @@ def _costs(X: npt.NDArray[Any]) -> Costs:
         # As many seeds as fit, standardised, into a fortieth of the memory of X.
         max_seeds=min(max(int(_SEEDS_SHARE * X.nbytes / (8 * n_rows)), _FEWEST_SEEDS), _MOST_SEEDS),
         ahead=_AHEAD,
+        # In compiled loops, what a window costs more than reading the column in any case.
         scattered=_COST_OF_WINDOW - _READ if suits_loops(X) else _scattered(X),
         candidates=_CANDIDATES,
         # As many as share cache lines; of long columns fewer, which take 16 MiB.

@@ -84,12 +84,13 @@ def add_moments_along_columns(
             e = column[i] - zero
             total += factors[0, i] * e
             square += factors[0, i] * e * e
-        sums[0, j], squares[j] = total, square
+        sums[0, j] += total
+        squares[j] += square
         for k in range(1, factors.shape[0]):
             total = 0.0
             for i in range(n):
                 total += factors[k, i] * (column[i] - zero)
-            sums[k, j] = total
+            sums[k, j] += total
 
 
 @compiled
@@ -220,4 +221,7 @@ def multiply_windows_along_columns(
             q += value * b[row]
             r += value * c[row]
             s += value * d[row]
-        result[k, 0], result[k, 1], result[k, 2], result[k, 3] = p, q, r, s
+        result[k, 0] += p
+        result[k, 1] += q
+        result[k, 2] += r
+        result[k, 3] += s

@@ -19,22 +19,16 @@ from threadpoolctl import ThreadpoolController
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+# Threads
+
 _WORTH_THREADS = 2**20
 """Values from which on several threads are faster than one."""
-
-_REORDERED = {"reassoc", "contract", "nsz"}
-"""Sums may be added up in any order, which they have to be for vector instructions; values that are
-not finite stay what they are."""
-
-_WORTH_COMPILING = 2**22
-"""Values from which on Numba is loaded, which takes half a second, once in a process."""
-
-
-# Threads
 
 
 def split_evenly(weights: npt.NDArray[Any], work: int) -> list[slice]:
     """Cut a sequence into one range per thread, of about the same weight."""
+    if weights.size == 0:
+        return []
     threads = _available_threads() if work >= _WORTH_THREADS else 1
     done = np.cumsum(weights)
     inner = np.searchsorted(done, done[-1] * np.arange(1, threads) / threads)
@@ -44,8 +38,12 @@ def split_evenly(weights: npt.NDArray[Any], work: int) -> list[slice]:
 
 def in_threads(function: Callable[[slice], None], parts: Sequence[slice]) -> None:
     """Call a function with each part, each in a thread, in which BLAS starts no others."""
-    # Values that are not finite are found in the result; each thread has its own settings.
-    quietly = np.errstate(over="ignore", invalid="ignore")(function)
+    # An error of the first part hides those of others.
+
+    def quietly(part: slice) -> None:
+        # Values that are not finite are found in the result; each thread has its own settings.
+        with np.errstate(over="ignore", invalid="ignore"):
+            function(part)
 
     def call(part: slice) -> None:
         _this_thread.is_busy = True
@@ -55,7 +53,7 @@ def in_threads(function: Callable[[slice], None], parts: Sequence[slice]) -> Non
             _this_thread.is_busy = False
 
     with _one_blas_thread:
-        if len(parts) == 1 or getattr(_this_thread, "is_busy", False):
+        if len(parts) < 2 or getattr(_this_thread, "is_busy", False):
             for part in parts:
                 quietly(part)
             return
@@ -76,10 +74,6 @@ _this_thread = local()
 def _waiting_threads() -> ThreadPoolExecutor:
     # Kept: it can take milliseconds until a new thread runs.
     return ThreadPoolExecutor(thread_name_prefix="lincfa")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_waiting_threads.cache_clear)  # a child has no threads
 
 
 class _OneBlasThread:
@@ -111,6 +105,18 @@ class _OneBlasThread:
 _one_blas_thread = _OneBlasThread()
 
 
+def _start_anew() -> None:
+    """Forget the threads of a parent process, and what they were doing when it was forked."""
+    global _one_blas_thread
+    _waiting_threads.cache_clear()
+    _one_blas_thread = _OneBlasThread()
+    _this_thread.is_busy = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
+
+
 def _available_threads() -> int:
     """As many as OMP_NUM_THREADS says, or the cores given to the process."""
     wanted = os.environ.get("OMP_NUM_THREADS", "")
@@ -121,6 +127,13 @@ def _available_threads() -> int:
 
 
 # Compiled loops
+
+_REORDERED = {"reassoc", "contract", "nsz"}
+"""Sums may be added up in any order, which they have to be for vector instructions; values that are
+not finite stay what they are."""
+
+_WORTH_COMPILING = 2**22
+"""Values from which on Numba is loaded, which takes half a second, once in a process."""
 
 
 def worth_compiling(values: int) -> bool:
@@ -141,6 +154,8 @@ def _is_usable() -> bool:
 
 def compiled(function: Function) -> Function:
     """Compile a loop on its first call for each type of its arguments; keep it on disk."""
+    # What is kept is made anew where the module of the loop has changed; who changes a constant
+    # that it imports removes __pycache__.
     from numba import njit
 
     options: dict[str, Any] = {"nogil": True, "fastmath": _REORDERED}
