@@ -17,8 +17,8 @@ The ratio is in one place, ``Rule.ratio``. The shares of pairs of features come 
 ``Statistics.pairs``, computed with care by :func:`lincfa.theory.contrast_shares`; those of means of
 groups, of which only correlations are known, from :func:`pairs_from_correlations`. For speed
 :meth:`Rule.f_of_means` and, for one pair, :meth:`Rule.f_of_pair` repeat the latter (forty times as
-fast) and :meth:`Rule.certain_and_doubtful` multiplies F ≤ c by its denominators (seven times as
-fast); tests compare them all with the theory.
+fast), the compiled loops of ``_grouping`` do so once more, and :meth:`Rule.certain_and_doubtful`
+multiplies F ≤ c by its denominators (seven times as fast); tests compare them all with the theory.
 """
 
 from collections.abc import Sequence

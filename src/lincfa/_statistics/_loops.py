@@ -1,4 +1,8 @@
-"""Loops over large arrays, compiled: each reads its rows or columns once and copies nothing."""
+"""Loops over large arrays, compiled: each reads its rows or columns once and copies nothing.
+
+Within them single letters are the rows or columns that are read together, their factors, and their
+values at one place.
+"""
 
 from typing import Any
 
@@ -35,12 +39,8 @@ def add_moments_along_rows(
         for top in range(0, n - n % 4, 4):
             a, b = X[top, left:right], X[top + 1, left:right]
             c, d = X[top + 2, left:right], X[top + 3, left:right]
-            u, v, w, z = (
-                factors[0, top],
-                factors[0, top + 1],
-                factors[0, top + 2],
-                factors[0, top + 3],
-            )
+            u, v = factors[0, top], factors[0, top + 1]
+            w, z = factors[0, top + 2], factors[0, top + 3]
             for j in range(right - left):
                 e, f, g, h = a[j] - zero[j], b[j] - zero[j], c[j] - zero[j], d[j] - zero[j]
                 total[j] += (u * e + v * f) + (w * g + z * h)
