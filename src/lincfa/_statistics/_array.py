@@ -73,7 +73,7 @@ _MULTIPLE = 8
 _COPIED_WIDTH = 128
 _SQUARE_VALUES, _SQUARE_WORK = 2**21, 64
 _REFINED_VALUES = 2**19
-_SETS_TOGETHER, _SETS_VALUES = 128, 2**20
+_SETS_TOGETHER, _SETS_VALUES = 128, 2**19
 _WINDOW = 4
 _COST_OF_WINDOW, _COST_OF_FEW, _READ, _CONVERTED = 19.0, 2.5, 7.0, 23.0
 """What a candidate costs, in units of one more seed in a product of matrices, as measured with 1000
