@@ -1,0 +1,1 @@
+"""Campaigns that try to break the library: ``python -m fuzz --help``."""

@@ -1,0 +1,27 @@
+"""Cases that once failed, which ``python -m fuzz`` saved, and the campaigns themselves."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fuzz.__main__ import CAMPAIGNS, campaign, keep
+from fuzz.case import Case
+
+SAVED = sorted((Path(__file__).parent / "data" / "cases").glob("*.npz"))
+
+
+@pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
+def test_a_case_that_once_failed_passes(path):
+    case = Case.load(path)
+    campaign(case.campaign).check(case)
+
+
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_a_case_is_drawn_again_and_read_back_as_it_was(name, tmp_path):
+    kept = Case.load(keep(tmp_path, name, seed=1, job=0, number=2))
+    again = campaign(name).draw(np.random.default_rng([1, 0, 2]))
+    assert kept.campaign == again.campaign == name
+    assert kept.options == again.options
+    assert list(kept.arrays) == list(again.arrays)
+    for key, array in again.arrays.items():
+        np.testing.assert_array_equal(kept.arrays[key], array)
