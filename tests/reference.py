@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from lincfa import LinCFA, theory
+from lincfa._data._checks import column_precision
 from lincfa._data._columns import Columns
 from lincfa._data._targets import Targets
 from lincfa._data._training import Training
@@ -149,7 +150,8 @@ def with_costs(statistics, block=None, **costs):
 def training(X, y):
     """Data as a fit reads them."""
     y = np.asarray(y, dtype=float).reshape(len(y), -1)
-    return Training(values=X, columns=Columns(X.shape[1]), y=y, targets=Targets(y.shape[1]))
+    columns, targets = Columns(X.shape[1]), Targets(y.shape[1])
+    return Training(values=X, columns=columns, y=y, targets=targets, precision=column_precision(X))
 
 
 def array_statistics(X, y):
@@ -157,7 +159,7 @@ def array_statistics(X, y):
 
 
 def from_chunks(X, y, *bounds):
-    moments = Moments(X.shape[1], 1, float(np.finfo(X.dtype).eps))
+    moments = Moments(column_precision(X), 1)
     for start, stop in zip((0, *bounds), (*bounds, len(y)), strict=True):
         moments.update(training(X[start:stop], y[start:stop]))
     return MomentStatistics.from_moments(moments)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from fuzz.__main__ import CAMPAIGNS, campaign, keep
 from fuzz.case import Case
 

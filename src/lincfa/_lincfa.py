@@ -58,9 +58,8 @@ class _Stream:
     @classmethod
     def of(cls, chunk: Training, types: list[str] | None) -> "_Stream":
         """Start a stream; raise if the matrix of moments would be too large."""
-        n_features, precision = chunk.columns.size, float(np.finfo(chunk.values.dtype).eps)
-        Moments.check_size(n_features)
-        return cls(Moments(n_features, chunk.targets.size, precision), chunk.targets, types)
+        Moments.check_size(chunk.columns.size)
+        return cls(Moments(chunk.precision, chunk.targets.size), chunk.targets, types)
 
     def add(self, chunk: Training, types: list[str] | None) -> None:
         """Add the rows of a chunk; if it raises, nothing changes."""

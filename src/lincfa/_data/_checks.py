@@ -99,6 +99,27 @@ def float_type(types: Iterable[npt.DTypeLike]) -> npt.DTypeLike:
     return common if common in FLOATS else np.dtype(np.float64)
 
 
+def column_precision(X: Any) -> npt.NDArray[np.float64]:
+    """Return the relative precision of the types in which the columns of a table come."""
+    if not is_frame(X):
+        return np.full(X.shape[1], precision_of_type(X.dtype))
+    types = list(X.dtypes)
+    known = {dtype: precision_of_type(dtype) for dtype in set(types)}
+    return np.array([known[dtype] for dtype in types])
+
+
+def precision_of_type(dtype: Any) -> float:
+    """Return the relative precision of a type; that of float64 if it is converted to that."""
+    double = float(np.finfo(np.float64).eps)
+    # Types of pandas know that of NumPy; those of polars have names such as "Float32".
+    dtype = getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype))
+    try:
+        own = dtype if isinstance(dtype, np.dtype) else np.dtype(str(dtype).lower())
+    except TypeError:
+        return double
+    return max(double, float(np.finfo(own).eps)) if own.kind == "f" else double
+
+
 def real_numbers(values: Any, what: str) -> npt.NDArray[np.float64]:
     """Convert real numbers to an array; raise for text, dates and the like."""
     try:

@@ -16,6 +16,7 @@ from ._checks import (
     check_numeric,
     check_unique,
     check_weights,
+    column_precision,
     computed,
     float_type,
     is_dask,
@@ -48,7 +49,7 @@ class ChunkedTraining:
     y: Sequence[Any]  # delayed, as the row chunks, of shape (rows, K)
     targets: Targets
     weights: Sequence[Any] | None
-    precision: float
+    precision: npt.NDArray[np.float64]  # relative, of the types in which the features came
     columns: Columns
     samples: "Coordinate | None" = None  # of a field
     dates: Dates | None = None  # of the samples, where they have any
@@ -82,6 +83,7 @@ def read_chunks(
     columns: Columns | None,
     samples: "Coordinate | None",
     dates: Dates | None,
+    precision: npt.NDArray[np.float64] | None,
     min_samples: int,
     estimator: str,
     missing: str,
@@ -118,7 +120,7 @@ def read_chunks(
         y=rows,
         targets=targets,
         weights=counted,
-        precision=float(np.finfo(float_type([array.dtype])).eps),
+        precision=column_precision(X) if precision is None else precision,
         columns=opened if columns is None else columns,
         samples=samples,
         dates=dates,

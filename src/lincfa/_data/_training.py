@@ -20,11 +20,13 @@ from ._checks import (
     check_total_weight,
     check_weights,
     column_names,
+    column_precision,
     first_not_finite,
     is_dask,
     is_dataset,
     is_field,
     not_finite_feature,
+    precision_of_type,
 )
 from ._columns import Columns, check_columns
 from ._dates import Dates, read_dates
@@ -77,6 +79,7 @@ class Training(FeatureTable):
 
     y: npt.NDArray[np.float64]  # of shape (n, K)
     targets: Targets
+    precision: npt.NDArray[np.float64]  # relative, of the types in which the features came
     weights: npt.NDArray[np.float64] | None = None  # None where each row counts once
 
     def check_finite(self, *, new: bool = False) -> None:
@@ -100,6 +103,16 @@ class Training(FeatureTable):
             dates=None if dates is None else dates.take(rows),
             y=self.y[rows],
             weights=weights,
+        )
+
+    def select(self, places: npt.ArrayLike) -> "Training":
+        """Take some features, by their positions, as those of a table."""
+        chosen, names = np.asarray(places), self.columns.names
+        return replace(
+            self,
+            values=self.values[:, chosen],
+            precision=self.precision[chosen],
+            columns=Columns(chosen.size, None if names is None else [names[i] for i in chosen]),
         )
 
     def with_present_classes(self) -> "Training":
@@ -138,14 +151,15 @@ def read_training(
 
     With ``missing="pairwise"`` values of X may be missing, and are NaN in what is returned.
     """
-    columns, samples, given = None, None, y
+    columns, samples, precision, given = None, None, None, y
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
     if is_field(X) and (known is None or _is_known_field(X, known)):
         from ._read_field import open_field
 
         opened = open_field(X, y, sample_weight, sample_dim, known)
-        X, y, sample_weight, columns, samples, dates = opened
+        table, y, sample_weight, columns, samples, dates = opened
+        X, precision = table, _precision_of_cells(X, columns.field)
     else:
         check_same_rows(X, y, "the target y")
         check_same_rows(X, sample_weight, "sample_weight")
@@ -155,8 +169,9 @@ def read_training(
     if is_dask(X):
         from ._dask import read_chunks
 
+        known_of_field = columns, samples, dates, precision
         chunks = read_chunks(
-            X, y, sample_weight, columns, samples, dates, min_samples, estimator, missing, kind
+            X, y, sample_weight, *known_of_field, min_samples, estimator, missing, kind
         )
         return replace(chunks, targets=with_title(chunks.targets, given))
     X = check_container(X, missing)
@@ -172,8 +187,15 @@ def read_training(
         missing=missing,
         y=y,
         targets=with_title(targets, given) if known_targets is None else targets,
+        precision=column_precision(X) if precision is None else precision,
         weights=check_weights(sample_weight, len(y)),
     )
+
+
+def _precision_of_cells(X: Any, field: Any) -> npt.NDArray[np.float64]:
+    types = [(X[variable.name] if field.is_dataset else X).dtype for variable in field.variables]
+    precision = np.array([precision_of_type(dtype) for dtype in types])
+    return np.asarray(precision[field.variable_of_column])
 
 
 def read_in_memory(X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Training:

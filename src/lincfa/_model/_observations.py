@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._data._checks import check_in_memory, check_length, check_weights
+from .._data._checks import check_in_memory, check_length, check_weights, column_precision
 from .._data._columns import Columns
 from .._data._dates import Dates, read_dates
 from .._data._targets import Targets, read_targets
@@ -55,6 +55,7 @@ class Observations:
             columns=Columns(values.shape[1]),
             y=self.numbers,
             targets=self.targets,
+            precision=column_precision(values),
             weights=self.weights,
             missing="pairwise" if self.missing else "error",
         )

@@ -30,8 +30,8 @@ from ._gaps import (
 )
 from ._means import group_variances
 from ._protocol import (
+    COMPUTED,
     FLAT,
-    ROUNDING,
     ColumnSum,
     Comparison,
     Correlations,
@@ -40,10 +40,12 @@ from ._protocol import (
     IndexArray,
     PairCorrelations,
     Statistics,
-    above_floor,
     complete_pairs,
+    equal_up_to,
     is_constant,
     raise_if_any,
+    resolved_shares,
+    rounding_of,
 )
 from ._speed import in_threads, split_evenly
 from ._tiles import (
@@ -116,7 +118,6 @@ class ArrayStatistics(Statistics):
         X, weights = training.values, training.weights
         targets, target_scale = standardize_targets(training.y, weights, training.targets)
         mean, scale, varying, correlation, gaps = column_moments(training, targets)
-        precision = float(np.finfo(X.dtype).eps)
         kind = ArrayGapStatistics if gaps else cls
         return kind(
             n_samples=X.shape[0] if weights is None else float(weights.sum()),
@@ -125,7 +126,7 @@ class ArrayStatistics(Statistics):
             varying=varying,
             target_correlation=correlation,
             target_scale=target_scale,
-            rounding=ROUNDING * precision * (1 + np.abs(mean) / scale),
+            rounding=rounding_of(training.precision, mean, scale),
             costs=_costs_of_gaps(X, targets.shape[1]) if gaps else _costs(X),
             _X=X,
             _targets=targets,
@@ -388,7 +389,7 @@ class ArrayStatistics(Statistics):
             parts.append(
                 compute(
                     self._columns_of_pairs(first[part], second[part]),
-                    self.rounding[first[part]] + self.rounding[second[part]],
+                    equal_up_to(self.rounding[first[part]], self.rounding[second[part]]),
                     *(value[..., part] for value in known),
                 )
             )
@@ -405,20 +406,20 @@ class ArrayStatistics(Statistics):
         )
 
     def _contrast(
-        self, sign: int, columns: "_PairColumns", rounding: FloatArray
+        self, sign: int, columns: "_PairColumns", floor: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """1 ∓ ρ and r₁ ∓ r₂ from the difference (sign 1) or sum (sign −1) of the columns."""
         contrast = columns.first - sign * columns.second
         weighted = self._weighted(contrast)
         gap = np.einsum("ij,ij->j", weighted, contrast) / (2 * columns.degrees)
         covariance = columns.with_targets(weighted)
-        distinct = gap > rounding**2
+        distinct = gap > floor
         return np.where(distinct, gap, 0.0), np.where(distinct, covariance, 0.0)
 
     def _residual_shares(
         self,
         columns: "_PairColumns",
-        rounding: FloatArray,
+        floor: FloatArray,
         below_one: FloatArray,
         above_minus_one: FloatArray,
         total: FloatArray,
@@ -442,7 +443,8 @@ class ArrayStatistics(Statistics):
             residual -= contrast * slope
             result[0], result[1] = 2 * below_one * slope**2, 2 * above_minus_one * of_sum**2
             result[2] = np.einsum("ij,ij->j", self._weighted(residual), residual) / degrees
-        return above_floor(rounding**2, *figures)
+        of_difference, of_sum, left = figures
+        return resolved_shares(of_difference, of_sum, left, floor)
 
 
 @dataclass(frozen=True)
@@ -639,8 +641,7 @@ def column_moments(
         scale = np.sqrt(variance)
         of_targets = factors[1:].sum(axis=1, keepdims=True)
         correlation = (products - offset * of_targets) / (degrees * scale)
-        precision = float(np.finfo(X.dtype).eps)
-        sound = _are_sound(mean, scale, variance, offset, precision)
+        sound = _are_sound(mean, scale, variance, offset, training.precision)
     varying = np.ones(D, dtype=np.bool_)
     delicate = np.flatnonzero(~sound)
     gaps = False
@@ -656,11 +657,11 @@ def column_moments(
         part = delicate[start : start + step]
         values = take_columns(X, slice(None), part)
         if not gaps:
-            standard, *moments = standardize(values, precision, weights)
+            standard, *moments = standardize(values, training.precision[part], weights)
             correlation[:, part] = factors[1:] @ standard / degrees
         else:
             present = ~np.isnan(values) * counts[:, None]
-            standard, *moments = standardize(values, precision, present)
+            standard, *moments = standardize(values, training.precision[part], present)
             correlation[:, part] = correlations_with(standard, present, targets)
         mean[part], scale[part], varying[part] = moments
     too_large = ~(np.abs(mean) + scale < _LARGEST_UNIT)
@@ -740,21 +741,24 @@ def _moments_of_present(
         scale = np.sqrt(variance)
         of_target = tt - t**2 / n
         correlation = (products - offset * t) / (scale * np.sqrt((n - 1) * of_target))
-        precision = float(np.finfo(X.dtype).eps)
-        sound = _are_sound(mean, scale, variance, offset, precision)
+        sound = _are_sound(mean, scale, variance, offset, training.precision)
         sound &= (n > 1) & (of_target > FLAT * n).all(axis=0)
     return mean, scale, correlation, sound
 
 
 def _are_sound(
-    mean: FloatArray, scale: FloatArray, variance: FloatArray, offset: FloatArray, precision: float
+    mean: FloatArray,
+    scale: FloatArray,
+    variance: FloatArray,
+    offset: FloatArray,
+    precision: FloatArray,
 ) -> npt.NDArray[np.bool_]:
     """Which moments from sums of distances to a shift have kept their digits."""
     return np.asarray(
         np.isfinite(variance)
         & (variance > _TINY_VARIANCE)
         & (np.abs(offset) <= _MODERATE_OFFSET * scale)
-        & (scale > 2 * ROUNDING * precision * np.abs(mean))
+        & (scale > 2 * np.maximum(precision, COMPUTED) * np.abs(mean))
     )
 
 
@@ -769,7 +773,7 @@ def correlations_with(columns: FloatArray, counts: FloatArray, targets: FloatArr
 
 
 def standardize(
-    values: npt.NDArray[Any], precision: float, weights: FloatArray | None = None
+    values: npt.NDArray[Any], precision: float | FloatArray, weights: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
     """Centre and scale columns to unit sample variance.
 

@@ -23,8 +23,8 @@ from ._gaps import (
     variances_of_sums,
 )
 from ._protocol import (
+    COMPUTED,
     LARGEST_SQUARE,
-    ROUNDING,
     Comparison,
     Correlations,
     Costs,
@@ -64,11 +64,10 @@ class Moments:
     weights, a row counts as that many rows.
     """
 
-    def __init__(self, n_features: int, n_targets: int, precision: float) -> None:
-        size = n_features + n_targets
+    def __init__(self, precision: FloatArray, n_targets: int) -> None:
+        n_features, size = precision.size, precision.size + n_targets
         self.n_samples, self.n_features = 0.0, n_features
-        self.precision = np.full(size, precision)
-        self.precision[n_features:] = np.finfo(np.float64).eps
+        self.precision = with_targets(precision, n_targets)
         self.mean = np.zeros(size)
         self.low = np.full(size, np.inf)
         self.high = np.full(size, -np.inf)
@@ -268,6 +267,11 @@ def _rows_that_count(chunk: Training) -> tuple[npt.NDArray[Any], FloatArray, Flo
     return X, y, weights
 
 
+def with_targets(precision: FloatArray, n_targets: int) -> FloatArray:
+    """Add the precision of the targets, which are float64, to that of the features."""
+    return np.append(precision, np.full(n_targets, np.finfo(np.float64).eps))
+
+
 def varies(
     low: FloatArray, high: FloatArray, mean: FloatArray, precision: FloatArray
 ) -> npt.NDArray[np.bool_]:
@@ -423,6 +427,6 @@ def check_range(
         spread, size = high - low, np.maximum(-low, high)
     too_large = (spread > _LARGEST_SPREAD) | (size > _LARGEST_VALUE)
     raise_if_any("large", too_large, "sums of squares", columns, targets)
-    varying = spread > 2 * ROUNDING * precision * size
+    varying = spread > 2 * np.maximum(precision, COMPUTED) * size
     too_small = varying & (spread < 1 / _LARGEST_SPREAD)
     raise_if_any("small", too_small, "sums of squares", columns, targets)

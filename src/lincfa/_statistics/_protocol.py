@@ -29,8 +29,8 @@ correlations would leave fewer than some ten digits."""
 NEARLY_EXPLAINED = 1e-6
 """Below this 1 − R² the same is done with the residual of the target."""
 
-ROUNDING = 4.0
-"""Multiple of the machine precision within which values count as equal."""
+COMPUTED = 4 * float(np.finfo(np.float64).eps)
+"""Error of standardised values that computing them in float64 adds to that of the data."""
 
 RESOLUTION = 1e-13
 """Share of variance below which sums of products cannot tell a difference from their rounding."""
@@ -96,7 +96,7 @@ class Features:
         known = varying & (target > np.sqrt(FLAT) * of_targets)
         correlation = np.zeros(products.shape)
         np.divide(products, degrees * target * scale, out=correlation, where=known)
-        of_data = ROUNDING * precision * (1 + np.abs(mean) / scale)
+        of_data = rounding_of(precision, mean, scale)
         return Features(
             n_samples=n_samples,
             mean=mean[:behind],
@@ -104,7 +104,7 @@ class Features:
             varying=varying[:behind],
             target_correlation=correlation[:, :behind],
             target_scale=scale[behind:],
-            rounding=np.maximum(of_data, np.sqrt(RESOLUTION) / 2)[:behind],
+            rounding=np.maximum(of_data, np.sqrt(RESOLUTION / 2))[:behind],
         )
 
     @property
@@ -404,7 +404,7 @@ class Statistics(Features, ABC):
     def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
         """Complete correlations of pairs of features, precise also where they nearly coincide."""
         # Here from nothing but correlations, to the resolution of sums.
-        floor = (self.rounding[first] + self.rounding[second]) ** 2
+        floor = equal_up_to(self.rounding[first], self.rounding[second])
         r_first, r_second = np.broadcast_arrays(known.r_first, known.r_second)
 
         def contrast(near: IndexArray, sign: int) -> tuple[FloatArray, FloatArray]:
@@ -418,7 +418,7 @@ class Statistics(Features, ABC):
         ) -> tuple[FloatArray, FloatArray, FloatArray]:
             difference = np.where(below_one > 0, r_first[:, near] - r_second[:, near], 0.0)
             mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
-            return above_floor(floor[near], share, mean, 1 - mean - share)
+            return resolved_shares(share, mean, 1 - mean - share, floor[near])
 
         return complete_pairs(known, contrast, residual)
 
@@ -528,19 +528,37 @@ def complete_pairs(known: Correlations, contrast: Contrast, residual: Residual) 
     )
 
 
-def above_floor(
-    floor: FloatArray, *values: FloatArray
+def resolved_shares(
+    difference: FloatArray, total: FloatArray, unexplained: FloatArray, floor: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Replace values that are no larger than the rounding of the data by 0."""
-    one, two, three = (np.where(value > floor, value, 0.0) for value in values)
-    return one, two, three
+    """Shares of difference and sum, and 1 − R², without what cannot be told from rounding."""
+    # Of what is left of a target nothing is known up to the floor. The others are squares, known to
+    # far smaller numbers; only where nothing is left they have nothing to be compared with.
+    left = unexplained > floor
+    one, two = (np.where(left | (share > floor), share, 0.0) for share in (difference, total))
+    return one, two, np.where(left, unexplained, 0.0)
+
+
+# One rule for what is equal: up to the rounding of the type in which the values came
+
+
+def rounding_of(precision: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
+    """Root mean square, in scales, by which values may be off: as they came, and as computed."""
+    # Rounding takes a value at most half a unit of its last place away.
+    return np.asarray(precision / 2 * np.hypot(1.0, mean / scale) + COMPUTED)
+
+
+def equal_up_to(first: FloatArray, second: FloatArray) -> FloatArray:
+    """1 − ρ up to which columns with such rounding count as equal."""
+    # 1 − ρ is half the mean square of the difference of standardised columns.
+    return (first + second) ** 2 / 2
 
 
 def is_constant(
     peak: FloatArray, mean: FloatArray, precision: float | FloatArray
 ) -> npt.NDArray[np.bool_]:
     """Whether a column differs from its mean by no more than ``peak`` because of rounding."""
-    return np.asarray(peak <= ROUNDING * precision * np.abs(mean))
+    return np.asarray(peak <= np.maximum(precision, COMPUTED) * np.abs(mean))
 
 
 def raise_if_any(

@@ -369,6 +369,8 @@ def compare(
     if feature_weights is not None:
         weights = read_feature_weights(feature_weights, training.columns)[varying]
     values, targets = training.values, training.targets
+    if not varying.all():
+        values = values[:, varying]
     classes = targets.classes is not None
     outcome = targets.codes(training.y) if classes else targets.as_given(training.y)
     check_same_rows(X, groups, "groups")
@@ -482,14 +484,12 @@ def _figures(by_method: list[list[FoldScore]], name: str, size: int = 1) -> Floa
 def _checked(
     X: Any, y: Any, kind: Any, sample_dim: Hashable | None
 ) -> tuple[Training, npt.NDArray[np.bool_]]:
-    """Check the data as LinCFA does; return them without constant features, and which vary."""
+    """Check the data as LinCFA does; return them and which features vary."""
     training = read_in_memory(X, y, kind=kind, sample_dim=sample_dim)
     varying = ArrayStatistics.of(training).varying
     if not varying.any():
         raise ValueError("Every column of X is constant: there is nothing to compare.")
     warn_of_constant(varying, training.columns.names)
-    if not varying.all():
-        training = replace(training, values=training.values[:, varying])
     return training, varying
 
 

@@ -329,7 +329,7 @@ def explain_pair(
     if training is None:
         training = read(X if whole else take_columns_of(X, places))
     elif not whole:
-        training = replace(training, values=training.values[:, places])
+        training = training.select(places)
     if not whole:  # messages name columns as they are in X
         names = places if known.names is None else [known.names[place] for place in places]
         training, weights = replace(training, columns=Columns(2, names)), weights[places]

@@ -12,7 +12,6 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._data._columns import Columns
 from .._data._frames import frame_of
 from .._data._names import shown
 from .._data._training import Training, read_in_memory
@@ -415,9 +414,7 @@ def order_sensitivity(
         permuted = clone(given).set_params(
             **constraint.taken(order), feature_weights=given.feature_weights_[order]
         )
-        permuted._fit(
-            replace(training, values=training.values[:, order], columns=Columns(order.size))
-        )
+        permuted._fit(training.select(order))
         sizes.append(permuted.n_groups_)
         agreement.append(adjusted_rand_score(given.labels_[order], permuted.labels_))
     return OrderSensitivity(given.n_groups_, np.array(sizes), np.array(agreement))

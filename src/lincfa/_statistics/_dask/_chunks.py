@@ -40,7 +40,7 @@ from .._gaps import (
     variances_of_sums,
 )
 from .._means import divided
-from .._moments import varies
+from .._moments import varies, with_targets
 from .._protocol import Features, RowSums
 from . import _kernels as kernels
 
@@ -101,8 +101,9 @@ class Chunks(ChunkedTraining):
 
     def all_moments(self) -> Moments | None:
         """Comoments of all pairs of columns; None if values are missing and may be."""
+        precision = _node(self.precision)
         tasks = [
-            _node(kernels.all_moments)(list(row), y, weights, start, self.precision)
+            _node(kernels.all_moments)(list(row), y, weights, start, precision)
             for row, y, weights, start in self._rows(self.blocks)
         ]
         checked = compute(add_in_tree(tasks))
@@ -388,8 +389,7 @@ def _column_features(chunks: Chunks) -> tuple[Features, kernels.Standards | None
         return np.concatenate([*features, values[0][..., -n_targets:]], axis=-1)
 
     mean, low, high = joined("mean"), joined("low"), joined("high")
-    precision = np.full(mean.size, chunks.precision)
-    precision[size:] = np.finfo(np.float64).eps
+    precision = with_targets(chunks.precision, n_targets)
     counts = joined("count")
     n = float(counts[-1])
     check_total_weight(n)

@@ -225,11 +225,13 @@ def _keep_present(moments: ColumnMoments, X: Chunk, y: FloatArray, weights: Floa
 
 
 @_quiet
-def all_moments(chunks: Sequence[Chunk], y: Any, weights: Any, top: int, precision: float) -> Any:
+def all_moments(
+    chunks: Sequence[Chunk], y: Any, weights: Any, top: int, precision: FloatArray
+) -> Any:
     """Comoments of all columns of the chunks that lie side by side."""
     chunk = side_by_side(chunks)
     X, y, weights, numbers, fault = _rows_that_count(chunk, y, weights, top)
-    moments = Moments(X.shape[1], y.shape[1], precision)
+    moments = Moments(precision, y.shape[1])
     if fault is None and y.size:
         moments.low = np.append(X.min(axis=0), y.min(axis=0))
         moments.high = np.append(X.max(axis=0), y.max(axis=0))
