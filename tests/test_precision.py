@@ -1,7 +1,11 @@
 """Precision of the sources: units, large means, columns that nearly coincide; to fifty digits."""
 
+import dask.array as da
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import xarray as xr
 
 from fifty_digits import exact_moments, exact_pair
 from lincfa import LinCFA
@@ -82,8 +86,9 @@ def test_groups_do_not_depend_on_the_mean(monkeypatch, family, ratio, kind):
 
 
 GAPS = [10.0**-k for k in range(2, 13)]
-GAPS32 = [1e-2, 1e-5, 1e-8, 1e-10, 1e-11, 1e-13]
-ROUNDING32 = 1e-12  # both columns come with errors of 4 times 1.2e-7, of which this is the square
+GAPS32 = [1e-2, 1e-5, 1e-8, 1e-10, 1e-11, 1e-13, 1e-15]
+ROUNDING32 = 7e-15  # both columns come with errors of half of 1.2e-7: half the square of their sum
+RESOLUTION = 1e-13  # of sums
 
 
 def near_duplicate(gap, sign, dtype=np.float64, n=80):
@@ -134,7 +139,8 @@ def test_near_duplicates_in_float32(gap, sign, order):
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize(
-    ("gap", "dtype"), [(g, np.float64) for g in GAPS] + [(g, np.float32) for g in GAPS32]
+    ("gap", "dtype"),
+    [(g, np.float64) for g in GAPS] + [(g, np.float32) for g in GAPS32 if g != RESOLUTION],
 )
 def test_near_duplicates_in_chunks(gap, sign, dtype):
     """Comoments know 1 − ρ to 1e-15 or so, whatever its size, and r₁ − r₂ too."""
@@ -143,7 +149,7 @@ def test_near_duplicates_in_chunks(gap, sign, dtype):
     model = LinCFA(tolerance=1e9)
     for rows in (slice(0, 33), slice(33, 34), slice(34, None)):
         model.partial_fit(X[rows], y[rows])
-    if gap < ROUNDING32 and dtype == np.float32:
+    if gap < RESOLUTION:
         assert model.evidence_["correlation"] == sign
         return
     bound = 2e-15 / gap + 4e-15 / difference
@@ -191,6 +197,76 @@ def test_copies_in_another_unit_merge_in_either_precision(rng):
     y = (X[:, 0] - X[:, 1].mean()).astype(np.float64)
     assert pairs_of(array_statistics(X, y), 0, np.array([1])).below_one[0] == 0
     assert pairs_of(array_statistics(X.astype(float), y), 0, np.array([1])).below_one[0] > 0
+
+
+PLAIN_FRAME = ["pandas", "polars"]
+HALF = np.float16
+CONVERTED = [  # containers whose values are judged in another type than they came in
+    *((kind, np.float32) for kind in ("big-endian", "Dataset", "stream", "dask", *PLAIN_FRAME)),
+    *((kind, HALF) for kind in ("array", "pandas")),
+]
+
+
+def in_container(kind, X, y):
+    """Two columns, and one of float64 where the container knows a type for each."""
+    beside = np.random.default_rng(3).normal(size=len(y))
+    columns = {"a": X[:, 0], "b": X[:, 1], "c": beside}
+    if kind == "big-endian":
+        return X.astype(X.dtype.newbyteorder(">"))
+    if kind == "pandas":
+        return pd.DataFrame(columns)
+    if kind == "polars":
+        return pl.DataFrame(columns)
+    if kind == "dask":
+        return da.from_array(X, chunks=(50, 1))
+    if kind == "Dataset":
+        return xr.Dataset({"pair": (("time", "cell"), X), "c": ("time", beside)})
+    return X
+
+
+@pytest.mark.parametrize("strategy", ["sequential", "agglomerative", "joint"])
+@pytest.mark.parametrize(("kind", "dtype"), CONVERTED)
+def test_copies_in_another_unit_merge_whatever_they_are_converted_to(kind, dtype, strategy):
+    """The rounding that counts is that of the type in which the columns came."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        x = (rng.normal(size=100) + rng.uniform(-1, 1)).astype(dtype)
+        a, b = dtype(rng.uniform(0.1, 3)), dtype(rng.uniform(-1, 1))
+        X = np.column_stack([x, a * x + b])
+        # What rounding made is all that the target depends on.
+        exact = a * x.astype(float) + b
+        y = exact - X[:, 1] + (np.abs(exact) > 0) * 1e-9 * rng.normal(size=100)
+        model = LinCFA(strategy=strategy)
+        if kind == "stream":
+            if strategy == "joint":
+                continue  # which has no streams
+            model.partial_fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
+        else:
+            data = in_container(kind, X, y)
+            model.fit(data, da.from_array(y, chunks=50) if kind == "dask" else y)
+        assert model.labels_[0] == model.labels_[1] >= 0
+
+
+@pytest.mark.parametrize("units", [0, 1, 2, 4])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_units_in_the_last_place_that_make_a_difference(dtype, units):
+    """Two values that stand for the same are rounded to neighbours at most: one unit apart."""
+    rng = np.random.default_rng(6)
+    # Below a power of two, so that a unit is hardly more than half of what a type may round.
+    x = 1.6e4 + rng.normal(size=60)
+    x = x.astype(np.float32).astype(dtype)
+    X = np.column_stack([x, x + units * np.spacing(x) * rng.choice([-1, 1], size=60)])
+    y = rng.normal(size=60) + (X[:, 1].astype(float) - X[:, 0]) / np.spacing(x[0])
+    for order in "CF":
+        evidence = LinCFA(tolerance=1e12).fit(np.asarray(X, order=order), y).evidence_
+        if units <= 1:
+            assert evidence["f"] == 0
+            assert evidence["correlation"] == 1
+        elif dtype == np.float32:  # of float64 the difference has no more digits
+            f, *_ = exact_pair(*X.T, y)
+            assert evidence["f"] == pytest.approx([f], rel=1e-6)
+    model = LinCFA().fit(X, y)
+    assert model.n_groups_ == (1 if units <= 1 else 2)
 
 
 def test_centring_leaves_no_mean(rng):

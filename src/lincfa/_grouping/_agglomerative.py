@@ -25,9 +25,11 @@ from .._statistics import (
     Correlations,
     IndexArray,
     Statistics,
+    equal_up_to,
     most_features,
 )
 from .._statistics._speed import worth_compiling
+from .._statistics._tiles import row_slices
 from ..theory._arrays import FloatArray
 from ._constraint import Constraint
 from ._partition import MergePath, merge_record
@@ -249,7 +251,8 @@ def single_features(statistics: Statistics, rule: Rule, constraint: Constraint) 
     if constraint.graph is not None:
         graph = constraint.graph[features][:, features]
         sums, gaps = _sums_of_groups(statistics, features, weights)
-        return _NeighbourPairs(rule, r, features, sums, graph, gaps)
+        rounding = statistics.rounding[features]
+        return _NeighbourPairs(rule, r, features, sums, graph, gaps, rounding)
     blocks = None if constraint.blocks is None else constraint.blocks[features]
     matrix, gaps = _correlation_sums(statistics, features, weights)
     return _AllPairs(rule, r, features, matrix, blocks, gaps)
@@ -266,8 +269,10 @@ def _correlation_sums(
             f"{most_features()} features. Use strategy='sequential' or 'centroid', or reduce by "
             "one of these first."
         )
+    rounding = statistics.rounding[features]
     if statistics.complete:
         matrix = statistics.matrix(features)
+        _take_all_as_equal(matrix, rounding)
         if (weights != 1).any():
             matrix *= weights * weights[:, None]
         return matrix, None
@@ -276,8 +281,25 @@ def _correlation_sums(
     # Exactly the same from both sides, as ties need it.
     rho = np.triu(known.rho, 1)
     rho += rho.T + np.eye(features.size)
+    _take_all_as_equal(rho, rounding)
     n_samples = np.maximum(known.n_samples, np.transpose(known.n_samples))
     return rho * products, GapSums(known.r_first * products, n_samples * products)
+
+
+def _take_all_as_equal(rho: FloatArray, rounding: FloatArray) -> None:
+    largest = rounding.max(initial=0.0)
+    if equal_up_to(largest, largest) > RESOLUTION:  # otherwise correlations themselves show it
+        for rows in row_slices(len(rho), len(rho), _STRIP_VALUES):
+            _take_as_equal(rho[rows], np.ones(1), rounding[rows, None], rounding)
+
+
+def _take_as_equal(
+    products: FloatArray, unit: FloatArray, first: FloatArray, second: FloatArray
+) -> None:
+    """Make products of features that differ by no more than their rounding those of copies."""
+    copies = np.copysign(unit, products)
+    equal = 1 - products / copies <= equal_up_to(first, second)
+    np.copyto(products, copies, where=equal)
 
 
 def _tie(f: float) -> float:
@@ -544,11 +566,14 @@ class _NeighbourPairs(Merging):
         sums: _Sums,
         graph: sparse.csr_array,
         gaps: GapSums | None,
+        rounding: FloatArray,
     ) -> None:
         super().__init__(rule, r, names, gaps)
         self._sums = sums
-        first, second = sparse.triu(graph, 1).tocoo().coords
-        self._keep_edges(first.astype(np.intp), second.astype(np.intp))
+        ends = [end.astype(np.intp) for end in sparse.triu(graph, 1).tocoo().coords]
+        self._keep_edges(*ends)
+        unit, products = np.prod([self._weights[end] for end in ends], axis=0), self._edges[2]
+        _take_as_equal(products, unit, *(rounding[end] for end in ends))
 
     def _keep_edges(self, first: IndexArray, second: IndexArray) -> None:
         """Keep which groups are neighbours, and the products of their sums."""

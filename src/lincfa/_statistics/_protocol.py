@@ -418,7 +418,9 @@ class Statistics(Features, ABC):
         ) -> tuple[FloatArray, FloatArray, FloatArray]:
             difference = np.where(below_one > 0, r_first[:, near] - r_second[:, near], 0.0)
             mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
-            return resolved_shares(share, mean, 1 - mean - share, floor[near])
+            # Of what is left of a target sums say nothing up to the floor: it may be as much, and F
+            # is at least what it is here.
+            return share, mean, np.maximum(1 - mean - share, floor[near])
 
         return complete_pairs(known, contrast, residual)
 
