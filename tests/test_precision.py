@@ -255,7 +255,9 @@ def test_units_in_the_last_place_that_make_a_difference(dtype, units):
     # Below a power of two, so that a unit is hardly more than half of what a type may round.
     x = 1.6e4 + rng.normal(size=60)
     x = x.astype(np.float32).astype(dtype)
-    X = np.column_stack([x, x + units * np.spacing(x) * rng.choice([-1, 1], size=60)])
+    step = rng.choice([-1, 1], size=60).astype(dtype)
+    X = np.column_stack([x, x + units * np.spacing(x) * step])
+    assert X.dtype == dtype
     y = rng.normal(size=60) + (X[:, 1].astype(float) - X[:, 0]) / np.spacing(x[0])
     for order in "CF":
         evidence = LinCFA(tolerance=1e12).fit(np.asarray(X, order=order), y).evidence_
