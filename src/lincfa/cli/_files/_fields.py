@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._data._compute import compute
-from ._formats import Format, damaged
+from ._formats import Format, damaged, require_harmless
 from ._tables import (
     CHUNK_BYTES,
     FileColumns,
@@ -424,6 +424,8 @@ def open_field(
 
     if not os.path.exists(path):
         raise FileNotFoundError(2, "No such file or directory", path)
+    if format.kind == "zarr" and os.path.isdir(path):
+        require_harmless(path, format)
     engine: Any = {"netcdf": "netcdf4", "zarr": "zarr"}[format.kind]
     # Consolidated metadata only help over a network, and xarray warns where there are none.
     options: Any = {"consolidated": False} if engine == "zarr" else {}

@@ -1,7 +1,8 @@
-"""File formats, known by the suffix of the name, which must fit the content."""
+"""File formats, known by the suffix of the name, which must fit the content and be harmless."""
 
 import codecs
 import errno
+import json
 import os
 import re
 import zipfile
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ..._model._files import is_store
 
@@ -63,6 +64,15 @@ _CONTENTS = {
     b"\x89HDF\r\n\x1a\n": (_TITLES["netcdf"], ".nc"),
     b"\xd0\xcf\x11\xe0": (_TITLES["excel"], ".xls"),
 }
+
+# Codecs of numcodecs and zarr that only make values of bytes; others may be anything installed.
+_HARMLESS = {"blosc", "bz2", "gzip", "lz4", "lzma", "pcodec", "zfpy", "zlib", "zstd"}
+_HARMLESS |= {"astype", "bitround", "delta", "fixedscaleoffset", "packbits", "quantize", "shuffle"}
+_HARMLESS |= {"adler32", "crc32", "crc32c", "fletcher32", "jenkins_lookup3"}
+_HARMLESS |= {"base64", "bytes", "endian", "sharding_indexed", "transpose"}
+_HARMLESS |= {"categorize", "json2", "msgpack2", "vlen-array", "vlen-bytes", "vlen-utf8"}
+_STORE_METADATA = (".zarray", ".zmetadata", "zarr.json")
+_OF_ARRAYS = ("compressor", "filters", "codecs")
 
 
 @dataclass(frozen=True)
@@ -218,6 +228,62 @@ def _content_of(file: BinaryIO) -> tuple[str, str]:
 
 def damaged(path: str, format: Format) -> ValueError:
     return ValueError(f"{path} is not {_TITLES[format.kind]}, or it is damaged.")
+
+
+def require_harmless(path: str, format: Format) -> None:
+    """Raise if an array of a store has a codec that might run code, naming both."""
+    # A store names the codecs of its arrays itself, and ``pickle`` runs whatever it holds.
+    for name, array in _arrays(path, format):
+        for codec in _named_in({key: array.get(key) for key in _OF_ARRAYS}):
+            if not isinstance(codec, str) or codec.removeprefix("numcodecs.") not in _HARMLESS:
+                raise ValueError(
+                    f"{path}: the array {name!r} is stored with the codec {codec!r}, which might "
+                    "run code that the store holds, or is not known here; if you trust the store, "
+                    "write the array again with a usual compression, such as zstd"
+                )
+
+
+def _arrays(path: str, format: Format) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the metadata of all arrays that opening a store reads, or that it has a copy of."""
+    # xarray opens the arrays of one group, the whole store; arrays of groups in it stay closed.
+    for folder in (path, *sorted(entry.path for entry in os.scandir(path) if entry.is_dir())):
+        for file in _STORE_METADATA:
+            place = os.path.join(folder, file)
+            if not os.path.isfile(place):
+                continue
+            try:
+                with open(place, "rb") as opened:
+                    metadata = json.load(opened)
+            except (ValueError, RecursionError):
+                raise damaged(place, format) from None
+            if not isinstance(metadata, dict):
+                raise damaged(place, format)
+            yield os.path.relpath(folder, path), metadata
+            yield from _copies(metadata)
+
+
+def _copies(metadata: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield consolidated metadata: those of format 2, and those in a ``zarr.json``."""
+    inline = metadata.get("consolidated_metadata")
+    for holder in (metadata, inline):
+        copies = holder.get("metadata") if isinstance(holder, dict) else None
+        for name, copy in copies.items() if isinstance(copies, dict) else ():
+            if isinstance(copy, dict):
+                yield str(name).removesuffix("/.zarray"), copy
+
+
+def _named_in(configured: Any) -> Iterator[Any]:
+    """Yield the names of codecs, also of those in the configuration of others."""
+    if isinstance(configured, list):
+        for each in configured:
+            yield from _named_in(each)
+    elif isinstance(configured, dict):
+        for key, value in configured.items():
+            if key in ("id", "name"):
+                yield value
+            elif key.endswith("codecs") and isinstance(value, list):  # those of a shard
+                yield from (each for each in value if isinstance(each, str))
+            yield from _named_in(value)
 
 
 @contextmanager
