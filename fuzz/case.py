@@ -39,6 +39,7 @@ class Tried:
 
     cases: int = 1
     unclear: int = 0  # too near a tie or the tolerance to be judged
+    fault: str = ""  # where another library crashed or did not end, which is not our failure
 
 
 class Campaign(Protocol):
