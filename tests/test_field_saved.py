@@ -1,6 +1,8 @@
 """Models of fields in files, and what they give in NetCDF and Zarr."""
 
 import json
+import subprocess
+import sys
 import tracemalloc
 from copy import deepcopy
 from dataclasses import replace
@@ -126,7 +128,8 @@ def test_names_and_sizes_that_are_not_saved(file):
     model = LinCFA().fit(X, y)
     (variable,) = model.field_.variables
     present = np.concatenate([variable.present, np.zeros(2**24, dtype=bool)])
-    field_ = replace(model.field_, variables=(replace(variable, present=present),))
+    larger = replace(variable, shape=present.shape, present=present)
+    field_ = replace(model.field_, variables=(larger,))
     model._columns = replace(model._columns, field=field_)
     assert_raises("Select a smaller region", model.save, file)
     assert not file.exists()
@@ -244,6 +247,76 @@ def test_sizes_that_a_small_file_can_only_claim(file, content, size):
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert used < 2**26
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+import lincfa, lincfa._data._field
+size = resource.getpagesize() * int(Path("/proc/self/statm").read_text().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (size + 2**27, size + 2**27))
+for file in sys.argv[1:]:
+    try:
+        lincfa.load(file)
+        print("loaded")
+    except ValueError as error:
+        print(error)
+"""
+"""Loads files with at most 128 MB more than the library takes."""
+
+LONG = "x" * 500_000
+HUGE = {
+    "text": ({(*COORDINATE, "dtype"): "<U500000000"}, "'lat' has the type '<U500000000'"),
+    "bytes": ({(*COORDINATE, "dtype"): "S2000000000"}, "'lat' has the type"),
+    "array": ({(*COORDINATE, "dtype"): "(1000000000,)f8"}, "'lat' has the type"),
+    "no type": ({(*COORDINATE, "dtype"): ",,"}, "'lat' has the type ',,'"),
+    "missing": (
+        {(*VARIABLE, "shape"): [2, 2**30], (*VARIABLE, "cells"): [1200, 2**31 - 1200]},
+        "does not have 1200 cells, or too many missing ones",
+    ),
+    "empty": (
+        {
+            (*VARIABLE, "dims"): ["time", "lag", "x"],
+            (*VARIABLE, "shape"): [0, 2**40],
+            (*VARIABLE, "cells"): [0],
+        },
+        "does not have 1200 cells, or too many missing ones",
+    ),
+    "name": ({(*VARIABLE, "name"): LONG}, "feature_names differ"),
+    "dimension": (
+        {(*VARIABLE, "dims"): ["time", LONG, "lon"], ("coordinates",): []},
+        "feature_names differ",
+    ),
+    "coordinate": (
+        {(*COORDINATE, "dtype"): "str", (*COORDINATE, "values"): [LONG, ""]},
+        "feature_names differ",
+    ),
+    "neighbours": (
+        {("structure", "connectivity"): {"size": 2**24, "first": [], "second": []}},
+        "there are 1200 features",
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process")
+def test_memory_that_a_small_file_asks_for(tmp_path):
+    """In a process that has little, each file is refused by an error that says what is wrong."""
+    rng = np.random.default_rng(0)
+    X = xr.DataArray(rng.normal(size=(20, 2, 600)), {"lat": [40.0, 42.0]}, ("time", "lat", "lon"))
+    content = content_of(LinCFA(sample_dim="time").fit(X, rng.normal(size=20)))
+    files = [tmp_path / f"{name}.json" for name in HUGE]
+    for file, (changes, _) in zip(files, HUGE.values(), strict=True):
+        changed = deepcopy(content)
+        for keys, value in changes.items():
+            part = changed if keys[0] == "structure" else changed["field"]
+            put(part, value, *keys)
+        file.write_text(sealed(changed))
+    command = [sys.executable, "-c", LIMITED, *map(str, files)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = run.stdout.splitlines()
+    for file, line, (_, message) in zip(files, lines, HUGE.values(), strict=True):
+        assert line.startswith(f"{file} cannot be loaded: ")
+        assert message in line
 
 
 def test_samples_along_a_dimension_called_as_the_groups(file, content):

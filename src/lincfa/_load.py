@@ -53,7 +53,9 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV | LinCFAClassifierC
         values = read_model(document)
         model = LinCFA(**{name: values.pop(name) for name in LinCFA._get_param_names()})
         model._check_parameters()
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+    except RecursionError:
+        raise ValueError(f"{os.fspath(path)} is nested too deeply.") from None
+    except (ValueError, TypeError, OverflowError) as error:
         raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}") from None
     output, regression = values.pop("output"), values.pop("regression")
     for name, value in values.items():

@@ -1,8 +1,8 @@
 """What is kept of an xarray field: its cells and where they are, but no values."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 from typing import Any
 
@@ -76,15 +76,20 @@ class Field:
     @cached_property
     def names(self) -> list[str]:
         """Names of the columns, all different, such as ``t2m[lat=45.0, lon=7.5]``."""
+        return list(self.each_name())
+
+    def each_name(self) -> Iterator[str]:
+        """Yield the names of the columns, each of which may hold a long text of a coordinate."""
         taken = {_label(variable) for variable in self.variables if not variable.shape}
-        names: list[str] = []
+        sizes = {dim: n for each in self.variables for dim, n in self.cell_sizes(each).items()}
+        places = {dim: self._places(dim, size) for dim, size in sizes.items()}
         for variable in self.variables:
             if not variable.shape:
-                names.extend([_label(variable)] * int(variable.present.sum()))
+                yield from [_label(variable)] * int(variable.present.sum())
                 continue
             positions = np.unravel_index(np.flatnonzero(variable.present), variable.shape)
             words = [
-                self._position_names(dim, along.tolist())
+                map(places[dim], along.tolist())
                 for dim, along in zip(self.cell_dims(variable), positions, strict=True)
             ]
             for cell in zip(*words, strict=True):
@@ -92,8 +97,7 @@ class Field:
                 while name in taken:
                     name += "'"
                 taken.add(name)
-                names.append(name)
-        return names
+                yield name
 
     @cached_property
     def variable_of_column(self) -> npt.NDArray[np.intp]:
@@ -153,20 +157,19 @@ class Field:
             for coordinate in self.coordinates
         )
 
-    def _position_names(self, dimension: Hashable, positions: Sequence[int]) -> list[str]:
+    def _places(self, dimension: Hashable, size: int) -> Callable[[int], str]:
         """Name positions along a dimension by its coordinate, if its values are all different."""
         known = {coordinate.name: coordinate.values for coordinate in self.coordinates}
         levels = self.levels.get(dimension)
         if levels is not None:
-            stacked = [[f"{name}={value}" for value in known[name]] for name in levels]
-            names = [", ".join(values) for values in zip(*stacked, strict=True)]
-        elif dimension in known:
-            names = [f"{dimension}={value}" for value in texts(known[dimension])]
+            named = [(name, [f"{value}" for value in known[name]]) for name in levels]
         else:
-            names = []
-        if names and len(set(names)) == len(names):
-            return [names[position] for position in positions]
-        return [f"{dimension}={position}" for position in positions]
+            named = [(dimension, texts(known[dimension]))] if dimension in known else []
+        if not named or len(set(zip(*(values for _, values in named), strict=True))) < size:
+            return cache(lambda position: f"{dimension}={position}")
+        return cache(
+            lambda position: ", ".join(f"{name}={values[position]}" for name, values in named)
+        )
 
 
 def goes_around(longitudes: npt.NDArray[np.float64]) -> bool:

@@ -11,8 +11,10 @@ No array is made before its size has been compared with the number of features.
 import hashlib
 import json
 import os
+import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import zip_longest
 from math import inf, isfinite, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -241,10 +243,7 @@ def _write_classes(classes: npt.NDArray[Any]) -> dict[str, Any]:
 def _read_targets(content: Any, where: str, n_features: int) -> Targets:
     size, names, classes = (content[key] for key in ("size", "names", "classes"))
     if classes is not None:
-        dtype, values = classes["dtype"], classes["values"]
-        known = dtype in ("str", "object") or np.dtype(dtype).kind in "biuf"
-        _require(known, f"{where}.classes has the type {dtype!r}.")
-        labels = _text_array(values) if dtype == "str" else _read_array(values, dtype)
+        labels = _read_typed(classes, f"{where}.classes")
         fits = names is None and len(labels) > 1 and size == (len(labels) if labels[2:].size else 1)
         fits = fits and np.array_equal(np.unique(labels), labels)
         _require(fits, f"{where}.classes are not {size} targets, in order.")
@@ -271,12 +270,14 @@ def _read_weights(content: Any, where: str, n_features: int) -> Any:
 
 
 def _write_connectivity(connectivity: Any) -> Any:
-    """Return the name of a connectivity, or the pairs of neighbours in a matrix."""
+    """Return the name of a connectivity, or the pairs of neighbours in a matrix, in order."""
     if isinstance(connectivity, str):
         return connectivity
-    matrix = sparse.triu(sparse.coo_array(connectivity), 1).tocsr().tocoo()
-    first, second = (ends[matrix.data != 0].tolist() for ends in matrix.coords)
-    return {"size": matrix.shape[0], "first": first, "second": second}
+    matrix = sparse.coo_array(connectivity)
+    first, second = (ends[matrix.data != 0].astype(np.int64) for ends in matrix.coords)
+    size, one_way = matrix.shape[0], first < second
+    pairs = np.divmod(np.unique(first[one_way] * size + second[one_way]), size)
+    return {"size": size, "first": pairs[0].tolist(), "second": pairs[1].tolist()}
 
 
 def _read_connectivity(content: Any, where: str, n_features: int) -> Any:
@@ -289,7 +290,8 @@ def _read_connectivity(content: Any, where: str, n_features: int) -> Any:
     exist = first.size == second.size and ((first >= 0) & (first < second) & (second < size)).all()
     _require(exist, f"{where} refers to pairs of features that do not exist.")
     ends = np.concatenate([first, second]), np.concatenate([second, first])
-    return sparse.csr_array((np.ones(2 * first.size, dtype=np.bool_), ends), (size, size))
+    # In a format that takes no memory for rows, of which there should be as many as features.
+    return sparse.coo_array((np.ones(2 * first.size, dtype=np.bool_), ends), (size, size))
 
 
 def _write_blocks(blocks: Any) -> Any:
@@ -304,11 +306,12 @@ _MOST_CELLS = 2**24
 
 
 def _write_field(field: "Field") -> dict[str, Any]:
-    present = np.concatenate([variable.present for variable in field.variables])
-    if present.size > _MOST_CELLS:
+    count = _count_cells(variable.shape for variable in field.variables)
+    if count > _MOST_CELLS:
+        present = sum(int(variable.present.sum()) for variable in field.variables)
         raise ValueError(
-            f"The field has {present.size} cells, all but {present.sum()} of them missing: too "
-            "many to be saved. Select a smaller region before the fit."
+            f"The field has {count} cells, all but {present} of them missing: too many to be "
+            "saved. Select a smaller region before the fit."
         )
     return {
         "sample_dim": _write_name(field.sample_dim),
@@ -328,6 +331,11 @@ def _write_field(field: "Field") -> dict[str, Any]:
         ],
         "levels": {_write_name(dim): _write_names(names) for dim, names in field.levels.items()},
     }
+
+
+def _count_cells(shapes: Iterable[Iterable[int]]) -> int:
+    """Count cells, and what a variable without any has along its other dimensions."""
+    return sum(prod(max(size, 1) for size in shape) for shape in shapes)
 
 
 def _write_part(part: "Variable | Coordinate", **own: Any) -> dict[str, Any]:
@@ -375,7 +383,8 @@ def _read_field(content: Any, where: str, n_features: int) -> "Field":
     samples, parts = content["sample_dim"], content["variables"]
     runs = [part["cells"] for part in parts]
     fits = sum(sum(lengths[::2]) for lengths in runs) == n_features
-    fits = fits and sum(map(sum, runs)) <= _MOST_CELLS
+    most = max(sum(map(sum, runs)), _count_cells(part["shape"] for part in parts))
+    fits = fits and most <= _MOST_CELLS
     _require(fits, f"{where} does not have {n_features} cells, or too many missing ones.")
     present = [np.repeat(np.arange(len(lengths)) % 2 == 0, lengths) for lengths in runs]
     sizes: dict[str, int] = {}
@@ -410,16 +419,30 @@ def _read_field(content: Any, where: str, n_features: int) -> "Field":
 
 
 def _read_values(coordinate: Any, sizes: Mapping[str, int]) -> npt.NDArray[Any]:
-    name, dims, dtype, values = (coordinate[key] for key in ("name", "dims", "dtype", "values"))
+    name, dims = coordinate["name"], coordinate["dims"]
     fits = set(dims) <= sizes.keys() and (name not in sizes or dims == [name])
     _require(fits, f"the coordinate {name!r} has dims that do not match.")
-    array = _text_array(values) if dtype == "str" else _read_array(values, dtype)
-    return array.reshape([sizes[dim] for dim in dims])
+    values = _read_typed(coordinate, f"the coordinate {name!r}")
+    return values.reshape([sizes[dim] for dim in dims])
+
+
+_TYPES = r"bool|object|(int|uint|float)\d{1,3}|(datetime|timedelta)64(\[\w+\])?"
+"""Types that ``dtype.name`` names, and none of a length that a file can choose."""
+
+
+def _read_typed(content: Any, where: str) -> npt.NDArray[Any]:
+    """Read values beside the name of their type."""
+    dtype, values = content["dtype"], content["values"]
+    if dtype == "str":
+        return _text_array(values)
+    _require(re.fullmatch(_TYPES, dtype), f"{where} has the type {dtype!r}.")
+    return _read_array(values, dtype)
 
 
 def _text_array(values: Any) -> npt.NDArray[Any]:
     # NumPy makes all strings as wide as the longest, and drops zeros at their ends.
-    wide = len(values) * max(map(len, values), default=0) > 2**27
+    lengths = [len(value) for value in values]
+    wide = len(lengths) * max(lengths, default=0) > 2**20 + 8 * sum(lengths)
     keep = wide or any(value.endswith("\0") for value in values)
     return np.array(values, dtype=object if keep else str)
 
@@ -660,6 +683,12 @@ def _read(
     return values
 
 
+def _are(values: list[str], others: Iterator[str]) -> bool:
+    """Whether two series of names are equal, without making more of the second than needed."""
+    end = object()
+    return all(one == other for one, other in zip_longest(values, others, fillvalue=end))
+
+
 def _same(one: Any, other: Any) -> bool:
     """Whether two pieces of JSON are equal, also in their types: 1, 1.0 and true differ."""
     if type(one) is not type(other):
@@ -732,11 +761,13 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
         _require(other_names is None, "the features have names twice.")
         _require(len(set(names)) == n_features, "model.feature_names repeats a name.")
         values["feature_names_in_"] = np.array(names, dtype=object)
-    same = field is None or names == field.names
+    same = field is None or _are(names or [], field.each_name())
     _require(same, "model.feature_names differ from those of the cells of model.field.")
     columns = Columns(n_features, names or other_names, field)
     structure = read_structure(values["connectivity"], values["blocks"], columns)
     constraint = Constraint(*structure)
+    if not isinstance(values["connectivity"], str | None):
+        values["connectivity"] = sparse.csr_array(values["connectivity"])
     allowed = constraint.allows(labels)
     _require(allowed, "model.features.label has a group that model.structure does not allow.")
     _check_evidence(values["evidence_"], labels, signs, groups)

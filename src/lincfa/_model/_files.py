@@ -11,6 +11,8 @@ from secrets import token_hex
 from typing import Any
 
 _ATTEMPTS = 100
+_START = 1024  # bytes, in which a saved model begins
+_MOST_DIGITS = 4300  # of a whole number, which take long to read: the limit of Python itself
 _BESIDE_PARQUET = ("_metadata", "_common_metadata", "_SUCCESS")
 
 
@@ -107,9 +109,18 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     def refuse(constant: str) -> float:
         raise ValueError(f"{constant} is not valid JSON.")
 
+    def whole(digits: str) -> int:
+        if len(digits) > _MOST_DIGITS:  # the time to read them grows with their square
+            raise ValueError(f"a number has {len(digits)} digits.")
+        return int(digits)
+
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+        with Path(path).open("rb") as file:
+            content = file.read(_START)
+            if content.strip()[:1] in (b"", b"{"):  # or it is something else, perhaps large
+                content += file.read()
+        text = content.decode("utf-8")
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse, parse_int=whole)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         if isinstance(error, UnicodeDecodeError) or not text.lstrip().startswith("{"):
             raise ValueError(f"{os.fspath(path)} is not a saved model (not JSON).") from None
