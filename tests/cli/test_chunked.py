@@ -220,7 +220,9 @@ def test_what_exists_is_replaced_when_asked(done, fails, parts, files):
     done("apply", "model.json", parts, "--force", "--quiet")
     Path("data-reduced/mine.txt").write_text("mine")
     message = fails("apply", "model.json", parts, "--force")
-    assert message == "data-reduced holds other files too; choose a new folder with --output"
+    assert message == (
+        "data-reduced holds other files too, such as mine.txt; choose a new folder with --output"
+    )
     assert Path("data-reduced/mine.txt").read_text() == "mine"
     message = fails("apply", "model.json", parts, "--output", "data/more")
     assert message == "data/more is in the input folder; choose another with --output"

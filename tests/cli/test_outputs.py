@@ -1,8 +1,10 @@
 """Files are written whole or not at all, all of a command or none, and none is replaced unasked."""
 
+import json
 import os
 import resource
 import signal
+import socket
 import subprocess
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lincfa._model._files import foreign_file, write_atomically
 from lincfa.cli import _write
 from lincfa.cli._write import replacing
 
@@ -118,6 +121,186 @@ def test_outputs_are_where_one_works(done, data, files, monkeypatch):
     assert files("..") == ["data.csv", "here"]
 
 
+def group(folder, version=2):
+    folder.mkdir()
+    name = ".zgroup" if version == 2 else "zarr.json"
+    (folder / name).write_text(json.dumps({"zarr_format": version, "node_type": "group"}))
+
+
+def array(folder, chunks, version=2):
+    folder.mkdir()
+    name = ".zarray" if version == 2 else "zarr.json"
+    (folder / name).write_text(json.dumps({"zarr_format": version, "node_type": "array"}))
+    for chunk in chunks:
+        (folder / chunk).parent.mkdir(parents=True, exist_ok=True)
+        (folder / chunk).write_text("numbers")
+
+
+def a_project(folder):
+    """What was lost once: a folder of one's own with a file that a store has too."""
+    group(folder)
+    (folder / "src").mkdir()
+    (folder / "src/a.py").write_text("mine")
+    return "src/a.py"
+
+
+def a_store_with_notes(folder):
+    group(folder)
+    array(folder / "x", ["0", "1"])
+    (folder / "x/notes.txt").write_text("mine")
+    return "x/notes.txt"
+
+
+def a_store_with_numbers_beside_its_arrays(folder):
+    group(folder, 3)
+    array(folder / "x", ["c/0/0", "c/0/1"], 3)
+    (folder / "2020").write_text("mine")
+    return "2020"
+
+
+def another_settings_file(folder):
+    folder.mkdir()
+    (folder / "zarr.json").write_text('{"theme": "mine"}')
+    return "zarr.json"
+
+
+def a_table_with_notes(folder):
+    folder.mkdir()
+    (folder / "part.0.parquet").write_text("rows")
+    (folder / "year=2020").mkdir()
+    (folder / "year=2020/notes").write_text("mine")
+    return "year=2020/notes"
+
+
+def a_table_with_a_link(folder):
+    folder.mkdir()
+    Path("elsewhere.parquet").write_text("mine")
+    (folder / "more.parquet").symlink_to("../elsewhere.parquet")
+    return "more.parquet"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        a_project,
+        a_store_with_notes,
+        a_store_with_numbers_beside_its_arrays,
+        another_settings_file,
+        a_table_with_notes,
+        a_table_with_a_link,
+    ],
+)
+def test_a_folder_with_other_files_is_never_replaced(fails, data, files, tmp_path, make):
+    foreign = make(tmp_path / "own.zarr")
+    before = files(), sorted(Path("own.zarr").rglob("*"))
+    message = fails("reduce", data, *OPTIONS, "--output", "own.zarr", "--force")
+    assert message == (
+        f"own.zarr holds other files too, such as {foreign}; choose a new folder with --output"
+    )
+    assert (files(), sorted(Path("own.zarr").rglob("*"))) == before
+    # Nor when the other files come while a new store is being written.
+    with pytest.raises(FileExistsError, match="such as"), replacing(["own.zarr"]) as parts:
+        make_store(parts["own.zarr"], "new")
+    assert (files(), sorted(Path("own.zarr").rglob("*"))) == before
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_whole_stores_and_tables_are_replaced(tmp_path, version):
+    old = tmp_path / "old"
+    group(old, version)
+    (old / ".zattrs").write_text("{}")
+    (old / ".zmetadata").write_text("{}")
+    group(old / "g", version)
+    chunks = ["0", "1.0", "0/1"] if version == 2 else ["c", "c/0", "c.0.1", "0.2"]
+    array(old / "g/x", [chunk for chunk in chunks if chunk not in ("c", "0")], version)
+    array(old / "one", chunks[:1], version)
+    other = tmp_path / "other"
+    (other / "year=2020").mkdir(parents=True)
+    for name in ("_SUCCESS", "_metadata", "_common_metadata", "year=2020/part.0.parquet"):
+        (other / name).write_text("")
+    with replacing([str(old), str(other)]) as parts:
+        for part in parts.values():
+            make_store(part, "new")
+    assert (text_of(old), text_of(other)) == ("new", "new")
+
+
+def test_what_xarray_writes_is_a_store(tmp_path):
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("zarr")
+    written = xr.Dataset({"x": (("t", "u"), np.ones((4, 3))), "one": 1.0}).chunk(t=2)
+    for version in (2, 3):
+        path = tmp_path / f"{version}.zarr"
+        written.to_zarr(path, zarr_format=version, consolidated=version == 2)
+        assert foreign_file(path) is None
+        written.to_zarr(path / "g/h", zarr_format=version, consolidated=version == 2)
+        assert foreign_file(path) is None
+        (path / "x" / "mine").write_text("")
+        assert foreign_file(path) == "x/mine"
+
+
+def special_files(folder):
+    os.mkfifo(folder / "pipe")
+    address = socket.socket(socket.AF_UNIX)
+    address.bind("socket")
+    address.close()
+    (folder / "folder").mkdir()
+    kinds = {"pipe": "a pipe", "socket": "a socket", os.devnull: "a device"}
+    links = {}
+    for number, (path, kind) in enumerate(kinds.items()):
+        (folder / f"link {number}").symlink_to(path)
+        links[f"link {number}"] = kind
+    (folder / "to a folder").symlink_to("folder")
+    return kinds | links
+
+
+def test_no_device_pipe_or_socket_is_replaced(fails, data, files, folder):
+    special = special_files(folder)
+    there = files()
+    for path, kind in special.items():
+        for option in ("--output", "--model"):
+            message = fails("reduce", data, *OPTIONS, option, path, "--no-report", "--force")
+            advice = f"give another name with {option}"
+            advice += "; - is standard output" if option == "--output" else ""
+            assert message == f"{path} is {kind}, which no file can replace; {advice}"
+        with pytest.raises(FileExistsError, match=f"is {kind}, which no file can replace"):
+            write_atomically(path, "text")
+    for name in ("folder", "to a folder"):
+        with pytest.raises(IsADirectoryError, match=f"{name} is a folder"):
+            write_atomically(name, "text")
+    assert files() == there
+    assert os.stat(os.devnull).st_mode & 0o170000 == 0o020000
+
+
+def test_a_link_to_a_store_is_not_replaced(fails, data, files, tmp_path):
+    make_store(tmp_path / "a.zarr", "old")
+    Path("link.zarr").symlink_to("a.zarr")
+    message = fails("reduce", data, *OPTIONS, "--output", "link.zarr", "--force")
+    assert message == (
+        "link.zarr is a link to a folder; give the name of the folder itself with --output"
+    )
+    assert Path("link.zarr").is_symlink()
+    assert text_of(Path("a.zarr")) == "old"
+
+
+def test_no_file_takes_the_place_of_a_store(fails, data, tmp_path):
+    make_store(tmp_path / "a.zarr", "old")
+    message = fails("reduce", data, *OPTIONS, "--model", "a.zarr", "--force")
+    assert message == "a.zarr is a folder; give the name of a file with --model"
+    assert text_of(Path("a.zarr")) == "old"
+
+
+def test_no_output_lies_in_a_folder_that_is_replaced(fails, data, tmp_path):
+    make_store(tmp_path / "a.zarr", "old")
+    options = ("--output", "a.zarr", "--model", "a.zarr/x.json", "--force")
+    message = fails("reduce", data, *OPTIONS, *options)
+    place = os.path.realpath("a.zarr/x.json")
+    assert message == f"a.zarr holds --model, {place}; choose another folder with --output"
+    Path(data).rename("a.zarr/data.csv")
+    message = fails("reduce", "a.zarr/data.csv", *OPTIONS, "--output", "a.zarr", "--force")
+    assert message.startswith("a.zarr holds ")
+    assert text_of(Path("a.zarr")) == "old"
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left"), ValueError()])
 def test_an_error_at_the_end_leaves_what_was(call, data, files, monkeypatch, error):
     for name in ("data-reduced.csv", "report.html"):
@@ -210,18 +393,22 @@ def test_a_table_too_large_for_the_disk_is_named(fails, save, columns, files, tm
 
 def make_store(path, text):
     path.mkdir()
-    (path / "zarr.json").write_text(text)
+    (path / "zarr.json").write_text(json.dumps({"zarr_format": 3, "attributes": {"is": text}}))
+
+
+def text_of(store):
+    return json.loads((store / "zarr.json").read_text())["attributes"]["is"]
 
 
 def test_a_folder_takes_the_place_of_a_store(tmp_path):
     old = tmp_path / "a.zarr"
     make_store(old, "old")
-    (old / "more").write_text("gone")
+    (old / ".zattrs").write_text("gone")
     with replacing([str(old)]) as parts:
         make_store(parts[str(old)], "new")
-        assert (old / "zarr.json").read_text() == "old"
+        assert text_of(old) == "old"
     assert [file.name for file in old.iterdir()] == ["zarr.json"]
-    assert (old / "zarr.json").read_text() == "new"
+    assert text_of(old) == "new"
     assert list(tmp_path.iterdir()) == [old]
 
 
@@ -236,7 +423,7 @@ def test_an_error_leaves_the_old_store(tmp_path, error):
 
     with pytest.raises(error, match="in the middle"), replacing([str(old)]) as parts:
         fail(parts)
-    assert (old / "zarr.json").read_text() == "old"
+    assert text_of(old) == "old"
     assert list(tmp_path.iterdir()) == [old]
 
 

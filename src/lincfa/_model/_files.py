@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import shutil
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +16,15 @@ _ATTEMPTS = 100
 _START = 1024  # bytes, in which a saved model begins
 _MOST_DIGITS = 4300  # of a whole number, which take long to read: the limit of Python itself
 _BESIDE_PARQUET = ("_metadata", "_common_metadata", "_SUCCESS")
+_ZARR_NODES = ("zarr.json", ".zgroup", ".zarray")
+_BESIDE_ZARR_NODES = (".zattrs", ".zmetadata")
+_CHUNK_OF_ZARR = r"(c[./])?\d+([./]\d+)*|c"
+_KINDS = {
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISSOCK: "a socket",
+}
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
@@ -33,6 +44,8 @@ def replacing_all(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[Path
         for part in filter(Path.is_file, parts):
             with part.open("rb+") as file:
                 os.fsync(file.fileno())
+        for part, path in zip(parts, paths, strict=True):
+            require_replaceable(path, as_folder=part.is_dir())  # it may be another by now
         for part, target in zip(parts, targets, strict=True):
             _replace(part, target)
     except OSError as error:
@@ -49,11 +62,35 @@ def replacing_all(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[Path
 
 def _target(path: str | os.PathLike[str]) -> Path:
     target = Path(os.path.realpath(path))  # a link stays a link
-    if not os.fspath(path) or (target.is_dir() and not is_table(target)):
-        raise IsADirectoryError(f"{os.fspath(path)!r} is a folder; give the name of a file in it.")
+    if not os.fspath(path):
+        raise IsADirectoryError("'' is a folder; give the name of a file in it.")
+    if not target.is_dir():
+        require_replaceable(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} into.")
     return target
+
+
+def require_replaceable(path: str | os.PathLike[str], *, as_folder: bool = False) -> None:
+    """Raise if what stands in the place of an output is not of the kind that it may replace."""
+    # A file replaces a file; a folder one that is a table of Parquet files or a Zarr store.
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return
+    name = os.fspath(path)
+    if not stat.S_ISDIR(mode):
+        kind = next((kind for is_kind, kind in _KINDS.items() if is_kind(mode)), None)
+        if kind is not None:
+            raise FileExistsError(f"{name} is {kind}, which no file can replace; give another name")
+    elif not as_folder:
+        raise IsADirectoryError(f"{name} is a folder; give the name of a file")
+    elif Path(path).is_symlink():
+        raise FileExistsError(f"{name} is a link to a folder; give the name of the folder itself")
+    elif (foreign := foreign_file(Path(path))) is not None:
+        raise FileExistsError(
+            f"{name} holds other files too, such as {foreign}; choose a new folder"
+        )
 
 
 def _replace(part: Path, target: Path) -> None:
@@ -91,11 +128,59 @@ def is_store(path: Path) -> bool:
     return any((path / name).is_file() for name in ("zarr.json", ".zgroup"))
 
 
-def is_table(path: Path) -> bool:
-    """Whether a folder is one table: a Zarr store, or Parquet files and nothing else."""
-    files = (entry for entry in path.rglob("*") if not entry.is_dir())
-    parquet = (file.suffix == ".parquet" or file.name in _BESIDE_PARQUET for file in files)
-    return is_store(path) or (next(parquet, False) and all(parquet))
+def foreign_file(folder: Path) -> str | None:
+    """Return the first file that does not belong to the one table which a folder may be."""
+    # That is a Zarr store, or Parquet files and what other programs write beside them.
+    found = _foreign_to_store(folder) if is_store(folder) else _foreign_to_parquet(folder)
+    return next((os.path.relpath(path, folder) for path in found), None)
+
+
+def _foreign_to_parquet(folder: Path) -> Iterator[str]:
+    for entry in _entries(folder):
+        if entry.is_dir(follow_symlinks=False):
+            yield from _foreign_to_parquet(Path(entry))
+        elif not (
+            entry.is_file(follow_symlinks=False)
+            and (entry.name.endswith(".parquet") or entry.name in _BESIDE_PARQUET)
+        ):
+            yield entry.path
+
+
+def _foreign_to_store(folder: Path, array: Path | None = None) -> Iterator[str]:
+    """Yield what is neither the description of a group or an array, nor a chunk of an array."""
+    if _describes_array(folder):
+        array = folder
+    for entry in _entries(folder):
+        if entry.is_dir(follow_symlinks=False):
+            yield from _foreign_to_store(Path(entry), array)
+            continue
+        own = entry.name in _BESIDE_ZARR_NODES
+        if entry.name in _ZARR_NODES:
+            own = "zarr_format" in _described(entry.path)
+        elif array is not None and not own:
+            own = bool(re.fullmatch(_CHUNK_OF_ZARR, Path(entry).relative_to(array).as_posix()))
+        if not (own and entry.is_file(follow_symlinks=False)):
+            yield entry.path
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
+
+
+def _describes_array(folder: Path) -> bool:
+    return (folder / ".zarray").is_file() or (
+        _described(folder / "zarr.json").get("node_type") == "array"
+    )
+
+
+def _described(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what a file of a Zarr store says of its folder; nothing if it is none."""
+    try:
+        document = json.loads(Path(path).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:

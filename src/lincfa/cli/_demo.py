@@ -59,12 +59,13 @@ def run(options: argparse.Namespace) -> int:
     from rich.table import Table
 
     from ..report._page import write_report
-    from ._write import check_outputs, write_table
+    from ._write import check_outputs, is_named_as_store, write_table
 
     outputs = {"--report": options.report}
     if options.table is not None:
         outputs["--table"] = options.table
-    check_outputs(outputs, [], options.force)
+    folders = ["--table"] if is_named_as_store(options.table or "") else []
+    check_outputs(outputs, [], options.force, folders)
     draws = f"{options.draws} draws" if options.draws > 1 else "1 draw"
     terminal.print(
         f"Scores on held-out samples: means over {draws} of the data"

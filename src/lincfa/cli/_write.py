@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .._data._names import describe_columns
-from .._model._files import is_store, is_table, replacing_all
+from .._model._files import replacing_all, require_replaceable
 from ._files import DataFile
 from ._files._csv import write_csv
 from ._files._excel import write_sheet
@@ -43,7 +43,8 @@ def output_paths(
     chunked = format.is_folder or options.dask is not None
     require_packages(format, dask=chunked, scheduler="://" in (options.dask or ""))
     paths = {"--output": output, **others}
-    check_outputs(paths, [*inputs, options.data], options.force, as_folder=chunked)
+    folders = ["--output"] if chunked or is_named_as_store(output) else []
+    check_outputs(paths, [*inputs, options.data], options.force, folders)
     if not chunked:
         _format_to_write(output)
         return paths
@@ -77,11 +78,15 @@ def _named_after(data: str, format: Format, ending: str) -> str:
     return f"{name[: len(name) - len(suffix)]}-{ending}{written}"
 
 
+def is_named_as_store(path: str) -> bool:
+    return path.lower().endswith(".zarr")
+
+
 def check_outputs(
-    outputs: Mapping[str, str], inputs: Sequence[str], force: bool, *, as_folder: bool = False
+    outputs: Mapping[str, str], inputs: Sequence[str], force: bool, folders: Collection[str] = ()
 ) -> None:
     """Raise, before any work, if an output would replace an input or, without --force, a file."""
-    # ``outputs`` are paths by option; ``as_folder``: the table may replace a folder of Parquet.
+    # ``outputs`` are paths by option; ``folders`` the options whose outputs are folders.
     for path in inputs:
         if path != "-" and not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
@@ -96,17 +101,26 @@ def check_outputs(
         if str(place) in seen:
             raise ValueError(f"{option} and {seen[str(place)]} are the same file, {path}")
         seen[str(place)] = option
+        try:
+            require_replaceable(path, as_folder=option in folders)
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            pipe = "; - is standard output" if option == "--output" and not place.is_dir() else ""
+            raise ValueError(f"{error} with {option}{pipe}") from None
         if not place.parent.is_dir():
             raise ValueError(f"{path}: the folder {place.parent} does not exist")
         if not os.access(place.parent, os.W_OK):
             raise ValueError(f"{path}: the folder {place.parent} is not writable")
-        if place.is_dir() and not is_store(place):
-            if not as_folder or option != "--output":
-                raise ValueError(f"{path} is a folder; give the name of a file with {option}")
-            if not is_table(place):
-                raise ValueError(f"{path} holds other files too; choose a new folder with {option}")
         if place.exists() and not force:
             raise ValueError(f"{path} exists; use --force to replace it, or another {option}")
+    for option in folders:
+        inside = os.path.realpath(outputs[option]) + os.sep
+        for each, what in [*((path, "an input") for path in read), *seen.items()]:
+            if each.startswith(inside):
+                raise ValueError(
+                    f"{outputs[option]} holds {what}, {each}; choose another folder with {option}"
+                )
 
 
 @contextmanager
@@ -182,7 +196,7 @@ def write_reduced(
     # ``part`` is a temporary path (None for standard output), ``path`` the one it will have. A
     # format with types gets the columns of a CSV as text, but those in ``as_numbers``.
     if data.in_chunks:
-        format = Format("zarr" if path.lower().endswith(".zarr") else "parquet", "", is_folder=True)
+        format = Format("zarr" if is_named_as_store(path) else "parquet", "", is_folder=True)
     else:
         format = format_of(path, like=data.format)
     lost = _unsupported(data, keep, format)
