@@ -142,7 +142,7 @@ def test_targets(data):
     refuse(X, None, "requires y to be passed")
     for wrong in (y.astype(str), pd.Series(["12"] * 100), pd.Series([pd.Timestamp(0)] * 100)):
         refuse(X, wrong, "target y is not numeric")
-    for value, what in ((np.nan, "NaN"), (np.inf, "infinity")):
+    for value, what in ((np.nan, "NaN: values are missing"), (np.inf, "infinity")):
         refuse(X, np.where(np.arange(100) == 3, value, y), rf"y contains {what} \(row 3\)")
     model = LinCFA().fit(X, y[:, None])
     np.testing.assert_array_equal(model.labels_, LinCFA().fit(X, y).labels_)

@@ -235,5 +235,5 @@ def test_default_folds_are_of_samples_with_weight():
 def test_scores_read_labels_as_a_fit_does():
     X, y = blobs()
     model = LinCFAClassifierCV(**QUICK, strategies=["sequential"]).fit(X, y)
-    assert_raises("labels are missing", model.score, X, [None, *y[1:].tolist()])
+    assert_raises("values are missing", model.score, X, [None, *y[1:].tolist()])
     assert_raises("must be one column, got 2", model.score, X, np.column_stack([y, y]))

@@ -82,7 +82,13 @@ def test_masked_arrays(route):
     with pytest.raises(ValueError, match=r"NaN in column 17 \(row 33\)"):
         fit(da.from_array(masked, chunks=(30, 20)), y, route=route)
     target = da.from_array(np.ma.array(y, mask=np.arange(60) == 33), chunks=17)
-    assert_raises(r"Input y contains NaN \(row 33\)", fit, odd_chunks(X), target, route=route)
+    assert_raises(
+        r"Input y contains NaN: values are missing \(row 33\)",
+        fit,
+        odd_chunks(X),
+        target,
+        route=route,
+    )
     integer = np.ma.array(integers(), mask=False)
     integer[2, 3] = np.ma.masked
     with pytest.raises(ValueError, match=r"NaN in column 3 \(row 2\)"):
@@ -333,7 +339,9 @@ def test_targets_that_are_refused(name, route):
 
 
 @pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize(("value", "said"), [(np.nan, "NaN"), (-np.inf, "infinity")])
+@pytest.mark.parametrize(
+    ("value", "said"), [(np.nan, "NaN: values are missing"), (-np.inf, "infinity")]
+)
 def test_targets_that_are_not_finite(route, lazy, value, said):
     X, y = data()
     y[[33, 50]] = value

@@ -293,7 +293,7 @@ def test_infinity_and_gaps_of_the_target(route):
         target = np.where(np.arange(60) == 33, np.nan, y)
         lazy = da.from_array(X, chunks=chunks)
         assert_raises(
-            r"y contains NaN .*row 33",
+            r"y contains NaN: values are missing \(row 33\)",
             *(fit, lazy, da.from_array(target, chunks=7)),
             route=route,
             missing="pairwise",

@@ -73,7 +73,7 @@ def test_the_target_must_be_complete(kind, missing):
         (range(20, 40), r"\(rows 20, 21, 22, 23, 24 and 15 more\)"),
     ):
         y[rows] = np.nan
-        given, said = TARGETS[kind](y), f"y contains NaN {said}"
+        given, said = TARGETS[kind](y), f"y contains NaN: values are missing {said}"
         for model in (LinCFA(missing=missing), LinCFACV(**QUICK, missing=missing)):
             assert_raises(said, model.fit, X, given)
         assert_raises(said, explain_pair, X, given, 0, 1, missing=missing)

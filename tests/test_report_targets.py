@@ -492,7 +492,7 @@ def test_what_is_no_better_than_a_guess_is_said_first(factors):
         ),
         (lambda y: np.full(len(y), "red"), "All samples are of one class, 'red'"),
         (lambda y: np.arange(len(y)) % 5, "labels that the model does not know: 0, 1, 2"),
-        (lambda y: [None, *y[1:]], "Input y_test contains NaN: labels are missing"),
+        (lambda y: [None, *y[1:]], "Input y_test contains NaN: values are missing"),
         (lambda y: y[:-1], "inconsistent numbers of samples"),
     ],
 )

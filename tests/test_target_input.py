@@ -5,12 +5,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from lincfa import LinCFA, LinCFACV
+from lincfa import LinCFA, LinCFAClassifierCV, LinCFACV
 from reference import assert_raises, stream, table
 from several_targets import classes_of, several
 from signs_gaps_weights import assert_same_groups, every_strategy, factors
 
 xr = pytest.importorskip("xarray")
+dd = pytest.importorskip("dask.dataframe")
 
 import field_data
 
@@ -227,6 +228,66 @@ def test_missing_values_of_targets():
     numbers = np.arange(60.0) % 3
     numbers[5] = np.nan
     assert_raises("(?i)missing|nan", fit, X, numbers, target="classes")
+
+
+MISSING = {
+    "list": lambda y: y,
+    "objects": lambda y: np.array(y, dtype=object),
+    "Series": pd.Series,
+    "Series of objects": lambda y: pd.Series(y, dtype=object),
+    "frame": lambda y: pd.DataFrame({"a": pd.Series(y, dtype=object)}),
+    "nullable": lambda y: pd.Series(y).convert_dtypes(),
+    "polars": pl.Series,
+    "polars frame": lambda y: pl.DataFrame({"a": y}),
+    "dask": lambda y: dd.from_pandas(pd.Series(y), 2),
+}
+
+
+@pytest.mark.parametrize("container", MISSING)
+def test_none_is_a_missing_value(container):
+    """Of numbers and of labels, in any container."""
+    X, Y, labels = data()
+    given = MISSING[container]
+    said = r"Input y contains NaN: values are missing \(row 0\)"
+    for values in (Y[:, 0].tolist(), labels.tolist(), [True, False] * 30):
+        y = given([None, *values[1:]])
+        assert_raises(said, LinCFA().fit, X, y)
+        if not isinstance(values[1], bool):
+            assert_raises(said, LinCFA().partial_fit, X, y)
+        if not isinstance(values[1], float):
+            assert_raises(said, LinCFAClassifierCV().fit, X, y)
+        else:
+            assert_raises(said, LinCFACV().fit, X, y)
+            if "frame" not in container:
+                assert_raises("nan in row 0", LinCFA().fit, X, Y, sample_weight=y)
+
+
+def test_none_among_several_targets():
+    X, Y, _ = data()
+    rows = [[1.0, None, 2.0], *Y[1:].tolist()]
+    said = "NaN in {}: values are missing"
+    for given in (rows, np.array(rows, dtype=object)):
+        assert_raises(said.format("target 1"), fit, X, given)
+    for frame in (pd.DataFrame, pl.DataFrame):
+        columns = dict(zip(NAMES, zip(*rows, strict=True), strict=True))
+        assert_raises(said.format("the target 'protein'"), fit, X, frame(columns))
+
+
+def test_values_that_are_no_numbers_among_numbers():
+    X, Y, _ = data()
+    others = Y[1:, 0].tolist()
+    for container in (list, pd.Series, lambda y: np.array(y, dtype=object)):
+        text = r"all of one type, got float, str \(row 0: 'dry'\)"
+        assert_raises(text, fit, X, container(["dry", *others]))
+        assert_raises("not numeric", fit, X, container(["dry", *others]), target="numbers")
+        large = container([10**400, *others])
+        assert_raises("y contains a whole number too large for float64", fit, X, large)
+        assert_raises("whole number too large", LinCFA().fit, X, Y, sample_weight=large)
+    assert_raises("y is complex", fit, X, np.array([1j, *others], dtype=object))
+    for value, said in ((10**400, "X contains a whole number too large"), (1j, "contains 1j")):
+        objects = X.astype(object)
+        objects[3, 1] = value
+        assert_raises(said, fit, objects, Y)
 
 
 def test_shapes():

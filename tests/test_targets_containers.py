@@ -141,9 +141,15 @@ def test_what_is_wrong_with_a_target_in_chunks(route):
     lazy = odd_chunks(X)
     Y[[5, 40], 2] = np.nan
     for given in (Y, da.from_array(Y, chunks=(7, 2))):
-        assert_raises(r"^Input y contains NaN in target 2 \(row", fit, lazy, given, route=route)
+        assert_raises(
+            r"^Input y contains NaN in target 2: values are missing \(row",
+            fit,
+            lazy,
+            given,
+            route=route,
+        )
     frame = pd.DataFrame(Y, columns=NAMES)
-    message = r"^Input y contains NaN in the target 'rain' \(row 5\)\.$"
+    message = r"^Input y contains NaN in the target 'rain': values are missing \(row 5\)\.$"
     assert_raises(message, fit, lazy, dd.from_pandas(frame, npartitions=3), route=route)
     weights = np.ones(len(Y))
     weights[[5, 40]] = 0  # rows that do not count may lack targets

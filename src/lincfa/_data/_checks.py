@@ -5,6 +5,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -126,9 +127,15 @@ def real_numbers(values: Any, what: str) -> npt.NDArray[np.float64]:
         array = np.asarray(values)
         if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and are_numbers(array.flat)):
             return np.asarray(array, dtype=np.float64)
+    except OverflowError:
+        raise too_large(what) from None
     except (TypeError, ValueError):
         pass
     raise ValueError(f"{what} must be real numbers, got {shown(repr(values))}.")
+
+
+def too_large(what: str) -> ValueError:
+    return ValueError(f"{what} contains a whole number too large for float64.")
 
 
 def check_in_memory(X: Any) -> None:
@@ -179,7 +186,10 @@ def as_table(X: Any, min_samples: int = 1, estimator: str = "") -> npt.NDArray[A
         )
     if n_samples < min_samples:
         raise too_few_samples(n_samples, min_samples, estimator)
-    return np.asarray(check_array(X, dtype=FLOATS, ensure_all_finite=False, input_name="X"))
+    try:
+        return np.asarray(check_array(X, dtype=FLOATS, ensure_all_finite=False, input_name="X"))
+    except OverflowError:
+        raise too_large("X") from None
 
 
 def too_few_samples(n_samples: int, least: int, estimator: str) -> ValueError:
@@ -262,9 +272,9 @@ def _is_numeric(frame: Any, index: int, dtype: Any) -> bool:
 
 
 def are_numbers(values: Iterable[Any]) -> bool:
-    """Whether Python objects are numbers or missing."""
+    """Whether Python objects are real numbers or missing."""
     # Text that reads as a number is text: converting it silently would hide a broken column.
-    return all(value is None or isinstance(value, numbers.Number) for value in values)
+    return all(value is None or isinstance(value, numbers.Real | Decimal) for value in values)
 
 
 def _check_objects(X: npt.NDArray[Any]) -> None:
@@ -275,13 +285,25 @@ def _check_objects(X: npt.NDArray[Any]) -> None:
             raise ValueError(
                 f"Features must be numeric, but {describe_columns(None, [index])} contains text."
             )
+        if not are_numbers(column):
+            value = next(value for value in column if not are_numbers([value]))
+            raise ValueError(
+                f"Features must be numeric, but {describe_columns(None, [index])} contains "
+                f"{shown(repr(value))}."
+            )
 
 
 def not_finite_target(value: float, rows: Sequence[int], target: str = "") -> ValueError:
     """Return the error for a target, one of several if it is named."""
-    what = "NaN" if np.isnan(value) else "infinity"
     where = f" in {target}" if target else ""
-    return ValueError(f"Input y contains {what}{where} ({rows_listed(rows)}).")
+    if np.isnan(value):
+        return missing_target(rows, where)
+    return ValueError(f"Input y contains infinity{where} ({rows_listed(rows)}).")
+
+
+def missing_target(rows: Sequence[int], where: str = "") -> ValueError:
+    """Return the error for numbers or labels that are missing, whatever stands for them."""
+    return ValueError(f"Input y contains NaN{where}: values are missing ({rows_listed(rows)}).")
 
 
 def rows_listed(rows: Sequence[int]) -> str:

@@ -1,5 +1,6 @@
 """What is predicted: one target or several, or classes, which become targets as indicators."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
@@ -14,14 +15,16 @@ from ._checks import (
     are_numbers,
     check_unique,
     column_names,
+    computed,
     is_dataset,
     is_field,
     is_frame,
     is_pandas,
+    missing_target,
     not_finite_target,
-    rows_listed,
+    too_large,
 )
-from ._names import Names
+from ._names import Names, shown
 
 Kind: TypeAlias = Literal["numbers", "classes"] | None
 """What a target is; None for numbers if it holds numbers, and else for classes."""
@@ -123,6 +126,7 @@ def read_targets(
 
     ``known`` are those of earlier chunks, ``classes`` all labels that there may be.
     """
+    y = computed(y)
     names = names_of_targets(y) if is_frame(y) or is_dataset(y) else None
     if names is not None and len(names) == 1:
         y = y[names[0]]
@@ -278,7 +282,7 @@ def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
             )
             if not numbers:
                 raise not_numeric(place if names is None else names[place])
-        values = np.column_stack([array.astype(np.float64) for array in arrays])
+        values = np.column_stack([_floats(array) for array in arrays])
     kind = values.dtype.kind
     if kind not in "fiubcO" or (kind == "O" and not are_numbers(values.flat)):
         raise not_numeric()
@@ -289,7 +293,7 @@ def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
             "The target y must be one column, or a table with a column for each target; it has "
             f"{values.ndim} dimensions."
         )
-    numbers = values.astype(np.float64, copy=False)
+    numbers = _floats(values)
     numbers = numbers[:, None] if numbers.ndim == 1 else numbers
     if not numbers.shape[1]:
         raise ValueError("The target y has no columns.")
@@ -300,6 +304,13 @@ def _read_numbers(values: Any, names: Names | None) -> npt.NDArray[np.float64]:
         where = "" if numbers.shape[1] == 1 else Targets(numbers.shape[1], names).describe(column)
         raise not_finite_target(numbers[rows[0], column], rows, where)
     return np.asarray(numbers)
+
+
+def _floats(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    try:
+        return values.astype(np.float64, copy=False)
+    except OverflowError:
+        raise too_large("The target y") from None
 
 
 def _check_same(known: Targets, new: Targets) -> None:
@@ -329,13 +340,10 @@ def read_labels(y: Any) -> npt.NDArray[Any]:
         raise ValueError(f"Labels of classes must be one column, got {type(y).__name__}.")
     missing = are_missing(values)
     if missing.any():
-        raise ValueError(
-            "Input y contains NaN: labels are missing "
-            f"({rows_listed(np.flatnonzero(missing).tolist())})."
-        )
+        raise missing_target(np.flatnonzero(missing).tolist())
     if values.dtype.kind == "O":
         plain = np.array(values.tolist()) if values.size else values
-        values = plain if plain.dtype.kind in "iub" else values
+        values = plain if plain.dtype.kind in "iubc" else values
     if values.dtype.kind == "c":
         raise complex_target()
     fractions = values % 1 != 0 if values.dtype.kind == "f" else np.zeros(0, dtype=np.bool_)
@@ -346,7 +354,10 @@ def read_labels(y: Any) -> npt.NDArray[Any]:
             f"{values[row]:g}), which are no labels of classes; LinCFACV predicts numbers."
         )
     if values.size:
-        check_classification_targets(values)
+        try:
+            check_classification_targets(values)
+        except TypeError:  # they cannot be compared
+            raise _of_types(values) from None
     return np.asarray(values)
 
 
@@ -407,10 +418,17 @@ def _sorted(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     try:
         return np.unique(labels)
     except TypeError:
-        kinds = sorted({type(label).__name__ for label in labels.tolist()})
-        raise ValueError(
-            f"Labels of classes must be all of one type, got {', '.join(kinds)}."
-        ) from None
+        raise _of_types(labels) from None
+
+
+def _of_types(labels: npt.NDArray[Any]) -> ValueError:
+    types = [type(label).__name__ for label in labels.tolist()]
+    kinds = Counter(types)
+    row = types.index(min(kinds, key=kinds.__getitem__))  # one of few is the likely mistake
+    return ValueError(
+        f"Labels of classes must be all of one type, got {', '.join(sorted(kinds))} (row {row}: "
+        f"{shown(repr(labels[row]))})."
+    )
 
 
 def _shown(label: Any) -> str:
