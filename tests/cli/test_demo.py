@@ -141,5 +141,9 @@ def test_missing_package_is_named(fails, monkeypatch, folder):
 
 
 def test_debug_shows_where_an_error_arose(call, folder):
-    with pytest.raises(FileNotFoundError, match=r"none\.csv"):
-        call("explain", "none.csv", "--target", "y", "a", "b", "--debug")
+    result = call("explain", "none\x1b.csv", "--target", "y", "a", "b", "--debug")
+    assert result.code == 1
+    assert result.err.startswith("Traceback (most recent call last):\n")
+    assert result.err.endswith(
+        "FileNotFoundError: [Errno 2] No such file or directory: 'none\\x1b.csv'\n"
+    )

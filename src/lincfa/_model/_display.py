@@ -1,11 +1,14 @@
 """What a reader sees on a terminal and in a notebook: tables, numbers, links."""
 
+import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.metadata import PackageNotFoundError, metadata
 from math import floor, isnan, log10
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -29,7 +32,7 @@ class Table:
     note: str = ""
 
     def __str__(self) -> str:
-        table = [list(self.titles), *map(list, self.rows)]
+        table = [[visible(cell, "") for cell in row] for row in (self.titles, *self.rows)]
         widths = [max(len(row[i]) for row in table) for i in range(len(self.titles))]
         lines = [
             "  ".join(
@@ -38,7 +41,8 @@ class Table:
             ).rstrip()
             for row in table
         ]
-        return "\n".join([self.caption, *lines, *filter(None, [self.note])])
+        about = [visible(text) for text in (self.caption, self.note)]
+        return "\n".join([about[0], *lines, *filter(None, about[1:])])
 
     def html(self) -> str:
         left, right = (f'style="text-align:{side};padding:0 0.6em"' for side in ("left", "right"))
@@ -80,6 +84,26 @@ def documentation_link(page: str) -> str:
 
 def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def visible(text: str, keep: str = "\n") -> str:
+    """Escape invisible characters, which could command a terminal or change the order of text."""
+    return "".join(
+        letter
+        if letter.isprintable() or letter in keep
+        else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
+def json_text(value: Any) -> str:
+    """Write a value as JSON in which other letters than English ones are legible, if visible."""
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False, indent=1)
+    return re.sub(r"[^ -~\n]", lambda found: _json_letter(found[0]), text)
+
+
+def _json_letter(letter: str) -> str:
+    return letter if letter.isprintable() else json.dumps(letter)[1:-1]
 
 
 def capitalized(text: str) -> str:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ._terminal import Terminal, print_error
+
 if TYPE_CHECKING:
     from ._files import DataFile, Format
-    from ._terminal import Terminal
 
 STRATEGIES = ("sequential", "centroid", "agglomerative", "joint")
 
@@ -33,7 +34,8 @@ class Parser(argparse.ArgumentParser):
         return options, unknown
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message} ({self.prog} --help)\n")
+        print_error(f"{self.prog}: error: {message} ({self.prog} --help)")
+        self.exit(2)
 
 
 class _StoreOnce(argparse._StoreAction):

@@ -162,7 +162,7 @@ def run(options: argparse.Namespace) -> int:
             verbose=False,
             progress=progress,
         )
-    terminal.print(str(comparison))
+    terminal.print(str(comparison), lines=True)
     outcome = comparison.to_dict()
     terminal.print_json(outcome | {"notes": [*terminal.notes, *outcome["notes"]]})
     return 0

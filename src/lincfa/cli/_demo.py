@@ -69,8 +69,9 @@ def run(options: argparse.Namespace) -> int:
     draws = f"{options.draws} draws" if options.draws > 1 else "1 draw"
     terminal.print(
         f"Scores on held-out samples: means over {draws} of the data"
-        + (" ± standard error.\n" if options.draws > 1 else ".\n")
+        + (" ± standard error." if options.draws > 1 else ".")
     )
+    terminal.print()
     for title, draw in DATA.items():
         with terminal.busy("fitting"):
             sizes, scores = compare_regressions(draw, options.draws, options.seed)

@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 import threading
+import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 from .. import __version__
 from . import _apply, _compare, _demo, _explain, _predict, _reduce
 from ._arguments import Parser
+from ._terminal import print_error, print_warning
 
 _EXAMPLES = """\
 examples:
@@ -34,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show R² shows R?
             stream.reconfigure(errors="replace")
     try:
-        with _terminated_as_interrupted():
+        with _terminated_as_interrupted(), warnings.catch_warnings():
+            warnings.showwarning = print_warning
             code = int(options.run(options))
             if sys.stdout is not None:  # it is None where standard output is closed
                 sys.stdout.flush()
@@ -46,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("interrupted", 130)
     except Exception as error:
         if options.debug:
-            raise
+            print_error(traceback.format_exc().rstrip(), "\n")
+            return 1
         return _fail(_message(error))
 
 
@@ -82,8 +87,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _fail(message: str, code: int = 1) -> int:
-    if sys.stderr is not None:
-        sys.stderr.write(f"lincfa: {message}\n")
+    print_error(f"lincfa: {message}")
     return code
 
 

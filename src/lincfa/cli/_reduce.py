@@ -581,10 +581,12 @@ class _Outcome:
         # Of the weights of a search the table below says so.
         first = warnings if summary.weight is None else list_warnings(scores, 0, 0, searched)
         for text in first:
-            terminal.print(f"warning: {text}\n", prose=True)
+            terminal.print(f"warning: {text}", prose=True)
+            terminal.print()
         if searched:
-            terminal.print(f"merged {self.choice.words}\n{summary.choice[0]}")
-        terminal.print(str(summary.table(5, options=True)))
+            terminal.print(f"merged {self.choice.words}")
+            terminal.print(summary.choice[0])
+        terminal.print(str(summary.table(5, options=True)), lines=True)
         if self._constraint():
             terminal.print(self._constraint())
         if self.reducer.units == "standardized":

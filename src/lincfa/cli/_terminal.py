@@ -1,11 +1,17 @@
-"""What a command prints: results on standard output, everything else on standard error."""
+"""What a command prints: results on standard output, everything else on standard error.
 
-import json
+Text may hold names of files and columns, which must not command the terminal: all of it is escaped
+here, or in the one that prints errors and warnings, ``print_error``.
+"""
+
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, TextIO
+
+from .._model._display import json_text, visible
 
 TARGETS_SHOWN = 20  # of several, those whose scores are printed
 
@@ -25,23 +31,23 @@ class Terminal:
         self._errors = Console(stderr=True, highlight=False, markup=False, emoji=False)
         self._output = Console(stderr=aside, highlight=False, markup=False, emoji=False)
 
-    def print(self, what: Any = "", *, prose: bool = False) -> None:
-        """Print a result for a person; prose is wrapped at the width of a terminal."""
+    def print(self, what: Any = "", *, prose: bool = False, lines: bool = False) -> None:
+        """Print a result for a person: a line, prose to be wrapped, or several lines."""
         if not (self.quiet or self.as_json):
+            what = visible(what, "\n" if lines else "") if isinstance(what, str) else what
             wrapped = _is_terminal(sys.stdout) if prose else not isinstance(what, str)
             self._output.print(what, soft_wrap=not wrapped)
 
     def print_json(self, outcome: Mapping[str, Any]) -> None:
         """Print the outcome for a program, with --json."""
         if self.as_json and sys.stdout is not None:
-            text = json.dumps(outcome, allow_nan=False, ensure_ascii=False, indent=1)
-            sys.stdout.write(text + "\n")
+            sys.stdout.write(json_text(outcome) + "\n")
 
     def note(self, text: str) -> None:
         """Print a note, which the outcome for programs has too."""
         self.notes.append(text)
         if not self.quiet:
-            self._errors.print(f"note: {text}", soft_wrap=True)
+            self._errors.print(f"note: {visible(text, '')}", soft_wrap=True)
 
     def note_all(self, texts: Iterable[str]) -> None:
         for text in texts:
@@ -54,7 +60,8 @@ class Terminal:
             for category in without:
                 warnings.simplefilter("ignore", category)
             yield
-        self.note_all(dict.fromkeys(str(warning.message) for warning in caught))
+        messages = (re.sub(r"\s*\n\s*", " ", str(warning.message)) for warning in caught)
+        self.note_all(dict.fromkeys(messages))
 
     def busy(self, what: str) -> AbstractContextManager[Any]:
         return self._progress(f"{what} …")
@@ -83,8 +90,26 @@ class Terminal:
             counter, left = progress.MofNCompleteColumn(), progress.TimeRemainingColumn()
             columns = [text, progress.BarColumn(), counter, progress.TimeElapsedColumn(), left]
         with progress.Progress(*columns, console=self._errors, transient=True) as bar:
-            task = bar.add_task(what, total=None)
+            task = bar.add_task(visible(what, ""), total=None)
             yield lambda **changes: bar.update(task, **changes)
+
+
+def print_error(text: str, keep: str = "") -> None:
+    """Print a line on standard error, or several; nothing where it is closed."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"{visible(text, keep)}\n")
+
+
+def print_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning as Python does, in place of ``warnings.showwarning``."""
+    print_error(warnings.formatwarning(message, category, filename, lineno, line).rstrip(), "\n")
 
 
 def _is_terminal(stream: Any) -> bool:

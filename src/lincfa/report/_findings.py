@@ -1,6 +1,5 @@
 """All findings on a fitted model, as plain data: for a page, a figure or a program."""
 
-import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from .._data._names import shown
+from .._model._display import json_text
 from .._model._inference import ENOUGH, Inference, infer_weights
 from .._model._observations import Observations, field_of, fitted_reducer, open_samples
 from .._model._parameters import check_block_length
@@ -89,7 +89,7 @@ class Findings:
 
     def to_json(self) -> str:
         """Return the findings as the text of a JSON file."""
-        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, indent=1) + "\n"
+        return json_text(self.to_dict()) + "\n"
 
 
 def collect_findings(

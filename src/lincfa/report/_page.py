@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import plotting
-from .._model._display import capitalized, decimals, digits, square_kilometres
+from .._model._display import capitalized, decimals, digits, square_kilometres, visible
 from .._model._files import write_atomically
 from . import _words
 from ._classes import ClassScores
@@ -39,7 +39,7 @@ def write_report(findings: Findings, path: str | os.PathLike[str]) -> None:
 def report_text(findings: Findings, path: str | os.PathLike[str]) -> str:
     """Return the text of the file that a path asks for."""
     as_json = Path(path).suffix.lower() == ".json"
-    return _encodable(findings.to_json()) if as_json else render(findings)
+    return findings.to_json() if as_json else render(findings)
 
 
 def render(findings: Findings) -> str:
@@ -295,16 +295,6 @@ def _setting(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_setting, value))
     return f"{value:g}" if isinstance(value, float) else visible(str(value))
-
-
-def visible(text: str) -> str:
-    """Escape invisible characters, such as those that change the direction of text."""
-    return "".join(
-        letter
-        if letter.isprintable() or letter == "\n"
-        else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
 
 
 # Figures

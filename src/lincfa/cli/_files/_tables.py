@@ -717,8 +717,8 @@ def _common_schema(files: Sequence[str], format: Format) -> dict[str, Any]:
 
     common: pl.DataFrame | None = None
     for file in files:
-        with reading(file, format):
-            empty = pl.DataFrame(schema=pl.read_parquet_schema(file))
+        with reading(file, format), open(file, "rb") as opened:  # a path would be a pattern
+            empty = pl.DataFrame(schema=pl.read_parquet_schema(opened))
         if common is None:
             common = empty
         if empty.schema == common.schema:
