@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 # Part of the first stamp's name, so that another PYTHON creates a new environment.
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
-.PHONY: demo test examples paper bench quality lint clean help
+.PHONY: demo test fuzz examples paper bench quality lint clean help
 
 help:
 	@echo "make demo      run LinCFA on generated data, print the results, write a report with a map"
 	@echo "make test      run the tests"
+	@echo "make fuzz      try to break it with random problems (10 minutes)"
 	@echo "make examples  predict from three climate fields, against EOF regression, PLS, … (3 minutes)"
 	@echo "make paper     run the paper's experiments and compare with its tables (6 minutes)"
 	@echo "make bench     time and memory against other methods, and how they scale (50 minutes)"
@@ -24,6 +25,9 @@ demo: $(VENV)/.installed-demo
 # One process per core, so each needs only one thread for arithmetic.
 test: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal $(ARGS)
+
+fuzz: $(VENV)/.installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m fuzz $(ARGS)
 
 # Two processes, so each needs only one thread for arithmetic.
 examples: $(VENV)/.installed-examples

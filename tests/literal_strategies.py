@@ -2,8 +2,9 @@
 
 The judge of the library's groupings, also with several targets, signs, weights of features and
 missing values. Slow on purpose; shares no code with the library. Every result says how clear it
-was: the smallest relative distance at which another figure would have led to another decision.
-Where that is small, rounding may decide, and a test should take another seed.
+was: the smallest distance at which another figure would have led to another decision, over the
+error that the figure may have. Where that is not above 1, rounding may decide, and a test should
+take another seed.
 
 ``share`` is the part of the samples that counts: in F and in the regression on all groups, n is
 replaced by so many, of the samples that two features share 4 at least.
@@ -12,16 +13,40 @@ replaced by so many, of the samples that two features share 4 at least.
 squares are summed over all of them.
 """
 
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 COINCIDE = 1e-13  # 1 − ρ of columns that differ by rounding only
-CLEAR = 1e-6  # relative distance of figures below which rounding may decide
+CLEAR = 1.0  # distance of figures, over their error, up to which rounding may decide
+NEAR = 1e-6  # relative error that figures may have
 EQUAL = 1e-12  # of two F up to this none is the smaller
+TIE = 1e-9  # relative distance at which two F count as equal
 BEYOND = 1e6  # F of means from averages over pairs that no regression could have
 FEWEST_ROWS = 4  # on which two features are compared
+
+
+class Figure(float):
+    """A number, and how far rounding may have moved it."""
+
+    def __new__(cls, value, error):
+        self = super().__new__(cls, value)
+        self.error = error
+        return self
+
+    @classmethod
+    def of(cls, value):
+        """A figure as the literal strategies know it."""
+        return cls(value, max(NEAR * abs(value), EQUAL) if abs(value) < np.inf else EQUAL)
+
+
+def apart(one, other, *errors):
+    """How far two figures are from each other, over the larger of their errors."""
+    if one == other or max(errors) == np.inf:
+        return 0.0
+    return abs(one - other) / max(errors) if max(errors) else np.inf
 
 
 class Merge(NamedTuple):
@@ -30,7 +55,7 @@ class Merge(NamedTuple):
     sign: int  # −1 where the second was flipped
     size: int
     correlation: float
-    f: float
+    f: Figure
 
 
 class Walk(NamedTuple):
@@ -43,14 +68,16 @@ class Walk(NamedTuple):
 class Path(NamedTuple):
     merges: list
     clear: float
+    sure: int  # merges before the first that is not clear
+    free: int = 0  # merges that are made at every tolerance
 
 
 class Verdict(NamedTuple):
     """A comparison with the sign that it takes; F is infinite where none may merge."""
 
     sign: int
-    correlation: float
-    f: float
+    correlation: Figure
+    f: Figure
     clear: float
 
 
@@ -184,19 +211,19 @@ class Comparisons:
 
     def choose(self, figures):
         """Choose of (F, correlation) by sign."""
-        clear = min((abs(rho - self.lowest) for _, rho in figures.values()), default=np.inf)
+        clear = min((abs(rho - self.lowest) / NEAR for _, rho in figures.values()), default=np.inf)
         figures = {sign: pair for sign, pair in figures.items() if pair[1] >= self.lowest}
         if not figures:
-            return Verdict(1, np.nan, np.inf, clear)
+            return Verdict(1, Figure.of(np.nan), Figure.of(np.inf), clear)
         sign = min(figures, key=lambda sign: figures[sign][0])
         if len(figures) == 2:
             smaller, larger = sorted(f for f, _ in figures.values())
             if larger <= EQUAL:
                 sign = 1 if figures[1][1] >= 0 else -1
             else:
-                clear = min(clear, (larger - smaller) / larger)
+                clear = min(clear, (larger - smaller) / (NEAR * larger))
         f, rho = figures[sign]
-        return Verdict(sign, rho, f, clear)
+        return Verdict(sign, Figure(rho, max(NEAR * (1 - rho), EQUAL)), Figure.of(f), clear)
 
     def on_columns(self, group, other):
         """F and correlation by sign, of means that are columns."""
@@ -284,6 +311,35 @@ class Comparisons:
             for sign in self.possible
         }
 
+    def contrasts(self, groups, allowed):
+        """Verdicts on pairs of groups by the regression on all of them: two fits for each pair."""
+        Z, target, n, variance = self.regression
+        sums = {i: self.sum(Z, members) for i, members in groups.items()}
+        full = fitted(sums.values(), target)
+        verdicts = {}
+        for i, j in combinations(sorted(groups), 2):
+            if not allowed(groups[i], groups[j]):
+                continue
+            others = [column for k, column in sums.items() if k not in (i, j)]
+            figures = {}
+            for sign in self.possible:
+                restricted = fitted([sums[i] + sign * sums[j], *others], target)
+                f = f_of_fits(full, restricted, target, n - 1 - len(groups), variance)
+                figures[sign] = f, correlation(sums[i], sign * sums[j])
+            verdicts[i, j] = self.choose(figures)
+        return verdicts
+
+    def unexplained(self, groups):
+        """What the regression on all groups leaves of the targets."""
+        Z, target, *_ = self.regression
+        sums = [self.sum(Z, members) for members in groups.values()]
+        return Figure.of(np.sum((target - fitted(sums, target)) ** 2))
+
+    def n_of_regression(self):
+        """Number of samples that it counts with."""
+        return self.regression[2]
+
+    @cached_property
     def regression(self):
         """Columns, targets, number of samples and noise for the regression on all groups.
 
@@ -355,9 +411,9 @@ def centroid(X, y, tolerance=1.0, min_correlation=None, noise=None, allowed=ever
     return _walk(X, y, tolerance, lambda group: group, allowed, **rules)
 
 
-def _walk(X, y, tolerance, compared, allowed, **rules):
+def _walk(X, y, tolerance, compared, allowed, comparisons=Comparisons, **rules):
     """Groups one after the other; candidates are compared with some members of the group."""
-    table = Comparisons(X, y, **rules)
+    table = comparisons(X, y, **rules)
     free = varying_columns(X)
     groups, joined, clear = [], [], np.inf
     while free:
@@ -371,7 +427,7 @@ def _walk(X, y, tolerance, compared, allowed, **rules):
                     continue
                 verdict = table.verdict(compared(group), [candidate])
                 sign, rho, f, sureness = verdict
-                clear = min(clear, abs(f - tolerance) / tolerance, sureness)
+                clear = min(clear, apart(f, tolerance, f.error), sureness)
                 if f <= tolerance:
                     group.append(candidate)
                     free.remove(candidate)
@@ -390,6 +446,7 @@ def agglomerative(
     n_groups=1,
     most_correlated_up_to=0,
     allowed=everything,
+    comparisons=Comparisons,
     **rules,
 ):
     """All merges down to a number of groups; copies first, of which any order is as good.
@@ -397,17 +454,19 @@ def agglomerative(
     Pairs with an F of at most ``most_correlated_up_to`` go before others, by their correlation.
     With gaps, averages over pairs may leave nothing of the target, or less: there the path ends.
     """
-    table = Comparisons(X, y, noise, min_correlation, **rules)
+    table = comparisons(X, y, noise, min_correlation, **rules)
     groups = {i: [i] for i in varying_columns(X)}
     merges, clear = [], np.inf
     verdicts = {}  # of all pairs; those of a merged group are replaced
     for i, j in combinations(list(groups), 2):
         if i in groups and j in groups and allowed(groups[i], groups[j]):
             verdict = verdicts[i, j] = table.verdict(groups[i], groups[j])
+            clear = min(clear, verdict.clear)
             if 1 - verdict.correlation <= COINCIDE:
-                verdict = verdict._replace(correlation=1.0, f=0.0)
+                verdict = verdict._replace(correlation=Figure.of(1.0), f=Figure.of(0.0))
                 merges.append(table.join(groups, i, j, verdict))
                 verdicts = without(verdicts, (i, j))
+    sure = len(merges) if clear > CLEAR else 0
     while len(groups) > n_groups:
         for i, j in combinations(sorted(groups), 2):
             if (i, j) not in verdicts and allowed(groups[i], groups[j]):
@@ -417,8 +476,9 @@ def agglomerative(
             break
         clear = min(clear, gap)
         merges.append(table.join(groups, *best, verdicts[best]))
+        sure += clear > CLEAR
         verdicts = without(verdicts, best)
-    return Path(merges, clear)
+    return Path(merges, clear, sure)
 
 
 def without(verdicts, merged):
@@ -426,44 +486,50 @@ def without(verdicts, merged):
 
 
 def joint(
-    X, y, min_correlation=None, noise=None, start=None, n_groups=1, allowed=everything, **rules
+    X,
+    y,
+    min_correlation=None,
+    noise=None,
+    start=None,
+    n_groups=1,
+    allowed=everything,
+    comparisons=Comparisons,
+    **rules,
 ):
     """All merges; each pair of each step by a fit of its own. ``start`` skips the first stage."""
-    table = Comparisons(X, y, noise, min_correlation, **rules)
+    table = comparisons(X, y, noise, min_correlation, **rules)
     if start is None:
-        first = start_of_joint(X, y, min_correlation, noise, allowed, **rules)
+        first = start_of_joint(X, y, min_correlation, noise, allowed, comparisons, **rules)
         groups, table.signs = groups_after(X, first.merges), signs_after(X, first.merges)
-        merges, clear = list(first.merges), first.clear
+        merges, clear, sure = list(first.merges), first.clear, first.sure
     else:
-        groups, merges, clear = {min(g): sorted(g) for g in start}, [], np.inf
-    Z, target, n, variance = table.regression()
+        groups, merges, clear, sure = {min(g): sorted(g) for g in start}, [], np.inf, 0
+    free = len(merges)
     while len(groups) > n_groups:
-        sums = {i: table.sum(Z, members) for i, members in groups.items()}
-        full = fitted(sums.values(), target)
-        verdicts = {}
-        for i, j in combinations(sorted(groups), 2):
-            if not allowed(groups[i], groups[j]):
-                continue
-            others = [column for k, column in sums.items() if k not in (i, j)]
-            figures = {}
-            for sign in table.possible:
-                restricted = fitted([sums[i] + sign * sums[j], *others], target)
-                f = f_of_fits(full, restricted, target, n - 1 - len(groups), variance)
-                figures[sign] = f, correlation(sums[i], sign * sums[j])
-            verdicts[i, j] = table.choose(figures)
+        verdicts = table.contrasts(groups, allowed)
         best, gap = smallest(verdicts)
         if best is None:
             break
         clear = min(clear, gap)
         merges.append(table.join(groups, *best, verdicts[best]))
-    return Path(merges, clear)
+        sure += clear > CLEAR
+    return Path(merges, clear, sure, free)
 
 
-def start_of_joint(X, y, min_correlation=None, noise=None, allowed=everything, **rules):
+def start_of_joint(
+    X,
+    y,
+    min_correlation=None,
+    noise=None,
+    allowed=everything,
+    comparisons=Comparisons,
+    **rules,
+):
     """Pairwise merges before the regression; the number by generalised cross-validation."""
-    table = Comparisons(X, y, noise, **rules)
-    Z, target, n, _ = table.regression()
+    table = comparisons(X, y, noise, **rules)
+    n = table.n_of_regression()
     rules |= {"min_correlation": min_correlation, "noise": noise, "allowed": allowed}
+    rules["comparisons"] = comparisons
     n_features = len(varying_columns(X))
     copies = agglomerative(X, y, n_groups=n_features, **rules)
     if n_features - len(copies.merges) <= 0.25 * n:
@@ -480,15 +546,18 @@ def start_of_joint(X, y, min_correlation=None, noise=None, allowed=everything, *
                 continue
             merges = path.merges[: n_features - size]
             table.signs = signs_after(X, merges)
-            sums = [table.sum(Z, members) for members in groups_after(X, merges).values()]
-            error = np.sum((target - fitted(sums, target)) ** 2) / (n - 1 - size) ** 2
-            found.append((error, merges))
+            groups = groups_after(X, merges)
+            left, by = table.unexplained(groups), (n - 1 - size) ** 2
+            found.append((Figure(left / by, left.error / by), groups, merges))
+    if not found:
+        raise np.linalg.LinAlgError("too many groups for a regression")
     # Both orders may come to the same groups, and so to the same error: the first counts.
-    least = min(error for error, _ in found)
-    merges = next(merges for error, merges in found if error <= least * (1 + 1e-9))
-    others = [error for error, _ in found if error > least * (1 + 1e-9)]
-    gap = min(others) / least - 1 if others else np.inf
-    return Path(merges, min(clear, gap))
+    least = min(error for error, _, _ in found)
+    best, kept, merges = next(each for each in found if each[0] <= least * (1 + 1e-9))
+    for error, groups, _ in found:
+        if groups != kept:
+            clear = min(clear, apart(error, best, error.error, best.error))
+    return Path(merges, clear, len(merges) if clear > CLEAR else 0)
 
 
 def smallest(verdicts):
@@ -504,20 +573,22 @@ def first_in_order(verdicts, most_correlated_up_to):
     """The most correlated pair of those with a small F; where there is none, the smallest F."""
     possible = {pair: v for pair, v in verdicts.items() if v.f < np.inf}
     small = [(pair, v) for pair, v in possible.items() if v.f <= most_correlated_up_to]
-    ranked = sorted((1 - v.correlation, pair) for pair, v in small)
+    ranked = sorted((Figure(1 - v.correlation, v.correlation.error), pair) for pair, v in small)
     if not ranked:
         return smallest(verdicts)
     nearness = min(verdict.clear for verdict in verdicts.values())
-    at_limit = min(abs(v.f - most_correlated_up_to) for v in possible.values())
+    limit = most_correlated_up_to
+    at_limit = min(apart(v.f, limit, v.f.error) for v in possible.values())
     return ranked[0][1], min(gap_between(ranked), nearness, at_limit)
 
 
 def gap_between(ranked):
-    """By what share the second is larger than the first; none if both are next to nothing."""
+    """How clearly the second is larger than the first."""
     if len(ranked) == 1:
         return np.inf
     (first, _), (second, _) = ranked[:2]
-    return (second - first) / second if second > EQUAL else 0.0
+    tie = 2 * (TIE * second + EQUAL)  # of which the library takes the most correlated pair first
+    return apart(second, first, first.error, second.error, tie)
 
 
 WALKS = {"sequential": sequential, "centroid": centroid}
@@ -603,10 +674,7 @@ def assert_as_literally(model, expected, X, y, allowed=everything, **rules):
     if np.isnan(X).any():  # the judge may stop before the end
         merges = merges[: len(expected.merges)]
     assert_same_path(merges, expected)
-    free = 0
-    if model.strategy == "joint":
-        free = len(start_of_joint(X, y, allowed=allowed, **rules).merges)
-    made = merges_at(expected.merges, tolerance, free)
+    made = merges_at(expected.merges, tolerance, expected.free)
     groups = sorted(groups_after(X, made).values())
     assert [group.tolist() for group in model.groups_] == groups
     np.testing.assert_array_equal(model.signs_, signs_after(X, made))

@@ -1,0 +1,147 @@
+"""Fits of small problems of all kinds against the literal strategies in extended precision."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import literal_strategies as literal
+from lincfa import LinCFA
+from literal_strategies import CLEAR
+
+from .case import Case, Tried
+from .oracle import EPS, Exact, Problem, UnclearError
+from .problems import by_sums, draw_problem, fitted_in, structure_of
+
+SHARE = 4.0
+
+Array = npt.NDArray[Any]
+
+
+def draw(rng: np.random.Generator) -> Case:
+    options, arrays = draw_problem(rng)
+    if rng.random() < 0.25 and "n_groups" not in options["parameters"]:
+        options["tolerance"] = _beside_some_pair(rng, options, arrays)
+    return Case("differential", options, arrays)
+
+
+def _beside_some_pair(
+    rng: np.random.Generator, options: dict[str, Any], arrays: dict[str, Array]
+) -> float:
+    """A tolerance that an error of some digit in the F of a pair would be on the other side of."""
+    problem = problem_of(options | {"strategy": "sequential"}, arrays)
+    try:
+        pairs = [key for key, pair in problem.moments.pairs.items() if pair is not None]
+        if not pairs:
+            return 1.0
+        i, j = pairs[int(rng.integers(len(pairs)))]
+        f = float(Exact(problem).verdict([int(i)], [int(j)]).f)
+    except UnclearError:
+        return 1.0
+    return f * (1 + rng.choice([-1, 1]) * 10.0 ** -rng.uniform(3, 11)) if 1e-9 < f < 1e9 else 1.0
+
+
+def problem_of(options: dict[str, Any], arrays: dict[str, Array]) -> Problem:
+    """The same problem for the oracle."""
+    X, Y = arrays["X"], arrays["y"].astype(np.float64).reshape(len(arrays["y"]), -1)
+    types = [np.dtype(name) for name in options["types"]]
+    precision = [max(EPS, float(np.finfo(t).eps)) if t.kind == "f" else EPS for t in types]
+    parameters = options["parameters"]
+    tolerance = options["tolerance"]
+    return Problem(
+        X.astype(np.float64),
+        Y,
+        np.array(precision),
+        arrays.get("sample_weight"),
+        options["strategy"],
+        2.0 if tolerance == "unbiased" else tolerance,
+        parameters.get("noise", "pair"),
+        parameters.get("min_correlation"),
+        parameters.get("signed", False),
+        arrays.get("feature_weights"),
+        parameters.get("effective_samples"),
+        by_sums(options["container"]),
+        structure_of(options, arrays)[1],
+    )
+
+
+def check(case: Case) -> Tried:
+    options, arrays = case.options, case.arrays
+    try:
+        expected = problem_of(options, arrays).result()
+    except (UnclearError, np.linalg.LinAlgError):
+        expected = None
+    model = LinCFA(
+        strategy=options["strategy"],
+        tolerance=options["tolerance"],
+        **options["parameters"],
+        **structure_of(options, arrays)[0],
+        feature_weights=arrays.get("feature_weights"),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            fitted_in(options["container"], model, options, arrays)
+        except ValueError as error:
+            if expected is None or "joint" in str(error):
+                return Tried(1, 1)
+            raise
+    if expected is None:
+        return Tried(1, 1)
+    if options["strategy"] in literal.WALKS:
+        return compare_walk(model, expected)
+    return compare_path(model, expected, options, arrays)
+
+
+def compare_walk(model: LinCFA, expected: Any) -> Tried:
+    """Groups, signs and figures of strategies that go from feature to feature."""
+    if not expected.clear > CLEAR:
+        return Tried(1, 1)
+    groups = [group.tolist() for group in model.groups_]
+    if groups != expected.groups:
+        raise AssertionError(f"groups {groups}, not {expected.groups}")
+    np.testing.assert_array_equal(model.signs_, expected.signs, err_msg="signs")
+    compare_figures(model.evidence_, expected.joined)
+    return Tried()
+
+
+def compare_figures(record: Any, merges: Any) -> None:
+    """Each row of a record against what the literal strategy found."""
+    for row, merge in zip(record, merges, strict=True):
+        *_, rho, f = merge
+        for name, value in (("correlation", rho), ("f", f)):
+            bound = value.error + 1e-14 * abs(value)
+            if not abs(row[name] - value) <= bound and row[name] != value:
+                raise AssertionError(
+                    f"{name} {row[name]!r}, not {float(value)!r} within {bound:.1e} of {row}"
+                )
+
+
+def compare_path(model: LinCFA, path: Any, options: Any, arrays: Any) -> Tried:
+    """As many merges as are clear, and the groups if the cut is clear too."""
+    merges = path.merges[: path.sure]
+    made = model.merge_path_
+    for row, merge in zip(made, merges, strict=False):
+        found = row["first"], row["second"], row["sign"], row["size"]
+        if found != merge[:4]:
+            raise AssertionError(f"merge {found}, not {merge}")
+    if len(made) < len(merges):
+        raise AssertionError(f"{len(made)} merges, not {len(merges)}")
+    compare_figures(made[: len(merges)], merges)
+    if model.n_groups is None:
+        tolerance = 2.0 if model.tolerance == "unbiased" else float(model.tolerance)
+        cut = len(literal.merges_at(merges, tolerance, path.free))
+        deciding = merges[path.free : cut + 1]
+        if any(literal.apart(merge.f, tolerance, merge.f.error) <= CLEAR for merge in deciding):
+            return Tried(1, 1)
+    else:
+        cut = int((model.labels_ >= 0).sum()) - model.n_groups
+    if cut >= len(merges) and len(merges) < len(path.merges):
+        return Tried(1, 1)
+    X = np.where(model.labels_ >= 0, np.arange(2)[:, None], 0.0)
+    groups = sorted(literal.groups_after(X, merges[:cut]).values())
+    if [group.tolist() for group in model.groups_] != groups:
+        raise AssertionError(f"groups {[g.tolist() for g in model.groups_]}, not {groups}")
+    np.testing.assert_array_equal(model.signs_, literal.signs_after(X, merges[:cut]))
+    return Tried()
