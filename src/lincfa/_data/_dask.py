@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from ._checks import (
 from ._columns import Columns
 from ._compute import compute
 from ._dates import Dates
+from ._declared import as_declared, numpy_type, partition_values
 from ._targets import Kind, Targets, names_of_targets, not_numeric, read_targets
 
 if TYPE_CHECKING:
@@ -110,7 +112,7 @@ def read_chunks(
     else:
         in_memory = check_weights(sample_weight, n)
         counted = None if in_memory is None else cut_rows(in_memory, lengths)
-    blocks, again = _blocks(X, array)
+    blocks, again = _blocks(X, array, lengths)
     return ChunkedTraining(
         values=array,
         blocks=blocks,
@@ -135,8 +137,9 @@ def cut_rows(values: npt.NDArray[Any], lengths: Sequence[int]) -> list[Any]:
     return [delayed(part, pure=False, traverse=False) for part in parts]
 
 
-def _blocks(X: Any, array: Any) -> tuple[Any, Any]:
+def _blocks(X: Any, array: Any, lengths: Sequence[int]) -> tuple[Any, Any]:
     if not is_dask_frame(X):
+        array = _with_rows(array, lengths, "X")
         return array.to_delayed(), array.map_blocks(_unchanged, meta=array._meta).to_delayed()
     from dask import delayed
 
@@ -145,7 +148,8 @@ def _blocks(X: Any, array: Any) -> tuple[Any, Any]:
     convert = delayed(partition_values, pure=False)
     blocks = np.empty((len(partitions), 1), dtype=object)
     for place, partition in enumerate(partitions):
-        blocks[place, 0] = convert(partition, array.dtype)
+        known = place, lengths[place]
+        blocks[place, 0] = convert(partition, array.dtype, X._meta, "X", known)
     return blocks, blocks
 
 
@@ -154,24 +158,10 @@ def is_dask_frame(X: Any) -> bool:
     return frames is not None and isinstance(X, frames.DataFrame)
 
 
-def _numpy_type(dtype: Any) -> Any:
-    """The NumPy type of a column; pandas has types of its own, which know it."""
-    return getattr(dtype, "numpy_dtype", dtype)
-
-
 def _is_numeric(dtype: Any) -> bool:
     """Whether a type is numeric; Python objects may be anything, and are not inspected."""
-    kind = getattr(_numpy_type(dtype), "kind", "O")
+    kind = getattr(numpy_type(dtype), "kind", "O")
     return kind in "biuf"
-
-
-def partition_values(part: Any, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    return np.asarray(part.to_numpy(dtype=dtype, na_value=np.nan))
-
-
-def _unmasked(chunk: Any) -> npt.NDArray[Any]:
-    masked = np.ma.asarray(chunk)
-    return np.ma.filled(masked.astype(float_type([masked.dtype])), np.nan)
 
 
 def _unchanged(chunk: Any) -> Any:
@@ -205,7 +195,7 @@ def _may_be_labels(y: Any) -> bool:
     array = y.data if is_field(y) and not is_dataset(y) else y
     if not (_is_series(array) or isinstance(array, Array)):
         return False
-    return getattr(_numpy_type(array.dtype), "kind", "O") not in "iufc"
+    return getattr(numpy_type(array.dtype), "kind", "O") not in "iufc"
 
 
 def _stacked(dataset: Any) -> Any:
@@ -228,7 +218,7 @@ def _frame_of_targets(y: Any) -> Any:
     for name, dtype in y.dtypes.items():
         if not _is_numeric(dtype):
             raise not_numeric(name)
-    return y.map_partitions(partition_values, dtype=np.float64, meta=np.empty((0, len(y.columns))))
+    return _values(y, "the target y", np.dtype(np.float64))
 
 
 def _is_series(values: Any) -> bool:
@@ -244,7 +234,7 @@ def _lazy_weights(values: Any) -> Any:
         return lazy_array(values, what, 1)
     if not _is_numeric(values.dtype):
         raise ValueError(f"{what} is not numeric (type {values.dtype}).")
-    return values.map_partitions(partition_values, dtype=np.float64, meta=np.empty(0))
+    return _values(values, what, np.dtype(np.float64))
 
 
 def _count(collections: list[Any]) -> list[list[int]]:
@@ -265,12 +255,20 @@ def _count(collections: list[Any]) -> list[list[int]]:
 
 def _align(values: Any, found: Sequence[int], lengths: Sequence[int], what: str) -> Sequence[Any]:
     """Return a lazy array in parts as long as the row chunks."""
+    check_length(sum(found), sum(lengths), what)
+    name = "the target y" if what == "y" else what
+    counted = _with_rows(values, found, name)
+    return list(counted.rechunk({0: tuple(lengths)}).to_delayed().ravel())
+
+
+def _with_rows(array: Any, lengths: Sequence[int], what: str) -> Any:
+    """Return a lazy array with the numbers of rows that its chunks had when they were counted."""
     from dask.array import Array
 
-    check_length(sum(found), sum(lengths), what)
-    chunks = (tuple(found), *values.chunks[1:])
-    counted = Array(values.dask, values.name, chunks=chunks, meta=values._meta)
-    return list(counted.rechunk({0: tuple(lengths)}).to_delayed().ravel())
+    if not np.isnan(array.chunks[0]).any():
+        return array
+    chunks = (tuple(lengths), *array.chunks[1:])
+    return as_declared(Array(array.dask, array.name, chunks=chunks, meta=array._meta), what)
 
 
 def open_columns(X: Any) -> tuple[Any, Columns]:
@@ -288,9 +286,16 @@ def open_columns(X: Any) -> tuple[Any, Columns]:
 
 
 def frame_values(frame: Any) -> Any:
-    dtype = float_type([_numpy_type(dtype) for dtype in frame.dtypes])
-    meta = np.empty((0, len(frame.columns)), dtype=dtype)
-    return frame.map_partitions(partition_values, dtype=dtype, meta=meta)
+    return _values(frame, "X", float_type([numpy_type(dtype) for dtype in frame.dtypes]))
+
+
+def _values(frame: Any, what: str, dtype: Any) -> Any:
+    """Return the numbers of a lazy dataframe or series as an array with unknown rows."""
+    known = frame._meta
+    meta = np.empty((0, *known.shape[1:]), dtype=dtype)
+    # Its own ``meta`` is an argument of map_partitions.
+    convert = partial(partition_values, dtype=dtype, meta=known, what=what)
+    return frame.map_partitions(convert, meta=meta)
 
 
 def lazy_array(X: Any, what: str, dimensions: int) -> Any:
@@ -317,10 +322,7 @@ def lazy_array(X: Any, what: str, dimensions: int) -> Any:
         raise ValueError(f"{what} has no columns{least}.")
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{what} must be real numbers, but its type is {array.dtype}.")
-    if isinstance(array._meta, np.ma.MaskedArray):
-        dtype = float_type([array.dtype])
-        return array.map_blocks(_unmasked, meta=np.empty((0,) * dimensions, dtype))
-    if type(array._meta) is not np.ndarray:
+    if type(array._meta) not in (np.ndarray, np.ma.MaskedArray):
         kind = type(array._meta).__name__
         raise TypeError(f"{what} must have chunks that are NumPy arrays, not {kind}.")
-    return array
+    return as_declared(array, what.replace("The target", "the target"))

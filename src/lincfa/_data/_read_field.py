@@ -228,6 +228,11 @@ def _stacked(field: Field, X: Any) -> list[Any]:
     stacked = []
     for variable in field.variables:
         array = X[variable.name] if field.is_dataset else X
+        if array.chunks is not None:
+            from ._declared import as_declared
+
+            what = f"the variable {array.name!r}" if field.is_dataset else "X"
+            array = array.copy(data=as_declared(array.data, what, array.dims))
         data = array.transpose(field.sample_dim, *field.cell_dims(variable)).data  # may read a file
         values = data if is_dask(data) else np.asarray(data)
         if not values.dtype.isnative:

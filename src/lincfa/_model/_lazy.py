@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._data._checks import check_finite, check_reduced_columns, first_not_finite, float_type
-from .._data._dask import frame_values, is_dask_frame, lazy_array, partition_values
+from .._data._dask import frame_values, is_dask_frame, lazy_array
+from .._data._declared import partition_values
 from .._data._names import Names
 from .._data._training import FeatureTable
 from .._statistics import IndexArray
@@ -140,15 +141,16 @@ def _map_frame(
     meta = pd.DataFrame(np.empty((0, len(names)), dtype), columns=list(names))
     meta.index = frame._meta.index
     # The specification goes with each partition: dask sometimes fails to fuse delayed values.
-    return frame.map_partitions(_partition, function, spec, list(names), dtype, meta=meta)
+    known = frame._meta
+    return frame.map_partitions(_partition, function, spec, list(names), dtype, known, meta=meta)
 
 
 def _partition(
-    part: Any, function: Callable[..., Any], spec: Any, names: list[Any], dtype: Any
+    part: Any, function: Callable[..., Any], spec: Any, names: list[Any], dtype: Any, known: Any
 ) -> Any:
     import pandas as pd
 
-    values = function(partition_values(part, dtype), spec).astype(dtype, copy=False)
+    values = function(partition_values(part, dtype, known), spec).astype(dtype, copy=False)
     return pd.DataFrame(values, index=part.index, columns=names)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import has_fit_parameter
 
-from .._data._checks import check_any_varies, check_total_weight, computed, is_dask, is_field
+from .._data._checks import check_any_varies, check_total_weight, float_type, is_dask, is_field
 from .._data._connectivity import read_structure
 from .._data._feature_weights import read_feature_weights
 from .._data._samples import check_same_rows
@@ -40,6 +40,7 @@ from ._choice import choose, tabulate
 from ._folds import (
     Candidates,
     Outcomes,
+    Samples,
     Scorer,
     fit_weighted,
     folds_in_words,
@@ -199,13 +200,23 @@ class GroupSearch(GroupModel):
         chosen = {name: own[name] for name in LinCFA._get_param_names() if name in own}
         chosen |= {"strategy": strategy, "tolerance": tolerance, "min_correlation": correlation}
         chosen["target"] = "classes" if self._kind == "classes" else None
-        reducer = LinCFA(**chosen)._fit(training)
+        reducer = LinCFA(**chosen)._fit(samples.data)
         if limit is not None and reducer.n_groups_ > limit and strategy in PATHS:
             reducer = reducer.cut(n_groups=max(limit, reducer._path().fewest_groups))
         self._adopt(reducer, searched=True)
-        reduced = computed(self._reduce_for_regression(self._read_new(X)))
+        reduced = self._reduce_samples(samples)
         self.estimator_ = fit_weighted(self._final(constraint), reduced, outcomes)
         return self
+
+    def _reduce_samples(self, samples: Samples) -> npt.NDArray[Any]:
+        """Reduce the samples of the fit, also those without weight, in memory."""
+        data = samples.data
+        if isinstance(data, Training):
+            return np.asarray(self._reduce_for_regression(data))
+        grouping = self.labels_, self._factors, self.n_groups_
+        reduced = data.reduced([grouping], *self._standardization)[0]
+        reduced = reduced.astype(float_type([data.values.dtype]), copy=False)
+        return np.asarray(self._without_gaps(reduced) if data.gaps else reduced)
 
     @classmethod
     def _from_reducer(cls, reducer: LinCFA, *, searched: bool) -> Self:

@@ -203,10 +203,11 @@ def samples_of(training: "Training | ChunkedTraining") -> Samples:
         return Samples(Outcomes(training.y, training.targets, training.weights), training)
     from .._statistics._dask._chunks import Chunks
 
-    chunks = Chunks.of(training)
-    chunks.weighted(None).column_moments()  # checks also rows without weight, as in memory
-    y, weights = chunks.outcomes()
-    return Samples(Outcomes(y, training.targets, check_weights(weights, len(y))), chunks)
+    # Rows without weight are checked too, as in memory.
+    _, chunks = Chunks.of(training).weighted(None).column_moments()
+    y, weights = replace(chunks, weights=training.weights).outcomes()
+    weights = check_weights(weights, len(y))
+    return Samples(Outcomes(y, training.targets, weights), chunks.weighted(weights))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..._data._checks import check_total_weight
 from ..._data._compute import compute
 from ..._data._dask import ChunkedTraining, cut_rows
+from ..._data._declared import named_block
 from ..._data._targets import Targets
 from ...theory._arrays import FloatArray
 from .. import (
@@ -56,8 +57,11 @@ _OPERATIONS = 200
 _MOSTLY_SEEDS = 0.5
 
 
+@dataclass(frozen=True, eq=False)
 class Chunks(ChunkedTraining):
     """Passes over the rows of a dask collection."""
+
+    compared: bool = False  # with the values that they had when they were read first
 
     @classmethod
     def of(cls, training: ChunkedTraining) -> "Chunks":
@@ -114,8 +118,11 @@ class Chunks(ChunkedTraining):
         moments: Moments = checked.moments
         return moments
 
-    def column_moments(self) -> list[kernels.ColumnMoments]:
-        """Moments of single columns, by column chunks."""
+    def column_moments(self) -> tuple[list[kernels.ColumnMoments], "Chunks"]:
+        """Moments of single columns, by column chunks, and the chunks for the passes that follow.
+
+        Those raise if their values are not the same again.
+        """
         trees = [
             add_in_tree(
                 [
@@ -125,9 +132,42 @@ class Chunks(ChunkedTraining):
             )
             for j, left in enumerate(self._bounds[:-1])
         ]
-        parts = compute(trees)
+        sources: list[npt.NDArray[Any]] = [] if self.compared else self._sources()
+        prints = [[_node(kernels.fingerprint)(part) for part in each.flat] for each in sources]
+        parts, known = compute([trees, prints])
         self._raise_if_invalid(parts)
-        return [part.moments for part in parts]
+        return [part.moments for part in parts], self if self.compared else self._same(known)
+
+    def _sources(self) -> list[npt.NDArray[Any]]:
+        """What is read in every pass: chunks, targets and weights, delayed."""
+        rows = [self.y] if self.weights is None else [self.y, self.weights]
+        return [self.blocks, *(np.array(each, dtype=object) for each in rows)]
+
+    def _same(self, prints: Sequence[Sequence[kernels.Fingerprint]]) -> "Chunks":
+        """Return the chunks as they are if they have these fingerprints, in order of sources."""
+
+        def same(parts: Any, known: Sequence[kernels.Fingerprint], what: str) -> Any:
+            parts = np.array(parts, dtype=object)
+            result = np.empty_like(parts)
+            for print_, (index, part) in zip(known, np.ndenumerate(parts), strict=True):
+                bounds = [pair[i] for pair, i in zip(bounds_of_all, index, strict=False)]
+                name = named_block(what, index, bounds)
+                result[index] = _node(kernels.same_again)(part, print_, name)
+            return result
+
+        bounds_of_all = [
+            list(pairwise(accumulate(sizes, initial=0))) for sizes in (self.lengths, self.widths)
+        ]
+        return replace(
+            self,
+            blocks=same(self.blocks, prints[0], "X"),
+            again=same(self.again, prints[0], "X"),
+            y=list(same(self.y, prints[1], "the target y")),
+            weights=None
+            if self.weights is None
+            else list(same(self.weights, prints[2], "sample_weight")),
+            compared=True,
+        )
 
     def products(
         self,
@@ -351,7 +391,7 @@ def chunk_statistics(chunks: Chunks, *, often: bool, neighbours: bool = False) -
         size = chunks.n_features
         chunks.targets.check_varying(moments.varying[size:], moments.mean[size:])
         return MomentStatistics.from_moments(moments)
-    features, standards = _column_features(chunks)
+    features, standards, chunks = _column_features(chunks)
     size, most = chunks.n_features, most_features()
     if standards is None:
         kind: type[_ChunkPasses] = ChunkStatistics
@@ -373,12 +413,13 @@ def chunk_statistics(chunks: Chunks, *, often: bool, neighbours: bool = False) -
     return cached(statistics) if keep else statistics
 
 
-def _column_features(chunks: Chunks) -> tuple[Features, kernels.Standards | None]:
-    """Read all chunks once, for what concerns single columns.
+def _column_features(chunks: Chunks) -> tuple[Features, kernels.Standards | None, Chunks]:
+    """Read all chunks once, for what concerns single columns; return what reads them again.
 
     Where values are missing, also return the means and the scales of the targets.
     """
-    parts, size, n_targets = chunks.column_moments(), chunks.n_features, chunks.targets.size
+    parts, chunks = chunks.column_moments()
+    size, n_targets = chunks.n_features, chunks.targets.size
 
     def joined(name: str) -> FloatArray:
         values = []
@@ -401,7 +442,7 @@ def _column_features(chunks: Chunks) -> tuple[Features, kernels.Standards | None
     features = Features.from_sums(
         n, mean, joined("square"), joined("product"), varying, precision, **own
     )
-    return features, (mean[size:], features.target_scale) if gaps else None
+    return features, (mean[size:], features.target_scale) if gaps else None, chunks
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -57,6 +58,73 @@ def _counted(weights: Any) -> tuple[IndexArray | slice, FloatArray | None]:
     weights = float64(weights)
     rows = slice(None) if weights.all() else np.flatnonzero(weights)
     return rows, weights[rows]
+
+
+# The same values in every pass
+
+
+Fingerprint: TypeAlias = tuple[float, float]
+"""Two sums over a chunk: of the sizes of its columns, and of what is in them."""
+
+_ROUNDING = 64
+"""Units in the last place by which values may differ between passes."""
+
+_LEAST_ROUNDING = 1e-10
+"""The same for exact types and float64, relative: more than the errors of the sums."""
+
+_LARGEST = 1e150
+"""Above this a sum of squares may overflow."""
+
+_SOME_ROWS = 16
+"""Rows that show about how large the values of a column are."""
+
+
+@_quiet
+def fingerprint(chunk: Any) -> Fingerprint:
+    """Return sums by which a chunk is known again, at the cost of reading it once.
+
+    Random factors tell places from each other. Columns are divided by about their size, so that no
+    unit hides what changes in another. Rounding, by other processors say, changes the sums by about
+    as many units in the last place as the values.
+    """
+    X = chunk[:, None] if chunk.ndim == 1 else chunk
+    n, size = X.shape
+    if not X.size:
+        return 0.0, 0.0
+    if X.dtype not in (np.float64, np.float32):
+        X = X.astype(np.float64)
+    of_rows, of_columns = _directions(n, 0), _directions(size, 1)
+    product = of_rows.astype(X.dtype) @ X
+    if not np.isfinite(product).all():  # missing values, or any, in rows that do not count
+        X = np.where(np.abs(X) < _LARGEST, X, 0)
+        product = of_rows @ X
+    scale = _root_mean_squares(X[:: max(1, n // _SOME_ROWS)])
+    empty = scale == 0
+    scale[empty] = _root_mean_squares(X[:, empty])
+    scale[scale == 0] = 1.0
+    return float(of_columns @ np.log(scale)), float(of_columns @ (product / scale))
+
+
+def _root_mean_squares(X: Chunk) -> FloatArray:
+    return np.asarray(np.sqrt(np.mean(np.square(X, dtype=np.float64), axis=0)))
+
+
+@lru_cache(maxsize=8)
+def _directions(size: int, seed: int) -> FloatArray:
+    """Random factors whose squares add up to about one; always the same."""
+    return np.asarray(np.random.default_rng(seed).standard_normal(size) / np.sqrt(size))
+
+
+def same_again(chunk: Any, known: Fingerprint, name: str) -> Any:
+    """Return a chunk unchanged, if it has the values that it had before."""
+    kind = np.result_type(chunk)
+    unit = float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
+    if not np.allclose(fingerprint(chunk), known, 0, max(_LEAST_ROUNDING, _ROUNDING * unit)):
+        raise ValueError(
+            f"{name} gave other values when it was computed again, and a fit computes its data "
+            "several times: persist() or store what is computed at random or may change meanwhile."
+        )
+    return chunk
 
 
 # Moments
@@ -131,6 +199,11 @@ def merged(parts: Sequence[Any]) -> Any:
     if isinstance(parts[0], np.ndarray):
         total = parts[0].copy()
         for part in parts[1:]:
+            if part.shape != total.shape:
+                raise ValueError(
+                    f"Chunks beside each other came with {total.shape[-2]} and {part.shape[-2]} "
+                    "rows: correct the function that makes them."
+                )
             total += part
         return total
     moments = deepcopy(parts[0].moments)
