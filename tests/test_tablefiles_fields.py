@@ -100,6 +100,7 @@ def test_cells_are_columns(data):
     plain, grids = ["y", "note", "lag"], [CELLS, RAIN]
     if data.format.kind == "zarr":  # by name
         plain, grids = sorted(plain), grids[::-1]
+        assert [*data.data.coords] == ["lat", "lon", "month", "time"]
     assert data.names == ["time", "month", *plain, *grids[0], *grids[1]]
     no = {"time", "month", "note", CELLS[-1]}
     assert data.numeric == [name for name in data.names if name not in no]

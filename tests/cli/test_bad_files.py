@@ -132,3 +132,35 @@ def test_all_features_constant(fails, save, columns, files):
     data = save({"y": columns["y"]} | flat)
     assert fails("reduce", data, "--target", "y").startswith("data.csv: ")
     assert files() == ["data.csv"]
+
+
+@pytest.mark.parametrize("options", [[], ["--dask", "threads"]])
+@pytest.mark.parametrize("damaged", ["y", "t2m"])
+def test_a_chunk_of_a_store_that_cannot_be_read(fails, folder, files, options, damaged):
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("zarr")
+    if options:
+        pytest.importorskip("dask")
+    rng = np.random.default_rng(0)
+    values = {
+        "t2m": (("time", "lat", "lon"), rng.normal(size=(20, 2, 2))),
+        "y": ("time", rng.normal(size=20)),
+    }
+    xr.Dataset(values).to_zarr("d.zarr", zarr_format=2)
+    (chunk,) = (Path("d.zarr") / damaged).glob("[0-9]*")
+    chunk.write_bytes(b"")
+    message = fails("reduce", "d.zarr", "--target", "y", "--samples", "time", *options)
+    assert message == "d.zarr is not a Zarr store, or it is damaged."
+    assert files() == ["d.zarr"]
+
+
+def test_a_netcdf_file_with_damaged_text(fails, folder):
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
+    names = np.array(["Grosseto", "Firenze!"] * 10, dtype=object)
+    values = {"word": ("time", names), "y": ("time", np.arange(20.0)), "a": ("time", np.ones(20))}
+    xr.Dataset(values).to_netcdf("d.nc", engine="netcdf4", format="NETCDF3_CLASSIC")
+    content = Path("d.nc").read_bytes()
+    Path("d.nc").write_bytes(content.replace(b"Grosseto", b"Grosset\xb6"))
+    message = fails("reduce", "d.nc", "--target", "y")
+    assert message == "d.nc is not a NetCDF file, or it is damaged."

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._data._compute import compute
-from ._formats import Format, damaged, require_harmless
+from ._formats import Format, damaged, reading, require_harmless
 from ._tables import (
     CHUNK_BYTES,
     FileColumns,
@@ -442,8 +442,12 @@ def open_field(
     if not times_are_decoded:
         data = _with_months(data, path)
     if engine == "zarr":  # a folder has no order of its own
-        data = data[sorted(data.data_vars, key=str)]
+        data = data[sorted(data.variables, key=str)]
     with data:
+        with reading(path, format):
+            for variable in data.variables.values():
+                if variable.ndim == 1:
+                    variable.load()
         if targets:
             known = list(map(str, data.data_vars))
             names = [name for each in targets for name in matching(known, each) or [each]]
@@ -463,11 +467,10 @@ def open_field(
             [n for n, v in data.data_vars.items() if v.dims == (dim,) and are_dates(v.values[:1])]
         )
         if in_chunks:
-            return FieldFile(path, format, _in_chunks(data, dim), True, dim, codes)
-        try:
-            return FieldFile(path, format, data.load(), False, dim, codes)
-        except (OSError, RuntimeError, KeyError):
-            raise damaged(path, format) from None
+            return FieldFile(path, format, _in_chunks(data, dim, path, format), True, dim, codes)
+        with reading(path, format):
+            data.load()
+        return FieldFile(path, format, data, False, dim, codes)
 
 
 def _with_months(data: xr.Dataset, path: str) -> xr.Dataset:
@@ -577,7 +580,39 @@ def _sample_dim_of(data: xr.Dataset, field: Field) -> str | None:
     return str(others.pop()) if len(others) == 1 else None
 
 
-def _in_chunks(data: xr.Dataset, dim: str) -> xr.Dataset:
+@dataclass(frozen=True)
+class _Stored:
+    """Values of a variable that is read in parts: a part that cannot be read names the file."""
+
+    variable: xr.Variable
+    path: str
+    format: Format
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.variable.shape
+
+    @property
+    def ndim(self) -> int:
+        return self.variable.ndim
+
+    @property
+    def dtype(self) -> Any:
+        return self.variable.dtype
+
+    def __getitem__(self, part: Any) -> npt.NDArray[Any]:
+        with reading(self.path, self.format):
+            return np.asarray(self.variable[part])
+
+    def chunked(self, dim: str, length: int) -> xr.Variable:
+        import dask.array as da
+
+        chunks = [length if each == dim else -1 for each in self.variable.dims]
+        values = da.from_array(self, chunks, name=False, asarray=False)  # other names read it all
+        return self.variable.copy(deep=False, data=values)
+
+
+def _in_chunks(data: xr.Dataset, dim: str, path: str, format: Format) -> xr.Dataset:
     """Let gridded variables be read in chunks: whole stored chunks, unless those are very long."""
     # What is along the samples alone is read at once, and text, which writing would search anyway.
     large = [
@@ -594,8 +629,13 @@ def _in_chunks(data: xr.Dataset, dim: str) -> xr.Dataset:
             stored = max(stored, int(chunks[array.dims.index(dim)]))
     if stored <= _LONGEST * length:
         length = max(stored, length - length % stored)
-    lazy = {array.name: array.variable.chunk({dim: min(length, n_rows)}) for array in large}
-    return data.drop_vars(lazy).load().assign(lazy)[list(data.data_vars)]
+    lazy = {
+        array.name: _Stored(array.variable, path, format).chunked(dim, min(length, n_rows))
+        for array in large
+    }
+    with reading(path, format):
+        rest = data.drop_vars(lazy).load()
+    return rest.assign(lazy)[list(data.data_vars)]
 
 
 def with_reduced(data: xr.Dataset, reduced: xr.DataArray, model: Any) -> xr.Dataset:
