@@ -197,7 +197,7 @@ def test_targets_of_the_same_samples_or_without_any_names():
     ):
         target = pd.Series(y, index=index)
         np.testing.assert_array_equal(LinCFA().fit(X, target, target * 0 + 1).labels_, expected)
-    elsewhere = series(y, times() + 1)
+    elsewhere = series(y, times() + np.timedelta64(1, "D"))
     for plain in (X.drop_vars("time"), X.assign_coords(time=range(N))):
         np.testing.assert_array_equal(LinCFA().fit(plain, elsewhere).labels_, expected)
     array = xr.DataArray(y, {"time": times()})

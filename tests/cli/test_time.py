@@ -39,7 +39,7 @@ def series():
 @pytest.fixture
 def world(folder, series):
     """A field along T, an index that runs six months longer, and the field as a table."""
-    middle = (MONTHS.astype("M8[D]") + 14).astype("M8[ns]")
+    middle = (MONTHS.astype("M8[D]") + np.timedelta64(14, "D")).astype("M8[ns]")
     coords = {
         "T": ("T", middle, {"axis": "T"}),
         "lat": ("lat", LAT, {"units": "degrees_north"}),
