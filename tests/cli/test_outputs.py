@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lincfa._model._files import foreign_file, write_atomically
+from lincfa._model._files import foreign_file, replacing_all, write_atomically
 from lincfa.cli import _write
-from lincfa.cli._write import replacing
 
 pytest.importorskip("polars")
 
@@ -199,8 +198,8 @@ def test_a_folder_with_other_files_is_never_replaced(fails, data, files, tmp_pat
     )
     assert (files(), sorted(Path("own.zarr").rglob("*"))) == before
     # Nor when the other files come while a new store is being written.
-    with pytest.raises(FileExistsError, match="such as"), replacing(["own.zarr"]) as parts:
-        make_store(parts["own.zarr"], "new")
+    with pytest.raises(FileExistsError, match="such as"), replacing_all(["own.zarr"]) as (part,):
+        make_store(part, "new")
     assert (files(), sorted(Path("own.zarr").rglob("*"))) == before
 
 
@@ -218,8 +217,8 @@ def test_whole_stores_and_tables_are_replaced(tmp_path, version):
     (other / "year=2020").mkdir(parents=True)
     for name in ("_SUCCESS", "_metadata", "_common_metadata", "year=2020/part.0.parquet"):
         (other / name).write_text("")
-    with replacing([str(old), str(other)]) as parts:
-        for part in parts.values():
+    with replacing_all([old, other]) as parts:
+        for part in parts:
             make_store(part, "new")
     assert (text_of(old), text_of(other)) == ("new", "new")
 
@@ -404,8 +403,8 @@ def test_a_folder_takes_the_place_of_a_store(tmp_path):
     old = tmp_path / "a.zarr"
     make_store(old, "old")
     (old / ".zattrs").write_text("gone")
-    with replacing([str(old)]) as parts:
-        make_store(parts[str(old)], "new")
+    with replacing_all([old]) as (part,):
+        make_store(part, "new")
         assert text_of(old) == "old"
     assert [file.name for file in old.iterdir()] == ["zarr.json"]
     assert text_of(old) == "new"
@@ -417,12 +416,12 @@ def test_an_error_leaves_the_old_store(tmp_path, error):
     old = tmp_path / "a.zarr"
     make_store(old, "old")
 
-    def fail(parts):
-        make_store(parts[str(old)], "new")
+    def fail(part):
+        make_store(part, "new")
         raise error("in the middle")
 
-    with pytest.raises(error, match="in the middle"), replacing([str(old)]) as parts:
-        fail(parts)
+    with pytest.raises(error, match="in the middle"), replacing_all([old]) as (part,):
+        fail(part)
     assert text_of(old) == "old"
     assert list(tmp_path.iterdir()) == [old]
 
@@ -431,10 +430,10 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path):
     names = [str(tmp_path / "one"), str(tmp_path / "other")]
 
     def fail(parts, place):
-        parts[names[0]].write_text("whole")
+        parts[0].write_text("whole")
         raise OSError(28, "No space left on device", str(place))
 
     for place, said in ((None, "other'$"), (tmp_path / "elsewhere", "elsewhere'$")):
-        with pytest.raises(OSError, match=said), replacing(names) as parts:
-            fail(parts, place or parts[names[1]])
+        with pytest.raises(OSError, match=said), replacing_all(names) as parts:
+            fail(parts, place or parts[1])
     assert list(tmp_path.iterdir()) == []

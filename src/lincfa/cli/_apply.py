@@ -77,9 +77,14 @@ def write_new(
     path = output_paths(options, {}, [options.model], ending)["--output"]
     model = load(options.model)
     added, titles = added_by(model), {*model._targets.titles}
-    with replacing([path]) as parts, computing(arguments.scheduler_of(options), terminal) as step:
+    where = arguments.scheduler_of(options)
+    with (
+        replacing([path], force=options.force) as prepare,
+        computing(where, terminal) as step,
+    ):
         new = reduce_new(options, model, step, terminal)
         with step("writing"):
+            parts = prepare()
             targets = titles & {*new.data.numeric}
             write_reduced(parts.get(path), path, *new, added, terminal, as_numbers=targets)
     return terminal, model, path, new

@@ -58,8 +58,8 @@ def run(options: argparse.Namespace) -> int:
     terminal = Terminal()
     from rich.table import Table
 
-    from ..report._page import write_report
-    from ._write import check_outputs, is_named_as_store, write_table
+    from ..report._page import report_text
+    from ._write import check_outputs, is_named_as_store, replacing, write_table
 
     outputs = {"--report": options.report}
     if options.table is not None:
@@ -83,12 +83,16 @@ def run(options: argparse.Namespace) -> int:
             table.add_row(name, _average(count, 1), _average(r2, 3), _average(mse, 3))
         terminal.print(table)
         terminal.print()
-    if options.table is not None:
-        write_table(options.table, _paper_table(options.seed))
-        terminal.print(f"The paper's data, target y: {Path(options.table).resolve()}")
-    with terminal.busy("drawing"):
+    with replacing([*outputs.values()], force=options.force) as prepare, terminal.busy("drawing"):
         findings = _field_findings(options.seed)
-        write_report(findings, options.report)
+        text = report_text(findings, options.report)
+        parts = prepare()
+        parts[options.report].write_text(text, encoding="utf-8", newline="\n")
+        if options.table is not None:
+            table = options.table
+            write_table(parts[table], table, _paper_table(options.seed))
+    if options.table is not None:
+        terminal.print(f"The paper's data, target y: {Path(options.table).resolve()}")
     terminal.print(f"Report on the field: {Path(options.report).resolve()}")
     for line in _what_to_look_at(findings):
         terminal.print(line)

@@ -142,7 +142,8 @@ def run(options: argparse.Namespace) -> int:
     paths = output_paths(options, others, inputs)
     where = arguments.scheduler_of(options)
     # The workers stop before what they may have written in part is removed.
-    with replacing(list(paths.values())) as parts, computing(where, terminal) as step:
+    force, outputs = options.force, list(paths.values())
+    with replacing(outputs, force=force) as prepare, computing(where, terminal) as step:
         with step(f"reading {options.data}"):
             data, names, unshifted = time.open_with_targets(options, terminal)
             groups = select.read_groups(data, options.groups, names)
@@ -217,6 +218,7 @@ def run(options: argparse.Namespace) -> int:
             else:
                 scores, findings = outcome.score(X, X_test if scored else None)
         with step("writing"):
+            parts = prepare()
             model.save(parts[paths["--model"]])
             if findings is not None:
                 from ..report._page import report_text

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .._data._names import describe_columns
-from .._model._files import replacing_all, require_replaceable
+from .._model._files import Replacement, repair, require_replaceable
 from ._files import DataFile
 from ._files._csv import write_csv
 from ._files._excel import write_sheet
@@ -90,6 +90,8 @@ def check_outputs(
     for path in inputs:
         if path != "-" and not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    written = (Path(os.path.realpath(path)) for path in outputs.values() if path != "-")
+    repair({place.parent for place in written})
     seen: dict[str, str] = {}
     read = {os.path.realpath(path) for path in inputs if path != "-"}
     for option, path in outputs.items():
@@ -124,12 +126,13 @@ def check_outputs(
 
 
 @contextmanager
-def replacing(paths: Sequence[str]) -> Iterator[dict[str, Path]]:
-    """Yield a temporary path for each file, which it replaces when all are complete."""
-    # Standard output (``-``) has none.
+def replacing(paths: Sequence[str], *, force: bool) -> Iterator[Callable[[], dict[str, Path]]]:
+    """Replace files, all or none, when the block ends without an error."""
+    # Yields a function to call when writing begins, which returns a temporary path for each file;
+    # standard output (``-``) has none.
     files = [path for path in paths if path != "-"]
-    with replacing_all(files) as parts:
-        yield dict(zip(files, parts, strict=True))
+    with Replacement(files, force=force) as replacement:
+        yield lambda: dict(zip(files, replacement.prepare(), strict=True))
 
 
 @contextmanager
@@ -292,11 +295,10 @@ def distinct(names: Sequence[str], taken: set[str], terminal: Terminal) -> list[
     return result
 
 
-def write_table(path: str, frame: "pl.DataFrame") -> None:
-    """Write a table in the format of the suffix, all or nothing."""
+def write_table(part: Path, path: str, frame: "pl.DataFrame") -> None:
+    """Write a table to a temporary path, in the format of the one that it will have."""
     format = _format_to_write(path)
-    with replacing([path]) as parts:
-        if format.is_grid:
-            _save(dataset_of(frame), parts[path], format)
-        else:
-            write_frame(parts[path], frame, format)
+    if format.is_grid:
+        _save(dataset_of(frame), part, format)
+    else:
+        write_frame(part, frame, format)

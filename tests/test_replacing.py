@@ -1,0 +1,218 @@
+"""Files and folders are replaced together or not at all, wherever the process that does it ends."""
+
+import json
+import os
+import subprocess
+import sys
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from lincfa._model import _files
+from lincfa._model._files import repair, replacing_all
+
+pytest.importorskip("fcntl")
+
+# A process of its own, which reads this one module: it is fast to start. It ends, or fails, before
+# its step of that number; steps are what changes names.
+PROGRAM = """
+import importlib.util, os, signal, sys
+from pathlib import Path
+
+spec = importlib.util.spec_from_file_location("files", sys.argv[1])
+files = sys.modules["files"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(files)
+left, end = int(sys.argv[2]), sys.argv[3]
+steps = {"os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir"}
+
+def step(event, arguments):
+    global left
+    left -= event in steps
+    if left == 0 and event in steps:
+        if end == "OSError":
+            raise OSError(5, "Input/output error")
+        os.kill(os.getpid(), getattr(signal, end))
+
+if sys.argv[4] == "repair":
+    sys.addaudithook(step)
+    files.repair([Path("."), Path("other")])
+elif sys.argv[4] == "write":
+    sys.addaudithook(step)
+    with files.replacing_all(["model.json", "other/report.html", "table.zarr"]) as parts:
+        for part in parts[:2]:
+            part.write_text("new")
+        parts[2].mkdir()
+        (parts[2] / ".zgroup").write_text('{"zarr_format": 2, "is": "new"}')
+        (parts[2] / "x").mkdir()
+        (parts[2] / "x" / ".zattrs").write_text("{}")
+    print(-left)
+else:
+    with files.replacing_all(["model.json", "other/report.html"]) as parts:
+        parts[0].write_text("new")
+        print("written in part", flush=True)
+        signal.pause()
+"""
+
+
+def start(what, step=0, end="SIGKILL"):
+    command = [sys.executable, "-I", "-c", PROGRAM, _files.__file__, str(step), end, what]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def run(*arguments):
+    process = start(*arguments)
+    out, _ = process.communicate()
+    return process.returncode, out
+
+
+@pytest.fixture
+def begin(tmp_path, monkeypatch):
+    """Makes a new folder, with old outputs or without any."""
+    numbers = count()
+
+    def make(old):
+        folder = tmp_path / str(next(numbers))
+        (folder / "other").mkdir(parents=True)
+        monkeypatch.chdir(folder)
+        if old:
+            Path("model.json").write_text("old")
+            Path("other/report.html").write_text("old")
+            Path("table.zarr").mkdir()
+            Path("table.zarr/.zgroup").write_text('{"zarr_format": 2, "is": "old"}')
+
+    return make
+
+
+def outputs():
+    """What is in the places of the outputs: old, new or nothing."""
+    found = []
+    for name in ("model.json", "other/report.html", "table.zarr/.zgroup"):
+        text = Path(name).read_text() if Path(name).exists() else None
+        found.append(json.loads(text)["is"] if text and text.startswith("{") else text)
+    return found
+
+
+def hidden():
+    return [str(path) for path in Path().rglob("*") if path.name.startswith(".lincfa-")]
+
+
+def all_or_nothing(old):
+    """Whether everything is as it was, or new."""
+    return outputs() in ([old] * 3, ["new"] * 3)
+
+
+@pytest.fixture
+def steps(begin):
+    """Numbers the steps of a whole run."""
+
+    def of(old):
+        begin(old)
+        code, out = run("write")
+        assert code == 0
+        assert outputs() == ["new"] * 3
+        assert hidden() == []
+        return range(1, int(out) + 1)
+
+    return of
+
+
+@pytest.mark.parametrize("old", [None, "old"])
+@pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM", "SIGINT", "OSError"])
+def test_a_process_that_ends_at_any_step(begin, steps, old, end):
+    states = []
+    for step in steps(old):
+        begin(old)
+        code, _ = run("write", step, end)
+        assert code != 0 or end == "OSError"  # which is no matter where a file cannot be linked
+        states.append(outputs())
+        assert end == "SIGKILL" or all_or_nothing(old), step
+        repair([Path(), Path("other")])
+        assert all_or_nothing(old), step
+        assert hidden() == []
+    assert [old] * 3 in states
+    assert ["new"] * 3 in states
+    mixed = [state for state in states if state not in ([old] * 3, ["new"] * 3)]
+    assert bool(mixed) == (end == "SIGKILL")
+
+
+@pytest.mark.parametrize("end", ["SIGKILL", "OSError"])
+def test_what_repairs_may_end_too(begin, steps, end):
+    for step in steps("old"):
+        for repairing in (2, 4):
+            begin("old")
+            run("write", step, "SIGKILL")
+            run("repair", repairing, end)
+            repair([Path(), Path("other")])
+            assert all_or_nothing("old"), (step, repairing)
+            assert hidden() == []
+
+
+def test_what_a_living_process_writes_is_left_alone(begin):
+    begin("old")
+    process = start("wait")
+    assert process.stdout.readline() == b"written in part\n"
+    before = sorted(hidden())
+    assert len(before) == 3  # the journal, a link to it, and a file
+    repair([Path(), Path("other")])
+    with replacing_all(["model.json"]) as (part,):
+        part.write_text("from another")
+    assert sorted(hidden()) == before
+    process.kill()
+    process.communicate()
+    with replacing_all(["other/else.json"]) as (part,):  # which finds the link
+        part.write_text("new")
+    assert hidden() == []
+    assert outputs()[:2] == ["from another", "old"]
+
+
+@pytest.fixture
+def killed_between_renames(begin, steps):
+    """Two outputs are new, and the third is moved aside."""
+    for step in steps("old"):
+        begin("old")
+        run("write", step, "SIGKILL")
+        if outputs() == ["new", "new", None]:
+            return
+
+
+@pytest.mark.usefixtures("killed_between_renames")
+def test_what_was_written_since_is_kept():
+    Path("other/report.html").write_text("mine")
+    place = os.path.realpath("other")
+    for _ in range(2):
+        with pytest.raises(FileExistsError, match="was written by another program") as raised:
+            repair([Path("other")])
+        assert str(raised.value).startswith(f"{place}/report.html was written by another program")
+        assert outputs() == ["old", "mine", "old"]
+    (kept,) = [path for path in hidden() if path.endswith(".old")]
+    assert str(raised.value).count(f"{os.path.realpath(kept)}. Move that") == 1
+    assert Path(kept).read_text() == "old"
+    with replacing_all(["model.json"]) as (part,):  # nor does it hinder others
+        part.write_text("new")
+    Path(kept).unlink()
+    repair([Path("other")])
+    assert outputs() == ["new", "mine", "old"]
+    assert hidden() == []
+
+
+@pytest.mark.usefixtures("killed_between_renames")
+def test_a_folder_that_was_moved_is_repaired():
+    here = Path().resolve()
+    here.rename(here.with_name("elsewhere"))
+    os.chdir(here.with_name("elsewhere"))
+    repair([Path()])
+    assert outputs() == ["old"] * 3
+    assert hidden() == []
+
+
+def test_no_journal_of_another_name_is_followed(begin):
+    """A link to a file of one's own says nothing of what to remove."""
+    begin("old")
+    Path("notes").write_text('["model.json"]\n')
+    Path("notes-0.part").write_text("mine")
+    Path(".lincfa-0.journal").symlink_to("notes")
+    Path(".lincfa-1.journal").write_text("damaged\n\n")
+    repair([Path()])
+    assert Path("notes-0.part").read_text() == "mine"
+    assert outputs() == ["old"] * 3
