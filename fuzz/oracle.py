@@ -433,7 +433,8 @@ class Exact(literal.Comparisons):
         if self.problem.strategy in literal.PATHS:  # which take columns as equal from the start
             floors = np.add.outer(moments.rounding, moments.rounding) ** 2 / 2
             if floors.max() > RESOLUTION:
-                rho = np.where(1 - np.abs(rho) <= floors, np.sign(rho), rho)
+                alike = np.abs(rho) if self.problem.signed else rho
+                rho = np.where(1 - alike <= floors, np.sign(rho), rho)
         return rho, r, n, known
 
     def of_groups(self, group: list[int], other: list[int]) -> tuple[Figures | None, float]:

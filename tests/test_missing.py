@@ -488,6 +488,24 @@ def test_neighbours_that_cannot_be_compared_do_not_merge():
         model.cut(n_groups=1)
 
 
+def test_columns_equal_where_they_overlap_are_not_all_equal():
+    """Three columns, of which one has few values: it is a copy of two that are no copies."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40, 5))
+    X[:6, 1] = X[:6, 0]
+    few = np.where(np.arange(40) < 6, X[:, 0], np.nan)
+    X = np.column_stack([few, X])
+    y = 3 * X[:, 1] - 3 * X[:, 2] + rng.normal(size=40)
+    model = LinCFA(strategy="agglomerative", missing="pairwise").fit(X, y)
+    path = model.merge_path_
+    assert path[["first", "second"]][0].tolist() == (0, 1)
+    assert path["f"][0] == 0
+    # Together the two would have put all later merges beyond any tolerance.
+    assert (path["f"][:3] < 1).all()
+    assert model.labels_[1] != model.labels_[2]
+    assert model.n_groups_ < 5
+
+
 def test_ties_do_not_depend_on_the_side():
     """Three rows that weigh more than 4 samples are explained completely by any pair."""
     rng = np.random.default_rng(2949)

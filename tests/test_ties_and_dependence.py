@@ -120,6 +120,25 @@ def test_mirror_images(strategy):
         np.testing.assert_array_equal(model.labels_[:12], model.labels_[24:])
 
 
+@pytest.mark.parametrize("connectivity", [None, "chain"])
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_mirror_images_up_to_a_coarse_rounding(strategy, signed, connectivity):
+    """Their mean is what rounding left, and has correlations as it has them in the data."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 4)).astype(np.float16)
+        X[:, 1] = np.float16(-1.8) * X[:, 0] + np.float16(0.3)
+        rules = {"strategy": strategy, "signed": signed, "connectivity": connectivity}
+        model = LinCFA(tolerance=1e6, **rules).fit(X, rng.normal(size=40))
+        if strategy in PATHS:
+            assert model.merge_path_.size == 3
+            assert np.isfinite(model.merge_path_["f"]).all()
+        if signed and strategy != "centroid":  # which compares means by their correlations
+            assert model.labels_[0] == model.labels_[1]
+            assert model.signs_[0] == -model.signs_[1]
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_copies_of_nearly_equal_columns(seed):
     """Between these, F is mostly rounding, and differs with the side from which it is computed."""

@@ -250,16 +250,16 @@ def single_features(statistics: Statistics, rule: Rule, constraint: Constraint) 
     r = weights * statistics.target_correlation[:, features]
     if constraint.graph is not None:
         graph = constraint.graph[features][:, features]
-        sums, gaps = _sums_of_groups(statistics, features, weights)
+        sums, gaps = _sums_of_groups(statistics, features, rule)
         rounding = statistics.rounding[features]
         return _NeighbourPairs(rule, r, features, sums, graph, gaps, rounding)
     blocks = None if constraint.blocks is None else constraint.blocks[features]
-    matrix, gaps = _correlation_sums(statistics, features, weights)
+    matrix, gaps = _correlation_sums(statistics, features, rule)
     return _AllPairs(rule, r, features, matrix, blocks, gaps)
 
 
 def _correlation_sums(
-    statistics: Statistics, features: IndexArray, weights: FloatArray
+    statistics: Statistics, features: IndexArray, rule: Rule
 ) -> tuple[FloatArray, GapSums | None]:
     """Products of weighted features, and what pairs have of their own where values are missing."""
     if 8 * features.size**2 > LARGEST_SQUARE:
@@ -269,10 +269,10 @@ def _correlation_sums(
             f"{most_features()} features. Use strategy='sequential' or 'centroid', or reduce by "
             "one of these first."
         )
-    rounding = statistics.rounding[features]
+    rounding, weights = statistics.rounding[features], rule.factors(features)
     if statistics.complete:
         matrix = statistics.matrix(features)
-        _take_all_as_equal(matrix, rounding)
+        _take_all_as_equal(matrix, rounding, signed=rule.signed)
         if (weights != 1).any():
             matrix *= weights * weights[:, None]
         return matrix, None
@@ -281,23 +281,25 @@ def _correlation_sums(
     # Exactly the same from both sides, as ties need it.
     rho = np.triu(known.rho, 1)
     rho += rho.T + np.eye(features.size)
-    _take_all_as_equal(rho, rounding)
+    _take_all_as_equal(rho, rounding, signed=rule.signed)
     n_samples = np.maximum(known.n_samples, np.transpose(known.n_samples))
     return rho * products, GapSums(known.r_first * products, n_samples * products)
 
 
-def _take_all_as_equal(rho: FloatArray, rounding: FloatArray) -> None:
+def _take_all_as_equal(rho: FloatArray, rounding: FloatArray, *, signed: bool) -> None:
     largest = rounding.max(initial=0.0)
     if equal_up_to(largest, largest) > RESOLUTION:  # otherwise correlations themselves show it
         for rows in row_slices(len(rho), len(rho), _STRIP_VALUES):
-            _take_as_equal(rho[rows], np.ones(1), rounding[rows, None], rounding)
+            _take_as_equal(rho[rows], np.ones(1), rounding[rows, None], rounding, signed=signed)
 
 
 def _take_as_equal(
-    products: FloatArray, unit: FloatArray, first: FloatArray, second: FloatArray
+    products: FloatArray, unit: FloatArray, first: FloatArray, second: FloatArray, *, signed: bool
 ) -> None:
     """Make products of features that differ by no more than their rounding those of copies."""
-    copies = np.copysign(unit, products)
+    # Only of such as may merge: the sum of opposite columns would have no variance, and correlations
+    # with other columns all the same, which no data have.
+    copies = np.copysign(unit, products) if signed else unit
     equal = 1 - products / copies <= equal_up_to(first, second)
     np.copyto(products, copies, where=equal)
 
@@ -349,8 +351,17 @@ class _AllPairs(Merging):
                 i = top + row
                 together = self._blocks is None or self._blocks[i] == self._blocks[j]
                 if i < j and self._alive[i] and self._alive[j] and together:
-                    self._join(int(i), int(j))
+                    self._join_if_equal(int(i), int(j))
         self._compact()
+
+    def _join_if_equal(self, first: int, second: int) -> None:
+        """Merge a feature into a group with whose first feature it coincides."""
+        # On the samples that they share: there, other members of the group may differ from it.
+        if self._gaps is not None:
+            rho = self._figures(first, second)[0][0]
+            if (abs(rho) if self._rule.signed else rho) < 1 - RESOLUTION:
+                return
+        self._join(first, second)
 
     def merge_down(self, n_groups: int) -> None:
         if self.count <= n_groups:
@@ -535,12 +546,12 @@ _Sums: TypeAlias = _ColumnSums | _CorrelationSums
 
 
 def _sums_of_groups(
-    statistics: Statistics, features: IndexArray, weights: FloatArray
+    statistics: Statistics, features: IndexArray, rule: Rule
 ) -> tuple[_Sums, GapSums | None]:
     """Take each feature as a group: by their columns, or by all correlations if these are fewer."""
     size, rows = features.size, statistics.n_rows
     if not statistics.costs.columns or rows >= size or not statistics.complete:
-        matrix, gaps = _correlation_sums(statistics, features, weights)
+        matrix, gaps = _correlation_sums(statistics, features, rule)
         return _CorrelationSums(matrix), gaps
     if 8 * rows * size > LARGEST_SQUARE:
         raise ValueError(
@@ -549,7 +560,7 @@ def _sums_of_groups(
             f"most {1e-9 * LARGEST_SQUARE:.1f} GB. Use strategy='sequential' or 'centroid', or "
             "reduce by one of these first."
         )
-    columns = statistics.columns(features)
+    columns, weights = statistics.columns(features), rule.factors(features)
     if (weights != 1).any():
         columns *= weights[:, None]
     return _ColumnSums(columns), None
@@ -573,7 +584,8 @@ class _NeighbourPairs(Merging):
         ends = [end.astype(np.intp) for end in sparse.triu(graph, 1).tocoo().coords]
         self._keep_edges(*ends)
         unit, products = np.prod([self._weights[end] for end in ends], axis=0), self._edges[2]
-        _take_as_equal(products, unit, *(rounding[end] for end in ends))
+        roundings = (rounding[end] for end in ends)
+        _take_as_equal(products, unit, *roundings, signed=rule.signed)
 
     def _keep_edges(self, first: IndexArray, second: IndexArray) -> None:
         """Keep which groups are neighbours, and the products of their sums."""
