@@ -293,3 +293,32 @@ def test_chunks_are_those_of_the_store(tmp_path, monkeypatch):
         opened = open_data(path, targets=["y"], in_chunks=True)
         assert opened.data["t2m"].chunksizes["time"] == lengths
     assert format_of(path).is_grid
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+def test_names_that_the_format_cannot_hold(tmp_path, suffix):
+    names = ["", "index", "%s", "y ", " z", "a/b", "a_b", ".", "..", ".zarray", "t\tb", "l\n"]
+    names += ["é", "e\u0301", "Unnamed: 0", "x" * 300, "x" * 299]
+    frame = pl.DataFrame({name: [float(k), 0.5] for k, name in enumerate(names)})
+    frame.write_parquet(tmp_path / "t.parquet")
+    path, _ = written(tmp_path, open_data(str(tmp_path / "t.parquet")), names, f"o{suffix}")
+    result = loaded(path).drop_vars("reduced")
+    for k, name in enumerate(names):
+        (found,) = [each for each in result if result[each].values[0] == k]
+        assert found == name or result[found].attrs.get("long_name", "") == name
+    for name in ("index", "a_b", "é", "Unnamed: 0"):
+        assert result[name].values[0] == names.index(name)
+    assert result["index_"].values[0] == 0
+
+
+def test_names_of_a_store_that_netcdf_cannot_hold(tmp_path):
+    dims = ("time%", " lat")
+    data = xr.Dataset({"t ": (dims, np.ones((3, 2))), "y": (dims[0], np.arange(3.0))})
+    data = data.assign_coords({" lat": [1.0, 2.0]})
+    read = open_data(stored(data, tmp_path / "d.zarr"), targets=["y"])
+    path, _ = written(tmp_path, read, read.names, "o.nc")
+    result = loaded(path)
+    assert result["t_"].dims == ("time%", "_lat")
+    assert result["t_"].attrs == {"long_name": "t "}
+    assert result["_lat"].attrs == {"long_name": " lat"}
+    assert set(loaded(written(tmp_path, read, read.names, "o.zarr")[0]).variables) >= {"t ", "y"}

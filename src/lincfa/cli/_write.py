@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -22,7 +22,7 @@ from .._model._files import Replacement, repair, require_replaceable
 from ._files import DataFile
 from ._files._csv import write_csv
 from ._files._excel import write_sheet
-from ._files._fields import FieldFile, dataset_of, reduced_array, with_reduced
+from ._files._fields import FieldFile, dataset_of, reduced_array, with_reduced, with_storable_names
 from ._files._formats import COMPRESSED, ONLY_READ, SUFFIXES, Format, format_of, require_packages
 from ._files._tables import Indices, TableFile, beside, named_columns
 from ._terminal import Terminal
@@ -242,8 +242,12 @@ _CODECS = ("compressors", "filters", "serializer", "shards")
 """How a store in format 3 keeps values, which format 2 does not understand."""
 
 
+_PROBE = 2**20  # bytes for which a disk that is not full has room
+
+
 def _save(dataset: Any, part: Path, format: Format) -> None:
     """Write a data set; Zarr in format 2, which every reader knows."""
+    dataset = with_storable_names(dataset, format)
     if format.kind == "zarr":
         for variable in dataset.variables.values():
             for name in _CODECS:
@@ -252,8 +256,10 @@ def _save(dataset: Any, part: Path, format: Format) -> None:
         return
     try:
         dataset.to_netcdf(part, engine="netcdf4")
-    except RuntimeError as error:  # which is all that the library says of a full disk
-        reason = f"the NetCDF library cannot write it ({error}); is the disk full?"
+    except RuntimeError as error:  # which is all that the library says, also of a full disk
+        with TemporaryFile(dir=part.parent) as file:
+            file.write(bytes(_PROBE))
+        reason = f"the NetCDF library cannot write it ({error})"
         raise OSError(errno.EIO, reason, os.fspath(part)) from error
 
 

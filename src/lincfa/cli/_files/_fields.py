@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from re import fullmatch
 from typing import TYPE_CHECKING, Any, ClassVar, Self
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,10 @@ _LONGEST = 4  # by how much a chunk may exceed the usual size so that none store
 # Encoding that stays valid in another file and for other samples.
 _LASTING = {"dtype", "_FillValue", "missing_value", "scale_factor", "add_offset"}
 _LASTING |= {"units", "calendar", "grid_mapping"}
+# What a name must not hold or begin or end with. A point begins the metadata of a Zarr store.
+_UNSTORABLE = {"netcdf": r"[\x00-\x1f/\x7f]|^[ -/:-@\[-^`{-~]| (?= *$)", "zarr": r"[\x00/]|^\."}
+_LONGEST_NAME = 240  # bytes; NetCDF takes 256, file systems 255
+_ROW_LABELS = "index"  # the name of a column without one, as pandas calls it
 _LASTING_NETCDF = {"zlib", "complevel", "shuffle", "fletcher32"}
 
 
@@ -478,7 +483,7 @@ def _with_months(data: xr.Dataset, path: str) -> xr.Dataset:
     import xarray as xr
 
     for name, variable in data.variables.items():
-        found = fullmatch(r"months? since (\d+)-(\d+).*", str(variable.attrs.get("units")))
+        found = re.fullmatch(r"months? since (\d+)-(\d+).*", str(variable.attrs.get("units")))
         if found is not None:
             start = 12 * (int(found[1]) - 1970) + int(found[2]) - 1
             months = np.floor(variable.values).astype(np.int64) + start
@@ -691,9 +696,9 @@ def dataset_of(frame: pl.DataFrame) -> xr.Dataset:
 def with_series(
     data: xr.Dataset, columns: Iterable[pl.Series], dim: str, attrs: Mapping[str, str] | None = None
 ) -> xr.Dataset:
-    """Add columns along a dimension to a data set, in which no name may have a slash."""
+    """Add columns along a dimension to a data set."""
     for column in columns:
-        name = _free_name(column.name.replace("/", "_"), data)
+        name = _free_name(column.name, data)
         own = {} if name == column.name else {"long_name": column.name}
         data[name] = ((dim,), _storable(column), {**(attrs or {}), **own})
     return data
@@ -719,6 +724,31 @@ def _free_name(name: str, data: xr.Dataset) -> str:
     while name in data.variables or (name in data.dims and name != TableFile.sample_dim):
         name += "_"
     return name
+
+
+def with_storable_names(data: xr.Dataset, format: Format) -> xr.Dataset:
+    """Rename what a file cannot hold under its name, which is then the ``long_name``."""
+    renamed: dict[Hashable, str] = {}
+    taken = {*map(str, data.variables), *map(str, data.dims)}
+    for old in dict.fromkeys([*data.variables, *data.dims]):
+        new = _storable_name(str(old), format)
+        if new == old:
+            continue
+        while new in taken:
+            new += "_"
+        taken.add(new)
+        renamed[old] = new
+    named = data.rename(renamed)
+    for old, new in renamed.items():
+        if old and new in named.variables:
+            named[new].attrs.setdefault("long_name", str(old))
+    return named
+
+
+def _storable_name(name: str, format: Format) -> str:
+    name = normalize("NFC", name) if format.kind == "netcdf" else name  # as its library does
+    new = re.sub(_UNSTORABLE[format.kind], "_", name) or _ROW_LABELS
+    return new.encode()[:_LONGEST_NAME].decode(errors="ignore")
 
 
 def _is_numeric(variable: xr.DataArray) -> bool:
