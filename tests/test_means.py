@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lincfa import LinCFA
+from lincfa import LinCFA, LinCFACV
 from lincfa._model._regression import RidgeRegression
 from lincfa._statistics import _means
 from lincfa._statistics._means import group_means, partial_sums
-from reference import assert_raises, draw
+from reference import QUICK, assert_raises, draw
 from signs_gaps_weights import means_by_definition, reduced_by_definition
 from signs_gaps_weights import with_gaps as gaps_in
 
@@ -252,3 +252,44 @@ def test_dask_frames_with_nulls():
     np.testing.assert_allclose(
         model.transform(lazy).compute().to_numpy(), model.transform(X), rtol=1e-10, atol=1e-11
     )
+
+
+# Results beyond their type
+
+
+@pytest.mark.parametrize("missing", ["error", "pairwise"])
+@pytest.mark.parametrize(("dtype", "unit"), [(np.float32, 1e-20), (np.float64, 1e-300)])
+def test_finite_values_never_become_infinite(data, dtype, unit, missing):
+    """Values far from those of the fit, which standardised are beyond the largest number."""
+    X, y = data
+    X = (X * unit).astype(dtype)
+    far = X.copy()
+    far[5, 1] = 10 / unit
+    said = f"In row 5 .* is beyond the largest number of {np.dtype(dtype)}"
+    model = LinCFACV(**QUICK, missing=missing).fit(X, y)
+    for order in "CF":
+        assert_raises(said, model.transform, np.asarray(far, order=order))
+    assert_raises(said, model.predict, far)
+    assert np.isfinite(LinCFA(units="original").fit(X, y).transform(far)).all()
+    for chunks in ((100, 12), (100, 4)):
+        assert_raises(said, model.transform(da.from_array(far, chunks=chunks)).compute)
+    if dtype == np.float32:
+        assert np.isfinite(model.transform(far.astype(np.float64))).all()
+
+
+def test_features_beyond_their_type(data):
+    """Single precision does not hold features whose mean it does not hold."""
+    X, y = data
+    model = LinCFA().fit(X * 1e100, y)
+    reduced = model.transform(X * 1e100)
+    single = reduced.astype(np.float32)
+    assert_raises("In row 0 'x0' is beyond .* float32", model.inverse_transform, single)
+    lazy = model.inverse_transform(da.from_array(single, chunks=(100, -1)))
+    assert_raises("In row 0 'x0' is beyond .* float32", lazy.compute)
+    assert np.isfinite(model.inverse_transform(reduced)).all()
+
+
+def test_predictions_beyond_float64(data):
+    X, y = data
+    model = LinCFACV(**QUICK).fit(X, y * 1e150)
+    assert_raises("In row 0 'prediction' is beyond", model.predict, X * 1e200)

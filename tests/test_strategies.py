@@ -261,3 +261,16 @@ def test_a_chunk_too_short_to_group_is_counted_or_refused(parameters):
         assert "12" in str(error)  # noqa: PT017 - either is fine
     model.partial_fit(X[counted:], y[counted:])
     np.testing.assert_allclose(model.mean_, X.mean(axis=0), rtol=1e-10)
+
+
+@pytest.mark.parametrize("strategy", ["agglomerative", "joint"])
+def test_copies_merge_before_anything_else(strategy):
+    """Three pairs of copies, also with fewer samples than features; more groups need them apart."""
+    rng = np.random.default_rng(3)
+    for n in (12, 100):
+        X = rng.normal(size=(n, 20))
+        X[:, [6, 9, 7]] = X[:, [0, 3, 2]]
+        y = X[:, :4].sum(axis=1) + rng.normal(size=n)
+        for size, together in ((17, 3), (18, 2), (20, 0)):
+            labels = LinCFA(strategy=strategy, n_groups=size).fit(X, y).labels_
+            assert (labels[[6, 9, 7]] == labels[[0, 3, 2]]).sum() == together

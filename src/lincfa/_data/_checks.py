@@ -4,7 +4,7 @@ import numbers
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -341,6 +341,19 @@ def check_finite(X: npt.NDArray[Any], names: Names | None, missing: str = "error
     if place is not None:
         row, column = place
         raise not_finite_feature(X[place], describe_columns(names, [column]), row)
+
+
+def check_range(values: npt.NDArray[Any], names: Callable[[], Any], missing: str = "error") -> None:
+    """Raise if numbers that were computed from finite ones are not finite."""
+    place = first_not_finite(values, missing)
+    if place is None:
+        return
+    row, column = place
+    wider = " Convert X to float64." if values.dtype == np.float32 else ""
+    raise ValueError(
+        f"In row {row} {names()[column]!r} is beyond the largest number of {values.dtype}: X holds "
+        f"values there that are far from those of the fit.{wider}"
+    )
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._data._checks import check_reduced, is_dask, is_field, real_numbers
+from .._data._checks import check_range, check_reduced, is_dask, is_field, real_numbers
 from .._data._columns import Columns, keep_columns
 from .._data._frames import columns_of_records, frame_of
 from .._data._names import describe_columns, did_you_mean, reduced_names
@@ -63,7 +63,7 @@ class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _average(self, table: FeatureTable) -> npt.NDArray[Any]:
         mean, scale = self._standardization
-        return group_means(
+        reduced = group_means(
             table.values,
             self.labels_,
             self.n_groups_,
@@ -73,6 +73,8 @@ class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             check=table.check_finite,
             gaps=table.gaps,
         )
+        check_range(reduced, self.get_feature_names_out, table.missing)
+        return reduced
 
     @property
     def _standardization(self) -> tuple[FloatArray | None, FloatArray | None]:
@@ -228,7 +230,9 @@ class GroupModel(AnyContainer, GroupMeans):
             from ._lazy import expand_lazily
 
             return expand_lazily(X, names, self._columns.labels, self.missing, *line)
-        return spread_means(check_reduced(X, names, self.missing), *line)
+        features = spread_means(check_reduced(X, names, self.missing), *line)
+        check_range(features, lambda: self._columns.labels, "pairwise")
+        return features
 
     def _expand_field(self, X: Any) -> Any:
         from .._data._write_field import check_reduced_field, put_samples
@@ -247,7 +251,9 @@ class GroupModel(AnyContainer, GroupMeans):
             cells[:, variable.present] = known
             line = cells[0].astype(np.intp), cells[1], cells[2], center
             if not lazy:
-                return spread_means(values, *line)
+                features = spread_means(values, *line)
+                check_range(features, lambda: [variable.name] * variable.present.size, "pairwise")
+                return features
             from ._lazy import expand_lazily
 
             return expand_lazily(values, names, (), self.missing, *line)

@@ -1,16 +1,23 @@
 """Reduced features of dask collections, and back: lazy, chunk by chunk, with the same rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._data._checks import check_finite, check_reduced_columns, first_not_finite, float_type
+from .._data._checks import (
+    check_finite,
+    check_range,
+    check_reduced_columns,
+    first_not_finite,
+    float_type,
+)
 from .._data._dask import frame_values, is_dask_frame, lazy_array
 from .._data._declared import partition_values
-from .._data._names import Names
+from .._data._names import Names, default_names
 from .._data._training import FeatureTable
 from .._statistics import IndexArray
 from .._statistics._dask._chunks import LARGEST_BATCH, add_in_tree
@@ -27,7 +34,7 @@ def average_lazily(model: Any, X: Any, table: FeatureTable) -> Any:
     names = model.get_feature_names_out()
     dtype = float_type([array.dtype])
     factors, weights = model._factors, model._group_weights()
-    specs, left = [], 0
+    specs, left, reduced = [], 0, (names, dtype, table.missing)
     for width in array.chunks[1]:
         own = slice(left, left + width)
         left = own.stop
@@ -36,23 +43,23 @@ def average_lazily(model: Any, X: Any, table: FeatureTable) -> Any:
             standard = {"mean": mean[own], "scale": scale[own]}
         known = table.columns.names
         named = range(own.start, own.stop) if known is None else known[own]
-        specs.append((labels[own], factors[own], standard, weights, named, table.missing))
+        specs.append((labels[own], factors[own], standard, weights, named, reduced))
     if is_dask_frame(X):
         return _map_frame(X, _averages, specs[0], names, dtype)
     if len(specs) == 1:
-        averaged = _map_blocks(array, _averages, specs[0], len(names), np.dtype(np.float64))
-        return averaged.astype(dtype)
+        return _map_blocks(array, _averages, specs[0], len(names), dtype)
     from dask import delayed
 
     # What the column chunks contribute is added up in tasks of their own: sums of arrays would be
     # fused with all that they are sums of, and a whole row of chunks would have to be in memory.
-    task, divide, given = delayed(_sums), delayed(divided), [_once(spec) for spec in specs]
+    task, divide, given = delayed(_sums), delayed(_divided), [_once(spec) for spec in specs]
+    last = _once((weights, reduced))
     rows = [
-        [divide(add_in_tree([task(*pair) for pair in zip(row, given, strict=True)]), weights)]
+        [divide(add_in_tree([task(*pair) for pair in zip(row, given, strict=True)]), last)]
         for row in array.to_delayed()
     ]
     chunks = (array.chunks[0], (len(names),))
-    return _assemble(rows, chunks, np.dtype(np.float64)).astype(dtype)
+    return _assemble(rows, chunks, dtype)
 
 
 def expand_lazily(
@@ -161,15 +168,35 @@ def _once(value: Any) -> Any:
     return delayed(value, pure=True, traverse=False)
 
 
-def _averages(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
+def _averages(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:
     """Average the groups of a chunk that has all columns."""
-    return divided(_sums(chunk, spec), spec[3])
+    *_, weights, _, reduced = spec
+    return _divided(_sums(chunk, spec), (weights, reduced))
+
+
+def _divided(sums: FloatArray, spec: Any) -> npt.NDArray[Any]:
+    """Divide sums by the weights, as of :func:`divided`, in the type of the result."""
+    weights, (names, dtype, missing) = spec
+    with np.errstate(over="ignore"):
+        averages = divided(sums, weights).astype(dtype, copy=False)
+    with _naming(averages):
+        check_range(averages, lambda: names, missing)
+    return averages
+
+
+@contextmanager
+def _naming(chunk: npt.NDArray[Any]) -> Iterator[None]:
+    """Say that the row in an error is one of a chunk."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"In a chunk of {chunk.shape[0]} rows: {error}") from None
 
 
 def _sums(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
     """Return what the columns of a chunk contribute to each group, as of partial_sums."""
-    labels, factors, standard, weights, names, missing = spec
-    try:
+    labels, factors, standard, weights, names, (_, _, missing) = spec
+    with _naming(chunk):
         return partial_sums(
             chunk,
             labels,
@@ -179,8 +206,6 @@ def _sums(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
             check=lambda: check_finite(chunk, names, missing),
             **standard,
         )
-    except ValueError as error:
-        raise ValueError(f"In a chunk of {chunk.shape[0]} rows: {error}") from None
 
 
 def _expanded(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:
@@ -189,7 +214,10 @@ def _expanded(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:
     if first_not_finite(values, missing) is not None:
         what = "infinity" if missing == "pairwise" else "NaN or infinity"
         raise ValueError(f"The reduced features contain {what}.")
-    return spread_means(values, *line)
+    features = spread_means(values, *line)
+    with _naming(features):
+        check_range(features, lambda: default_names(features.shape[1]), "pairwise")
+    return features
 
 
 def _applied(chunk: npt.NDArray[Any], spec: tuple[Any, str]) -> npt.NDArray[Any]:

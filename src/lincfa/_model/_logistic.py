@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ..theory._arrays import FloatArray
 from ._parameters import check_penalty
-from ._regression import Decomposition
+from ._regression import Decomposition, predicted
 
 _SEARCHING, _FINAL = 1e-4, 1e-8
 """Slope at which to stop, where the curvature is about 1: to compare penalties, and for the weights
@@ -219,7 +219,7 @@ class PenalizedLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        scores = np.asarray(X.astype(np.float64, copy=False) @ self.coef_.T + self.intercept_)
+        scores = predicted(X, self.coef_, self.intercept_)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: Any) -> FloatArray:

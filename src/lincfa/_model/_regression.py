@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from .._data._checks import check_range
 from ..theory._arrays import FloatArray
 from ._parameters import check_penalty
 
@@ -188,12 +189,20 @@ class RidgeRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return np.asarray(X.astype(np.float64, copy=False) @ self.coef_.T + self.intercept_)
+        return predicted(X, self.coef_, self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def predicted(X: npt.NDArray[Any], coef: FloatArray, intercept: Any) -> FloatArray:
+    """Return what weights and intercepts make of features; raise if that is not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = np.asarray(X.astype(np.float64, copy=False) @ coef.T + intercept)
+    check_range(values.reshape(len(values), -1), lambda: ["prediction"] * values[0].size)
+    return values
 
 
 def scale_of_areas(

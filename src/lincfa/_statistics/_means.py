@@ -144,8 +144,10 @@ def spread_means(
     """Each feature's mean, plus its scale times its group's deviation from the center."""
     grouped = np.flatnonzero(labels >= 0)
     result = np.empty((reduced.shape[0], labels.size), dtype=reduced.dtype)
-    result[:] = mean
-    result[:, grouped] += scale[grouped] * (reduced - center)[:, labels[grouped]]
+    with np.errstate(over="ignore"):  # infinity is for the caller to find
+        result[:] = mean
+        deviations = (reduced - center)[:, labels[grouped]]
+        result[:, grouped] = mean[grouped] + scale[grouped] * deviations
     return result
 
 
