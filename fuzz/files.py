@@ -11,6 +11,7 @@ import functools
 import io
 import json
 import os
+import re
 import tempfile
 import unicodedata
 import warnings
@@ -48,9 +49,9 @@ _WRITTEN = (".csv", ".parquet", ".feather", ".xlsx", ".nc", ".zarr", ".tsv", ".c
 _OPTIONS = {
     "--missing pairwise": "", "--missing drop": "", "--missing-code -9999": "", "--keep word": "",
     "--units original": "", "--drop a*": "", "--folds shuffled": "", "--connectivity chain": "",
-    "--classes": "", "--groups word": "", "--comment #": "csv", "--decimal ,": "csv",
+    "--classes": "", "--comment #": "csv", "--decimal ,": "csv",
     "--dates day": ("csv", "parq", "x", "fea"), "--area-weights": ("net", "zarr"),
-    "--connectivity grid": ("net", "zarr"),
+    "--connectivity grid": ("net", "zarr"), "--groups word": "",
 }  # fmt: skip
 """Options of ``reduce``, and how the kinds of files begin that may have them."""
 
@@ -237,7 +238,9 @@ def _arguments(
     if rng.random() < 0.9:
         arguments += ["--tolerance", "1"]
     for option, kinds in _OPTIONS.items():
-        if rng.random() < 0.04 and kind.startswith(kinds) and option.split()[0] not in arguments:
+        refused = "--folds" in arguments and option == "--groups word"
+        taken = refused or option.split()[0] in arguments
+        if rng.random() < 0.04 and kind.startswith(kinds) and not taken:
             arguments += option.split()
     return arguments, output
 
@@ -394,7 +397,8 @@ def _count_text(path: str, comment: str | None) -> int | None:
         packed = pl.read_csv(path, infer_schema=False, **options)  # of one column
         content = "\n".join(packed.to_series().fill_null("")).encode()
     text = content.decode("utf-8-sig")
-    separator = max(",;\t|", key=text.split("\n")[0].count)
+    bare = re.sub('"[^"]*"', "", text).split("\n")[0]
+    separator = "\t" if path == "out.tsv" else max(",;\t|", key=bare.count)
     if comment is not None:
         text = "\n".join(line for line in text.split("\n") if not line.startswith(comment))
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))

@@ -810,6 +810,17 @@ def test_flat_maps_have_no_blanks_around():
     assert ax.get_window_extent().height > 0.6 * figure.bbox.height
 
 
+@pytest.mark.parametrize("largest", [1e4, 1e300])
+def test_longitudes_that_are_none_have_few_ticks(largest):
+    coords = {"lat": [45.0, 46.0], "lon": [7.5, 8.5, largest]}
+    labels = map_of_labels(xr.DataArray(np.zeros((2, 3)), coords))
+    figure = new_figure(*figure_size(labels), square=True)
+    draw_groups(labels, ax := figure.subplots())
+    figure.set_layout_engine("none")  # their labels are longer than the figure is wide
+    figure.draw_without_rendering()
+    assert 1 <= len(ax.get_xticks()) <= 9
+
+
 @pytest.mark.parametrize("largest", [0.0048, 0.19, 0.45, 0.95, 7.0, 35.0])
 def test_ticks_of_narrow_maps_are_apart(scene, largest):
     model = scene.fit()

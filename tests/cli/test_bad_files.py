@@ -154,6 +154,21 @@ def test_a_chunk_of_a_store_that_cannot_be_read(fails, folder, files, options, d
     assert files() == ["d.zarr"]
 
 
+def test_a_store_with_metadata_that_are_none(done, fails, folder):
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("zarr")
+    rng = np.random.default_rng(0)
+    values = {name: ("time", rng.normal(size=20)) for name in ("a", "b", "z", "y")}
+    xr.Dataset(values).to_zarr("d.zarr", zarr_format=2, consolidated=False)
+    Path("d.zarr/z/.zarray").unlink()
+    result = done("reduce", "d.zarr", "--target", "y", "--samples", "time", "--no-report")
+    assert "note: Object at z is not recognized" in result.err
+    assert "Warning" not in result.err
+    Path("d.zarr/a/.zattrs").write_text('{"_ARRAY_DIMENSIONS": [20]}')
+    message = fails("reduce", "d.zarr", "--target", "y", "--samples", "time", "--force")
+    assert message == "d.zarr is not a Zarr store, or it is damaged."
+
+
 def test_a_netcdf_file_with_damaged_text(fails, folder):
     xr = pytest.importorskip("xarray")
     pytest.importorskip("netCDF4")

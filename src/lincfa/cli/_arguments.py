@@ -277,18 +277,19 @@ def open_options(
     from ._files import open_data
 
     where = scheduler_of(options)
-    data = open_data(
-        options.data,
-        format_given(options, options.data),
-        samples=options.samples,
-        targets=targets,
-        classes=getattr(options, "classes", False),
-        model=model,
-        in_chunks=where is not None,
-        scheduler="://" in (where or ""),
-        codes=options.missing_code,
-        dates=() if getattr(options, "target_file", None) else options.dates,
-    )
+    with terminal.warnings_as_notes():  # of libraries
+        data = open_data(
+            options.data,
+            format_given(options, options.data),
+            samples=options.samples,
+            targets=targets,
+            classes=getattr(options, "classes", False),
+            model=model,
+            in_chunks=where is not None,
+            scheduler="://" in (where or ""),
+            codes=options.missing_code,
+            dates=() if getattr(options, "target_file", None) else options.dates,
+        )
     terminal.note_all(data.notes)
     return data
 

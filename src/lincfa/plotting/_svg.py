@@ -64,6 +64,8 @@ def _saved(figure: "Figure", salt: str) -> bytes:
     with default_style(), warnings.catch_warnings():
         # The browser has other fonts for letters that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
+        # Nothing fits beside the long labels of coordinates that are no degrees.
+        warnings.filterwarnings("ignore", message="constrained_layout not applied")
         with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
             figure.savefig(
                 file, format="svg", transparent=True, dpi=_RESOLUTION, metadata={"Date": None}

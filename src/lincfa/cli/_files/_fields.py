@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -437,13 +438,17 @@ def open_field(
     options |= {"engine": engine, "cache": False, "decode_timedelta": False}
     times_are_decoded = True
     try:
-        try:
-            data = xr.open_dataset(path, **options)
-        except ValueError:  # such as of times that xarray cannot decode
-            data = xr.open_dataset(path, decode_times=False, **options)
-            times_are_decoded = False
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", xr.SerializationWarning)  # of dates that NumPy lacks
+            try:
+                data = xr.open_dataset(path, **options)
+            except ValueError:  # such as of times that xarray cannot decode
+                data = xr.open_dataset(path, decode_times=False, **options)
+                times_are_decoded = False
     except Exception:
         raise damaged(path, format) from None
+    if not all(isinstance(name, str) for name in (*data.variables, *data.dims)):
+        raise damaged(path, format)
     if not times_are_decoded:
         data = _with_months(data, path)
     if engine == "zarr":  # a folder has no order of its own
