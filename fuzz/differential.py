@@ -32,11 +32,11 @@ def _beside_some_pair(
     """A tolerance that an error of some digit in the F of a pair would be on the other side of."""
     problem = problem_of(options | {"strategy": "sequential"}, arrays)
     try:
-        pairs = [key for key, pair in problem.moments.pairs.items() if pair is not None]
-        if not pairs:
+        features = np.flatnonzero(problem.moments.varying)
+        if features.size < 2:
             return 1.0
-        i, j = pairs[int(rng.integers(len(pairs)))]
-        f = float(Exact(problem).verdict([int(i)], [int(j)]).f)
+        i, j = sorted(rng.choice(features, 2, replace=False).tolist())
+        f = float(Exact(problem).verdict([i], [j]).f)
     except UnclearError:
         return 1.0
     return f * (1 + rng.choice([-1, 1]) * 10.0 ** -rng.uniform(3, 11)) if 1e-9 < f < 1e9 else 1.0

@@ -27,6 +27,7 @@ RESOLUTION = 1e-13  # share of a variance below which sums of products say nothi
 CORRELATION = 32 * EPS  # error of a correlation; more where means are larger than scales
 COLUMN = 16 * EPS  # error of a standardised column
 MARGIN = 1.1e-9  # of the smallest correlation, where means of groups are compared
+PERFECT = 1e-6  # share left of the targets below which starts of "joint" fit equally well
 REFINED = 1e-5  # 1 − |ρ| and 1 − R² below which columns are looked at, not only correlations
 
 
@@ -168,30 +169,30 @@ class Moments:
         return np.asarray(products)
 
     @cached_property
-    def noise(self) -> float | None:
+    def noise(self) -> Figure | None:
         """Variance of the noise over those of the targets, on average; None for that of pairs."""
         noise = self.problem.noise
         if noise == "pair":
             return None
         if noise == "full":
-            if self.full_noise is None:
-                raise UnclearError
-            return self.full_noise
-        return float(np.mean(noise / self.target_scale**2))
+            return self.full_noise()
+        return Figure(max(float(np.mean(noise / self.target_scale**2)), 1e-290), 0.0)
 
-    @cached_property
-    def full_noise(self) -> float | None:
-        """The same by the regression on all features; None where it is not well known."""
+    def full_noise(self) -> Figure:
+        """The same by the regression on all features."""
         features = np.flatnonzero(self.varying)
         n = self.problem.share * self.n
         inverse = inverted(self.rho[np.ix_(features, features)])
-        if inverse is None or n <= features.size + 1 or np.diagonal(inverse).max() > 1e3:
-            return None
+        if inverse is None or n <= features.size + 1 or np.diagonal(inverse).max() > 1e9:
+            raise UnclearError
         r = self.r[:, features]
-        left = 1 - np.einsum("ki,ij,kj->k", r, inverse, r)
-        if (left < 1e-9).any():
-            return None
-        return float(np.mean(left)) * (n - 1) / (n - 1 - features.size)
+        left = float(np.mean(1 - np.einsum("ki,ij,kj->k", r, inverse, r)))
+        weights = 1 + np.abs(r @ inverse).sum(axis=1).astype(float)
+        error = float(self.error.max() * (np.diagonal(inverse).max() + (weights**2).max()))
+        if error > left / 10:
+            raise UnclearError
+        by = (n - 1) / (n - 1 - features.size)
+        return Figure(left * by, 4 * error * by)
 
     @cached_property
     def pairs(self) -> "dict[tuple[int, int], Pair | None]":
@@ -200,6 +201,16 @@ class Moments:
 
     def pair(self, i: int, j: int) -> "Pair | None":
         """Compare two columns, on the samples they share."""
+        if (i, j) not in self.compared:
+            self.compared[i, j] = self._compare(i, j)
+        return self.compared[i, j]
+
+    @cached_property
+    def compared(self) -> "dict[tuple[int, int], Pair | None]":
+        """What was compared already."""
+        return {}
+
+    def _compare(self, i: int, j: int) -> "Pair | None":
         if self.present is None:
             columns, targets, n = self.columns[:, [i, j]], self.targets, self.n
         else:
@@ -309,6 +320,18 @@ class Figures(NamedTuple):
         )
 
 
+class Mean(NamedTuple):
+    """A group, by the sum of its columns."""
+
+    factors: Long
+    shares: npt.NDArray[np.float64]  # weights that add up to 1
+    products: Long  # of the sum with all columns
+    norm: np.longdouble
+    r: Long  # with each target
+    strain: float  # how much larger errors are for members that cancel each other
+    error: float
+
+
 class Exact(literal.Comparisons):
     """Comparisons as a literal strategy asks for them."""
 
@@ -322,6 +345,7 @@ class Exact(literal.Comparisons):
         self.inflation = 0.0
         self.single = problem.strategy == "sequential"
         self.verdicts = problem.moments.verdicts
+        self.means: dict[Any, Mean] = {}
 
     def verdict(self, group: Sequence[int], other: Sequence[int]) -> Verdict:
         """The sign with the smaller F, of those that the smallest correlation allows."""
@@ -362,7 +386,7 @@ class Exact(literal.Comparisons):
 
     def of_features(self, i: int, j: int) -> tuple[Figures | None, float]:
         """Two features from their columns, or from sums of products where there are no others."""
-        pair = self.moments.pairs[i, j]
+        pair = self.moments.pair(i, j)
         if pair is None:
             return None, np.inf
         equal, opposite, clear = self.equality(i, j, pair)
@@ -390,7 +414,7 @@ class Exact(literal.Comparisons):
         )
         if equal or opposite:  # one of the two contrasts counts for nothing
             kept, gap = (total, above) if equal else (difference, below)
-            figures = figures._replace(left=1 - kept**2 / (2 * gap))
+            figures = figures._replace(left=np.maximum(1 - kept**2 / (2 * gap), 0))
         left, off = figures.left, error_of_left(figures)
         mean = float(left.mean())
         if mean < REFINED / 10:
@@ -437,34 +461,42 @@ class Exact(literal.Comparisons):
                 rho = np.where(1 - alike <= floors, np.sign(rho), rho)
         return rho, r, n, known
 
-    def of_groups(self, group: list[int], other: list[int]) -> tuple[Figures | None, float]:
-        """Two groups by the averages over their pairs of features."""
-        rho, r, n, known = self.tables
-        if not known[np.ix_(group, other)].all():
-            return None, np.inf
-        if not (known[np.ix_(group, group)].all() and known[np.ix_(other, other)].all()):
-            raise UnclearError
-        clear = np.inf
-        errors = self.moments.error
-        one, two = (self.weights[each] for each in (group, other))
-        first, second = (
-            np.asarray((self.weights * self.signs)[each], dtype=np.longdouble)
-            for each in (group, other)
-        )
-        norms, strain = [], 1.0
-        for members, factors in ((group, first), (other, second)):
-            square = factors @ rho[np.ix_(members, members)] @ factors
-            size = float(np.abs(factors).sum())
+    def mean_of(self, members: list[int]) -> "Mean":
+        """What concerns one group alone."""
+        key = tuple(members), tuple(self.signs[members])
+        if key not in self.means:
+            rho, *_ = self.tables
+            weights = self.weights[members]
+            factors = np.asarray(weights * self.signs[members], dtype=np.longdouble)
+            products = factors @ rho[members]
+            square = products[members] @ factors
+            size = float(weights.sum())
             if square < 1e-9 * size**2:
                 raise UnclearError  # of mirror images, whose mean has no variance
-            strain = max(strain, size**2 / float(square))
-            norms.append(np.sqrt(square))
-        between = np.ix_(group, other)
-        product = first @ rho[between] @ second / (norms[0] * norms[1])
-        r_first = (r[:, group][:, :, other] @ two / two.sum()) @ first / norms[0]
-        r_second = (r[:, other][:, :, group] @ one / one.sum()) @ second / norms[1]
-        count = float(one @ n[between] @ two / (one.sum() * two.sum()))
-        error = 2 * strain * float(errors[group].max() + errors[other].max())
+            norm = np.sqrt(square)
+            r = self.moments.r[:, members] @ factors / norm
+            error = float(self.moments.error[members].max())
+            strain = size**2 / float(square)
+            self.means[key] = Mean(factors, weights / size, products, norm, r, strain, error)
+        return self.means[key]
+
+    def of_groups(self, group: list[int], other: list[int]) -> tuple[Figures | None, float]:
+        """Two groups by the averages over their pairs of features."""
+        _, r, n, known = self.tables
+        one, two = self.mean_of(group), self.mean_of(other)
+        error = 2 * max(one.strain, two.strain) * (one.error + two.error)
+        product = one.products[other] @ two.factors / (one.norm * two.norm)
+        clear = np.inf
+        if self.complete:
+            r_first, r_second, count = one.r, two.r, self.moments.n
+        else:
+            if not known[np.ix_(group, other)].all():
+                return None, np.inf
+            if not (known[np.ix_(group, group)].all() and known[np.ix_(other, other)].all()):
+                raise UnclearError
+            r_first = (r[:, group][:, :, other] @ two.shares) @ one.factors / one.norm
+            r_second = (r[:, other][:, :, group] @ one.shares) @ two.factors / two.norm
+            count = float(one.shares @ n[np.ix_(group, other)] @ two.shares)
         product = np.clip(product, -1, 1)  # averages over pairs may be larger
         gaps, contrasts = [], []
         left, off = np.ones(len(r), dtype=np.longdouble), np.zeros(len(r))
@@ -534,8 +566,8 @@ class Exact(literal.Comparisons):
         n = self.counted(figures.n)
         noise = self.moments.noise
         if noise is not None:
-            f = float((n - 1) * growth / max(noise, 1e-290))
-            return f, (n - 1) * off / max(noise, 1e-290) + 1e-12 * f
+            f = float((n - 1) * growth / noise)
+            return f, (n - 1) * off / noise + (1e-12 + noise.error / noise) * f
         remains, e_remains = left.mean(), float(np.mean(e_left))
         if not self.single:
             remains = max(remains, np.longdouble(RESOLUTION))
@@ -572,13 +604,14 @@ class Exact(literal.Comparisons):
         factors = np.zeros((len(groups), D), dtype=np.longdouble)
         for row, members in zip(factors, groups.values(), strict=True):
             row[members] = (self.weights * self.signs)[members]
-        norms = np.sqrt(np.einsum("gi,ij,gj->g", factors, rho, factors))
+        squares = np.einsum("gi,ij,gj->g", factors, rho, factors)
+        norms = np.sqrt(np.maximum(squares, 0))
         strain = float((np.abs(factors).sum(axis=1) / np.maximum(norms, 1e-30)).max())
-        if strain > 1e4:
+        if not strain <= 1e4:
             raise UnclearError
         units = factors / norms[:, None]
         inverse = inverted(units @ rho @ units.T)
-        if inverse is None or np.diagonal(inverse).max() > 1e7:
+        if inverse is None or np.diagonal(inverse).max() > 1e10:
             raise UnclearError  # nearly dependent, so that the library adds to the diagonal
         # What was lost to nearly dependent groups is not won back when they have merged.
         self.inflation = max(self.inflation, float(np.diagonal(inverse).max()))
@@ -590,24 +623,35 @@ class Exact(literal.Comparisons):
 
     def unexplained(self, groups: dict[int, list[int]]) -> Figure:
         """What the regression on all groups leaves of the targets."""
-        inverse, weights, left, error = self.regressed(groups)
+        try:
+            inverse, weights, left, error = self.regressed(groups)
+        except UnclearError:
+            return Figure(1.0, np.inf)
         inflation = float(np.diagonal(inverse).max())
         error *= float((1 + np.abs(weights).sum(axis=1)).max()) ** 2 + inflation
         share = float(left.mean())
-        if share < 1e-5:
-            return Figure(1e-6, np.inf)
+        if share + error < PERFECT:
+            return Figure(PERFECT, 2e-9 * PERFECT)
+        share = max(share, PERFECT)
         return Figure(share, max(error, 2e-9 * share))
 
     def contrasts(self, groups: dict[int, list[int]], allowed: Any) -> dict[Any, Verdict]:
         """Verdicts on pairs of groups by the regression on all of them."""
         order = sorted(groups)
-        inverse, weights, left, error = self.regressed({name: groups[name] for name in order})
+        try:
+            inverse, weights, left, error = self.regressed({name: groups[name] for name in order})
+        except UnclearError:
+            some = Verdict(1, Figure(0.0, np.inf), Figure(0.0, np.inf), 0.0)
+            return dict.fromkeys(combinations(order, 2), some)
         rho, *_ = self.tables
         n, d = self.n_of_regression(), len(order)
         noise, remains = self.moments.noise, max(float(left.mean()), RESOLUTION)
         size = 1 + np.abs(weights).sum(axis=1).astype(float)
         doubt = float((error * (size**2 + np.diagonal(inverse).max())).mean()) / remains
-        per = (n - 1) / max(noise, 1e-290) if noise is not None else (n - 1 - d) / remains
+        if noise is not None:
+            per, doubt = (n - 1) / noise, noise.error / noise
+        else:
+            per = (n - 1 - d) / remains
         # Back from columns of norm 1 to sums, whose coefficients are the weights of features.
         norms = []
         for name in order:
@@ -640,7 +684,7 @@ class Exact(literal.Comparisons):
                 off = (2 * np.abs(contrast).astype(float) * e_contrast + e_contrast**2).mean()
                 off = off / float(variance) + growth * e_variance
                 f = per * growth
-                blur = per * off + f * ((doubt if noise is None else 0.0) + 1e-12)
+                blur = per * off + f * (doubt + 1e-12)
                 found[sign] = f, float(blur) if doubt < 0.5 and e_variance < 0.5 else np.inf
             if not found:
                 result[i, j] = Verdict(1, Figure(np.nan, 0.0), Figure(np.inf, 0.0), clear)

@@ -117,6 +117,7 @@ def draw_columns(
         )
         if rng.random() < 0.3:
             X *= rng.choice([-1, 1], size=D)
+    nearest = 9.0 if rng.random() < 0.4 else 2.5
     for j in range(1, D):  # some are like others
         chance = rng.random()
         if chance > 0.2:
@@ -127,7 +128,7 @@ def draw_columns(
         elif chance < 0.08:
             X[:, j] = -X[:, i]
         elif kind != "int":
-            X[:, j] = X[:, i] + 10.0 ** -rng.uniform(1, 9) * rng.normal(size=n)
+            X[:, j] = X[:, i] + 10.0 ** -rng.uniform(0.3, nearest) * rng.normal(size=n)
             X[:, j] *= rng.choice([1, 1, 1, -1])
     if kind != "int":
         narrow = kind in ("half", "mixed")
@@ -140,7 +141,8 @@ def draw_columns(
         elif chance < 0.25:
             X *= 10.0 ** rng.uniform(-min(largest, 20), min(largest, 20), size=D)
         if rng.random() < 0.3:
-            far = 10.0 ** rng.uniform(-1, 1 if narrow else 3 if kind == "single" else 6)
+            most = 1 if narrow else 3 if kind == "single" else 6
+            far = 10.0 ** rng.uniform(-1, most if rng.random() < 0.3 else 1)
             X += X.std(axis=0) * far * rng.choice([0, 1, -1], size=D)
     if rng.random() < 0.05:
         X[:, int(rng.integers(D))] = rng.choice([0.0, 1.0, 3.0])

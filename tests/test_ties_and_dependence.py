@@ -139,6 +139,22 @@ def test_mirror_images_up_to_a_coarse_rounding(strategy, signed, connectivity):
             assert model.signs_[0] == -model.signs_[1]
 
 
+@pytest.mark.parametrize("n", [15, 40])
+@pytest.mark.parametrize("strategy", ["sequential", *PATHS])
+def test_neighbours_equal_up_to_a_coarse_rounding(strategy, n):
+    """Of few samples the columns are kept, of many their correlations."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, 20)).astype(np.float16)
+        X[:, 1] = np.float16(1.8) * X[:, 0] + np.float16(0.3)
+        # What rounding made is what the target depends on.
+        y = X[:, 1] - 1.8 * X[:, 0].astype(float) + 1e-6 * rng.normal(size=n)
+        model = LinCFA(strategy=strategy, tolerance=1e-3, connectivity="chain").fit(X, y)
+        row = model.evidence_[model.evidence_["feature"] == 1]
+        assert row["partner"] == [0]
+        assert row["f"] == [0]
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_copies_of_nearly_equal_columns(seed):
     """Between these, F is mostly rounding, and differs with the side from which it is computed."""

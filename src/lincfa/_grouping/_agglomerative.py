@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from math import inf, sqrt
+from math import copysign, inf, sqrt
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -647,7 +647,10 @@ class _NeighbourPairs(Merging):
         self._merges += map(tuple, np.insert(made, -1, rule.n_samples, axis=1).tolist())
 
     def _product(self, first: int, second: int) -> float:
-        return self._sums.product(first, second)
+        product = self._sums.product(first, second)
+        if self._near[first].get(second) == _COINCIDING:  # up to the rounding of the data
+            return copysign(self._norms.item(first) * self._norms.item(second), product)
+        return product
 
     def _flip_sums(self, group: int) -> None:
         self._sums.flip(group)
