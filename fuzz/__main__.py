@@ -11,7 +11,7 @@ from pathlib import Path
 from .case import Case
 from .run import Table, campaign, run
 
-CAMPAIGNS = ["differential", "files"]
+CAMPAIGNS = ["differential", "files", "models"]
 
 
 def report(tables: dict[str, Table]) -> None:

@@ -1,5 +1,7 @@
 """Cases that once failed, which ``python -m fuzz`` saved, and the campaigns themselves."""
 
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -37,3 +39,19 @@ def test_some_differential_cases():
     """As many as leave no doubt that the campaign still compares most of what it draws."""
     tried = [campaign("differential").check(drawn("differential", 3, 0, k)) for k in range(60)]
     assert sum(each.unclear for each in tried) < 30
+
+
+def test_some_saved_models():
+    for package in campaign("models").NEEDS:
+        pytest.importorskip(package)
+    for number in range(60):
+        campaign("models").check(drawn("models", 3, 0, number))
+
+
+def test_a_process_that_dies_while_it_loads_is_noticed():
+    models = campaign("models")
+    child = models._Child()
+    assert child.try_file(b"{}") == ""
+    os.kill(child.process.pid, signal.SIGKILL)
+    child.process.join()
+    assert child.try_file(b"{}") == "the process ended with -9"
