@@ -342,7 +342,7 @@ class Exact(literal.Comparisons):
         self.weights = np.ones(D) if problem.weights is None else problem.weights
         self.possible = (1, -1) if problem.signed else (1,)
         self.complete = self.moments.present is None
-        self.inflation = 0.0
+        self.inflation, self.slack = 0.0, np.zeros(D)
         self.single = problem.strategy == "sequential"
         self.verdicts = problem.moments.verdicts
         self.means: dict[Any, Mean] = {}
@@ -458,7 +458,11 @@ class Exact(literal.Comparisons):
             floors = np.add.outer(moments.rounding, moments.rounding) ** 2 / 2
             if floors.max() > RESOLUTION:
                 alike = np.abs(rho) if self.problem.signed else rho
-                rho = np.where(1 - alike <= floors, np.sign(rho), rho)
+                equal = 1 - alike <= floors
+                rho = np.where(equal, np.sign(rho), rho)
+                # Where there are fewer samples than features, means are those of the columns.
+                np.fill_diagonal(equal, False)
+                self.slack = np.where(equal, floors, 0).max(axis=0)
         return rho, r, n, known
 
     def mean_of(self, members: list[int]) -> "Mean":
@@ -476,6 +480,8 @@ class Exact(literal.Comparisons):
             norm = np.sqrt(square)
             r = self.moments.r[:, members] @ factors / norm
             error = float(self.moments.error[members].max())
+            if len(members) > 1:
+                error += float(self.slack[members].max())
             strain = size**2 / float(square)
             self.means[key] = Mean(factors, weights / size, products, norm, r, strain, error)
         return self.means[key]
@@ -618,7 +624,7 @@ class Exact(literal.Comparisons):
         r = self.moments.r @ units.T
         weights = r @ inverse
         left = 1 - np.einsum("ki,ki->k", r, weights)
-        error = 4 * strain**2 * float(self.moments.error.max())
+        error = 4 * strain**2 * float((self.moments.error + self.slack).max())
         return inverse, weights, left, error * (1 + self.inflation / 16)
 
     def unexplained(self, groups: dict[int, list[int]]) -> Figure:
