@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import sys
 import zipfile
 from dataclasses import replace
@@ -324,3 +325,32 @@ def test_standard_input_is_text(monkeypatch):
     monkeypatch.setattr(sys, "stdin", stream)
     with pytest.raises(ValueError, match=r"^standard input is not a CSV file but a Parquet file; "):
         read("-")
+
+
+@pytest.mark.parametrize(
+    ("end", "message"),
+    [
+        ("4", "row 2, the last, has 1 of 3 values and no line break"),
+        ("4,", "row 2, the last, has 2 of 3 values and no line break"),
+        ('"4,5",6', "row 2, the last, has 2 of 3 values and no line break"),
+        ('"4\n5",6', "row 2, the last, has 2 of 3 values and no line break"),
+        ('4,5,"6', "the quotes opened in line 3 do not match"),
+        ('4,5,"', "the quotes opened in line 3 do not match"),
+        ('4,5,"x\n7,8,9\n', "the quotes opened in line 3 do not match"),
+        ('"4""\n7,8,9\n', "the quotes opened in line 3 do not match"),
+    ],
+)
+@pytest.mark.parametrize("name", ["d.csv", "d.csv.gz"])
+def test_files_cut_off(tmp_path, end, message, name):
+    text = f"a,b,y\n1,2,3\n{end}".encode()
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    with pytest.raises(ValueError, match=re.escape(f"{name}: {message}")):
+        open_data(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("end", ["4,5,6", "4,,", "4\n", '4,5,"6"', '4,"5\n",6', '4,5" pipe,6'])
+def test_files_that_end_without_a_line_break(tmp_path, end):
+    (tmp_path / "d.csv").write_text(f"a,b,y\n1,2,3\n{end}", newline="")
+    data = open_data(str(tmp_path / "d.csv"))
+    assert data.n_rows == 2
+    assert data.frame["a"].to_list() == [1, 4]

@@ -1,6 +1,8 @@
 """Names of files and columns never command a terminal, nor change the order of text."""
 
 import json
+import os
+import shutil
 import warnings
 from io import StringIO
 from pathlib import Path
@@ -159,3 +161,75 @@ def test_dimensions(call, folder):
     assert f"its dimensions are: time{ESCAPED} (30), place{ESCAPED} (3)" in result.err
     result = all_harmless(call("reduce", "d.zarr", "--target", f"t{COMMANDS}", "--force"))
     assert f"the dimensions of 't{ESCAPED}' are: time{ESCAPED}, place{ESCAPED}" in result.err
+
+
+@pytest.fixture
+def oddly_named(done, save, columns):
+    """The table in a format, under a name that is not UTF-8."""
+
+    def make(suffix):
+        data, name = save(columns), os.fsdecode(b"d\xff") + suffix
+        if suffix == ".csv":
+            os.rename(data, name)
+            return name
+        shutil.copyfile(data, "plain.csv")
+        frame = pl.read_csv(data).select("a1", "a2", "a3", "y")
+        if suffix == ".xlsx":
+            frame.write_excel("plain.xlsx")
+        elif suffix in (".nc", ".zarr"):
+            xr = pytest.importorskip("xarray")
+            pytest.importorskip("netCDF4" if suffix == ".nc" else "zarr")
+            made = xr.Dataset({column.name: ("n", column.to_numpy()) for column in frame})
+            made.to_netcdf("plain.nc") if suffix == ".nc" else made.to_zarr(
+                "plain.zarr", zarr_format=2
+            )
+        elif suffix == "":
+            Path("plain").mkdir()
+            frame.write_parquet("plain/1.parquet")
+            os.rename("plain/1.parquet", os.fsdecode(b"plain/1\xff.parquet"))
+        else:
+            frame.write_parquet("plain.parquet")
+        os.rename(f"plain{suffix}", name)
+        return name
+
+    return make
+
+
+@pytest.mark.skipif(os.name == "nt", reason="file names are text there")
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".parquet", "", ".nc", ".zarr"])
+def test_file_names_that_are_not_utf_8(call, oddly_named, suffix):
+    name = oddly_named(suffix)
+    options = ("--target", "y", "--tolerance", "1", "--json")
+    result = all_harmless(call("reduce", name, *options))
+    if suffix == ".nc":  # the library takes no such names
+        told = "names of NetCDF files and of their folders must be UTF-8 text"
+        assert result.err == f"lincfa: d\\udcff-reduced.nc: {told}\n"
+        result = all_harmless(call("reduce", name, *options, "--output", "new.nc"))
+        assert result.err == f"lincfa: d\\udcff.nc: {told}\n"
+        return
+    assert result.code == 0, result.err
+    outcome = json.loads(result.out)
+    assert outcome["data"]["file"] == name
+    assert Path(outcome["written"]["output"]).exists()
+    assert harmless(Path("report.html").read_text(encoding="utf-8"))
+    for command in ("apply", "predict"):
+        new = os.fsdecode(command.encode() + b"\xff") + suffix
+        result = all_harmless(call(command, "model.json", name, "--json", "--output", new))
+        assert result.code == 0, result.err
+        assert Path(json.loads(result.out)["written"]["output"]).exists()
+    if suffix == ".csv":
+        report = os.fsdecode(b"r\xff.json")
+        result = call(
+            "reduce", name, *options, "--model", f"{name}.json", "--report", report, "--force"
+        )
+        assert all_harmless(result).code == 0, result.err
+        assert json.loads(Path(report).read_text(encoding="utf-8"))["data"]["file"] == name
+        assert all_harmless(call("explain", name, "--target", "y", "a1", "a2")).code == 0
+        message = "lincfa: nod\\udcff.csv: No such file or directory\n"
+        assert all_harmless(call("reduce", f"no{name}", "--target", "y")).err == message
+    if suffix == "":
+        os.renames(os.fsdecode(b"d\xff/1\xff.parquet"), os.fsdecode(b"d\xff/k=\xff/1.parquet"))
+        message = all_harmless(
+            call("reduce", name, "--target", "y", "--output", "new", "--force")
+        ).err
+        assert "the names of the folders are not UTF-8 text; rename them" in message

@@ -23,7 +23,15 @@ from ._files import DataFile
 from ._files._csv import write_csv
 from ._files._excel import write_sheet
 from ._files._fields import FieldFile, dataset_of, reduced_array, with_reduced, with_storable_names
-from ._files._formats import COMPRESSED, ONLY_READ, SUFFIXES, Format, format_of, require_packages
+from ._files._formats import (
+    COMPRESSED,
+    ONLY_READ,
+    SUFFIXES,
+    Format,
+    format_of,
+    require_name,
+    require_packages,
+)
 from ._files._tables import Indices, TableFile, beside, named_columns
 from ._terminal import Terminal
 
@@ -64,6 +72,7 @@ def _format_to_write(path: str) -> Format:
     format = format_of(path, writes=True)
     if format.suffix in ONLY_READ:
         raise ValueError(f"{path}: Excel files are written as .xlsx, not as {format.suffix}")
+    require_name(path, format)
     require_packages(format, writes=True)
     return format
 

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -19,7 +20,17 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ._formats import STANDARD_INPUT, Format, check_names, compression_of, require_content
+from ._formats import (
+    STANDARD_INPUT,
+    Format,
+    available_memory,
+    check_names,
+    compression_of,
+    gigabytes,
+    is_text,
+    require_content,
+    too_large,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,6 +40,8 @@ MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
 _NUMBER = r"\s*[-+]?[\d.,]+([eE][-+]?\d+)?\s*"
 # Between other separators, such as the name of a wavelength, 900,5.
 _DECIMAL_COMMA = r"(?:^|(?<=[;\t|]))[^,;\t|]*\d,\d[^,;\t|]*(?=[;\t|\r\n]|$)"
+_BLOCK = 2**20  # bytes read at once
+_TIMES = 3  # as much memory as its text a table takes at least: the text, and its columns twice
 _QUICK = 100  # rows from which the types are inferred first
 _MODULES = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
 
@@ -89,6 +102,7 @@ class CsvFile:
             except pl.exceptions.PolarsError:
                 continue
             frame.columns = self.names
+            self._require_whole(frame.height)
             return self._without_blank_lines(frame)
         raise self._explain_failure()
 
@@ -104,6 +118,32 @@ class CsvFile:
             raise ValueError(f"{self.source} changed while it was being read.")
         frame.columns = [self.names[place] for place in places]
         return frame.head(n_rows)
+
+    def _require_whole(self, n_rows: int) -> None:
+        """Raise if the text ends within a row: in quotes, or after too few values."""
+        # polars takes the quotes for closed, and the values for missing.
+        quotes, last = 0, b""
+        with _open(self.text) as file:
+            while block := file.read(_BLOCK):
+                quotes += block.count(b'"')
+                *whole, rest = block.rsplit(b"\n", 1)
+                last = rest if whole else last + rest
+        width = last.count(self.separator.encode()) + 1
+        if quotes % 2 or b'"' in last:
+            lines = _Lines(self.origin, self.source, self.format.comment)
+            try:
+                width = sum(len(row) for _, row in deque(lines.rows(self.separator), 1))
+            except csv.Error:
+                raise self._unclosed(lines) from None
+        if last.strip() and width < len(self.names):
+            raise ValueError(
+                f"{self.source}: row {n_rows}, the last, has {width} of {len(self.names)} values "
+                "and no line break after them: the file seems cut off; complete the row, or end "
+                "its line"
+            )
+
+    def _unclosed(self, lines: _Lines) -> ValueError:
+        return ValueError(f"{self.source}: the quotes opened in line {lines.first} do not match.")
 
     def _without_blank_lines(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Drop the rows that polars makes of blank lines at the end of the file."""
@@ -133,9 +173,7 @@ class CsvFile:
                         "the mark."
                     )
         except csv.Error:
-            return ValueError(
-                f"{self.source}: the quotes opened in line {lines.first} do not match."
-            )
+            return self._unclosed(lines)
         return ValueError(
             f"{self.source} cannot be read as columns separated by {self.separator!r}."
         )
@@ -262,19 +300,24 @@ def _plain_text(path: str, source: str) -> str | bytes:
     else:
         with open(path, "rb") as file:
             head = file.read(10)
-            if os.path.isfile(path) and not compression_of(head):
+            if os.path.isfile(path) and is_text(path) and not compression_of(head):
                 return path
             data = head + file.read()
+    suffix = compression_of(data)
+    if not suffix:
+        return data
+    text, available = io.BytesIO(), available_memory()
+    most = available / _TIMES
     try:
-        suffix = compression_of(data)
-        if suffix in _MODULES:
-            return bytes(_MODULES[suffix].decompress(data))
-        if suffix:
-            with _open_zstd(io.BytesIO(data), "rb") as file:
-                return bytes(file.read())
+        open_packed = _MODULES[suffix].open if suffix in _MODULES else _open_zstd
+        with open_packed(io.BytesIO(data), "rb") as packed:
+            while text.tell() <= most and (block := packed.read(_BLOCK)):
+                text.write(block)
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise ValueError(f"{source} is a damaged compressed file: {error}.") from None
-    return data
+    if text.tell() > most:
+        raise too_large(source, f"more than {gigabytes(available)}", available)
+    return text.getvalue()
 
 
 def write_csv(path: str, frame: pl.DataFrame, format: Format) -> None:

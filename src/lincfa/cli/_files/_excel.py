@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+from zipfile import ZipFile
 
-from ._formats import Format, check_names, reading
+from ._formats import Format, check_names, reading, require_memory
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,6 +50,10 @@ def read_sheet(path: str, format: Format) -> tuple[pl.DataFrame, list[str]]:
     content = Path(path).read_bytes()  # of which the format is found, whatever the suffix
     if _PASSWORD in content:
         raise ValueError(f"{path} is protected by a password; save it without one")
+    if content.startswith(b"PK"):
+        with reading(path, format):
+            largest = max(each.file_size for each in ZipFile(io.BytesIO(content)).infolist())
+        require_memory(path, largest)
     with reading(path, format):
         book = fastexcel.read_excel(content)
         sheets: list[str] = book.sheet_names

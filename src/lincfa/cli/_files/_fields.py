@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from unicodedata import normalize
 
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._data._compute import compute
-from ._formats import Format, damaged, reading, require_harmless
+from ._formats import Format, damaged, reading, require_harmless, require_memory, require_name
 from ._tables import (
     CHUNK_BYTES,
     FileColumns,
@@ -430,6 +431,7 @@ def open_field(
 
     if not os.path.exists(path):
         raise FileNotFoundError(2, "No such file or directory", path)
+    require_name(path, format)
     if format.kind == "zarr" and os.path.isdir(path):
         require_harmless(path, format)
     engine: Any = {"netcdf": "netcdf4", "zarr": "zarr"}[format.kind]
@@ -454,6 +456,8 @@ def open_field(
     if engine == "zarr":  # a folder has no order of its own
         data = data[sorted(data.variables, key=str)]
     with data:
+        whole = (each.nbytes for each in data.variables.values() if each.ndim == 1 or not in_chunks)
+        require_memory(path, sum(whole))
         with reading(path, format):
             for variable in data.variables.values():
                 if variable.ndim == 1:
@@ -636,6 +640,8 @@ def _in_chunks(data: xr.Dataset, dim: str, path: str, format: Format) -> xr.Data
     for array in large:
         chunks = array.encoding.get("chunks")
         if chunks is not None:
+            size = prod(chunks) * array.dtype.itemsize
+            require_memory(path, size, "write it with smaller chunks")
             stored = max(stored, int(chunks[array.dims.index(dim)]))
     if stored <= _LONGEST * length:
         length = max(stored, length - length % stored)
@@ -643,6 +649,7 @@ def _in_chunks(data: xr.Dataset, dim: str, path: str, format: Format) -> xr.Data
         array.name: _Stored(array.variable, path, format).chunked(dim, min(length, n_rows))
         for array in large
     }
+    require_memory(path, data.drop_vars(lazy).nbytes)
     with reading(path, format):
         rest = data.drop_vars(lazy).load()
     return rest.assign(lazy)[list(data.data_vars)]

@@ -7,9 +7,10 @@ import os
 import re
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -71,6 +72,11 @@ _HARMLESS |= {"astype", "bitround", "delta", "fixedscaleoffset", "packbits", "qu
 _HARMLESS |= {"adler32", "crc32", "crc32c", "fletcher32", "jenkins_lookup3"}
 _HARMLESS |= {"base64", "bytes", "endian", "sharding_indexed", "transpose"}
 _HARMLESS |= {"categorize", "json2", "msgpack2", "vlen-array", "vlen-bytes", "vlen-utf8"}
+_MEMORY = {  # where Linux tells what is available, and the limit of a container
+    "/proc/meminfo": r"MemAvailable: *(\d+) kB",
+    "/sys/fs/cgroup/memory.max": r"^(\d+)$",
+    "/sys/fs/cgroup/memory/memory.limit_in_bytes": r"^(\d+)$",
+}
 _STORE_METADATA = (".zarray", ".zmetadata", "zarr.json")
 _OF_ARRAYS = ("compressor", "filters", "codecs")
 
@@ -286,13 +292,76 @@ def _named_in(configured: Any) -> Iterator[Any]:
             yield from _named_in(value)
 
 
+_IN_CHUNKS = (
+    "lincfa reduce, predict and apply read Parquet files and .zarr stores in chunks, with --dask"
+)
+
+
+def require_memory(source: str, needed: float, advice: str = _IN_CHUNKS) -> None:
+    """Raise if the values of a file, which may be small itself, need more memory than there is."""
+    available = available_memory()
+    if needed > available:
+        raise too_large(source, f"about {gigabytes(needed)}", available, advice)
+
+
+def too_large(source: str, needed: str, available: float, advice: str = _IN_CHUNKS) -> ValueError:
+    return ValueError(
+        f"{source} needs {needed} of memory when it is unpacked, and {gigabytes(available)} are "
+        f"available; {advice}"
+    )
+
+
+def available_memory() -> float:
+    """Return how many bytes this process may take, infinite where the system does not tell."""
+    limits: list[int] = []
+    with suppress(ImportError, OSError):
+        import resource  # not on Windows
+
+        limits.append(resource.getrlimit(resource.RLIMIT_AS)[0])
+    for place, pattern in _MEMORY.items():
+        with suppress(OSError):
+            found = re.search(pattern, Path(place).read_text())
+            if found is not None:
+                limits.append(int(found[1]) * (1024 if found[0].endswith("kB") else 1))
+    return min((limit for limit in limits if limit >= 0), default=inf)  # −1: without a limit
+
+
+def gigabytes(size: float) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+
+
+def is_text(path: str) -> bool:
+    """Whether the name of a file is valid Unicode, as polars, pyarrow and NetCDF need it."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def require_name(path: str, format: Format) -> None:
+    """Raise if a library cannot open a file because of its name."""
+    if format.kind == "netcdf" and not is_text(os.path.abspath(path)):
+        raise ValueError(f"{path}: names of NetCDF files and of their folders must be UTF-8 text")
+
+
+@contextmanager
+def by_name(path: str) -> Iterator[Any]:
+    """Yield the path of a file, or if its name is not valid Unicode the open file."""
+    if is_text(path):
+        yield path
+        return
+    with open(path, "rb") as file:
+        yield file
+
+
 @contextmanager
 def reading(path: str, format: Format) -> Iterator[None]:
     """Report a file that cannot be read as damaged, unless the system reports an error."""
     try:
         yield
     except BaseException as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
             raise
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":  # of polars
             raise damaged(path, format) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -18,7 +19,7 @@ from ..._data._names import shifted_name
 from ._csv import MISSING, CsvFile
 from ._dates import find_dates, why_no_dates
 from ._excel import SheetText, read_sheet
-from ._formats import Format, parquet_files, reading
+from ._formats import Format, by_name, is_text, parquet_files, reading, require_memory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _THOUSANDS = r"^[^,]*$|^\s*[-+]?[1-9]\d{0,2},\d{3}\s*$"  # or no comma: no sign of decimals
 Indices: TypeAlias = "npt.NDArray[np.intp]"
+_OTHER_BYTES = {"Boolean": 1 / 8, "Null": 0, "Date": 4, "String": 16}  # 8 of all others
 CHUNK_BYTES = 2**26  # size of a chunk, about; a row group of a Parquet file is not divided
 
 
@@ -361,7 +363,15 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
         with open(path, "rb") as file:
             begin = file.read(6)
         if format.kind == "parquet":
-            return pl.read_parquet(path, glob=False, hive_partitioning=False)
+            with by_name(path) as source:
+                scan = pl.scan_parquet(source, glob=False, hive_partitioning=False)
+                n_rows, schema = scan.select(pl.len()).collect().item(), scan.collect_schema()
+    if format.kind == "parquet":
+        require_memory(path, n_rows * _row_bytes(schema))
+    with reading(path, format):
+        if format.kind == "parquet":
+            with by_name(path) as source:
+                return pl.read_parquet(source, glob=False, hive_partitioning=False)
         with open(path, "rb") as file:  # polars would search a path for wildcards
             return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
 
@@ -606,12 +616,15 @@ class ParquetChunks(FileColumns):
         files = parquet_files(path) if format.is_folder else [path]
         root = path if format.is_folder else os.path.dirname(path) or "."
         labels = [_folder_labels(os.path.relpath(file, root)) for file in files]
+        schema = _common_schema(files, format) | _label_schema(labels)
+        row_bytes = _row_bytes(schema)
         chunks = [
             Chunk(os.path.abspath(file), label, start, n_rows)
             for file, label in zip(files, labels, strict=True)
-            for start, n_rows in _row_group_runs(file, format)
+            for start, n_rows in _row_group_runs(file, format, row_bytes)
         ]
-        schema = _common_schema(files, format) | _label_schema(labels)
+        for chunk in chunks:
+            require_memory(chunk.file, chunk.n_rows * row_bytes, "write it with shorter row groups")
         return cls(path, format, schema, chunks, codes)
 
     @cached_property
@@ -698,15 +711,16 @@ class Chunk:
         import polars as pl
 
         stored = {name: dtype for name, dtype in types.items() if name not in self.labels}
-        with reading(self.file, Format("parquet", "")):
-            scan = pl.scan_parquet(self.file, glob=False, hive_partitioning=False)
+        with reading(self.file, Format("parquet", "")), by_name(self.file) as source:
+            scan = pl.scan_parquet(source, glob=False, hive_partitioning=False)
             frame = scan.slice(self.start, self.n_rows).select([*stored]).collect()
+            frame = frame.cast(stored)
         labels = [
             pl.Series(name, [self.labels[name]] * self.n_rows, dtype=types[name], strict=False)
             for name in types
             if name in self.labels
         ]
-        frame = frame.cast(stored).hstack(labels) if stored else pl.DataFrame(labels)
+        frame = frame.hstack(labels) if stored else pl.DataFrame(labels)
         frame = frame.select([*types])
         return frame if rows is None or rows.all() else frame.filter(rows)
 
@@ -738,9 +752,21 @@ def _common_schema(files: Sequence[str], format: Format) -> dict[str, Any]:
     return {} if common is None else dict(common.schema)
 
 
+def _row_bytes(schema: Mapping[str, Any]) -> float:
+    """Return how much memory a row takes at least."""
+    return sum(_value_bytes(str(dtype)) for dtype in schema.values())
+
+
+def _value_bytes(dtype: str) -> float:
+    number = re.fullmatch(r"(?:U?Int|Float)(\d+)", dtype)
+    return int(number[1]) / 8 if number else _OTHER_BYTES.get(dtype, 8)
+
+
 def _folder_labels(path: str) -> dict[str, Any]:
     """Return the labels that folders called ``name=value`` give to a file."""
     pairs = [part.split("=", 1) for part in os.path.dirname(path).split(os.sep) if "=" in part]
+    if pairs and not is_text(path):
+        raise ValueError(f"{path}: the names of the folders are not UTF-8 text; rename them")
     return {name: int(v) if v.isdecimal() and str(int(v)) == v else v for name, v in pairs}
 
 
@@ -752,20 +778,22 @@ def _label_schema(labels: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {name: pl.Int64() if name in whole else pl.String() for name in names}
 
 
-def _row_group_runs(file: str, format: Format) -> Iterator[tuple[int, int]]:
+def _row_group_runs(file: str, format: Format, row_bytes: float) -> Iterator[tuple[int, int]]:
     """Divide a file into runs of row groups, each about a chunk: first row and number of rows."""
     import pyarrow.parquet as pq
 
-    with reading(file, format):
-        metadata = pq.ParquetFile(file).metadata
-    start = n_rows = size = 0
-    for index in range(metadata.num_row_groups):
-        group = metadata.row_group(index)
-        if n_rows and size + group.total_byte_size > CHUNK_BYTES:
+    with reading(file, format), by_name(file) as source:
+        metadata = pq.read_metadata(source)
+        groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+        sizes = [(each.num_rows, each.total_byte_size) for each in groups]
+    start, n_rows, size = 0, 0, 0.0
+    for rows_of_group, stored in sizes:
+        size_of_group = max(stored, rows_of_group * row_bytes)  # repeated values take little
+        if n_rows and size + size_of_group > CHUNK_BYTES:
             yield start, n_rows
-            start, n_rows, size = start + n_rows, 0, 0
-        n_rows += group.num_rows
-        size += group.total_byte_size
+            start, n_rows, size = start + n_rows, 0, 0.0
+        n_rows += rows_of_group
+        size += size_of_group
     if n_rows:
         yield start, n_rows
 
