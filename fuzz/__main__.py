@@ -11,7 +11,7 @@ from pathlib import Path
 from .case import Case
 from .run import Table, campaign, run
 
-CAMPAIGNS = ["differential", "files", "models"]
+CAMPAIGNS = ["differential", "files", "signals", "models"]
 
 
 def report(tables: dict[str, Table]) -> None:
@@ -68,4 +68,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 if __name__ == "__main__":
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ.setdefault(variable, "1")  # one process per core
+    # Processes that a campaign kills release nothing.
+    os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker")
     sys.exit(main())

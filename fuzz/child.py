@@ -150,6 +150,8 @@ def _run(
     sys.stderr.flush()
     _write(notes, "code", code)
     if after is not None:
+        for stream in (sys.stdout, sys.stderr):  # what it prints is not of the command
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         _write(notes, "after", after(given))
 
 
