@@ -137,14 +137,15 @@ def test_a_terminal_shows_how_far_it_is(parts, monkeypatch):
         assert re.search(rf"{what} ━+ (\d+)/\1 ", text), what
 
 
-def test_an_interruption_leaves_nothing(call, parts, files, monkeypatch):
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interruption_leaves_nothing(call, parts, files, monkeypatch, end):
     """The interruption comes while a part is written, and waits for its end."""
     interrupted, finished = threading.Event(), []
     shutdown = ThreadPoolExecutor.shutdown
 
     def waiting(file, *arguments):
         Path(file).write_text("half")
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), end)
         interrupted.wait()  # until the command has noticed it, and stops the workers
         Path(file).parent.mkdir(exist_ok=True)  # as stores are written
         Path(file).with_name("late").write_text("half")
@@ -157,7 +158,7 @@ def test_an_interruption_leaves_nothing(call, parts, files, monkeypatch):
     monkeypatch.setattr(_tables, "_write_part", waiting)
     monkeypatch.setattr(ThreadPoolExecutor, "shutdown", noticed)
     result = call("reduce", parts, *OPTIONS)
-    assert result.code == 130
+    assert result.code == 128 + end
     assert result.err.splitlines()[-1] == "lincfa: interrupted"
     assert finished
     assert files() == ["data"]

@@ -18,21 +18,27 @@ from lincfa.cli import _write
 pytest.importorskip("polars")
 
 OPTIONS = ("--target", "y", "--keep", "id")
+# Code in C that holds the lock of Python: no handler that is written in Python runs there.
 WAITING = """
-import signal, sys
+import ctypes, sys
+import lincfa.cli._files as files
 import lincfa.cli._write as output
 from lincfa.cli import main
 
-write = output.write_frame
+places = {"reading": (files, "open_data"), "writing": (output, "write_frame")}
+module, name = places[sys.argv.pop(1)]
+function = getattr(module, name)
 
-def and_wait(*arguments):
-    write(*arguments)
-    print("written in part", flush=True)
-    signal.pause()
+def and_wait(*arguments, **options):
+    result = function(*arguments, **options)
+    print("begun", flush=True)
+    ctypes.PyDLL(None).pause()
+    return result
 
-output.write_frame = and_wait
+setattr(module, name, and_wait)
 sys.exit(main())
 """
+ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
 
 
 @contextmanager
@@ -316,19 +322,77 @@ def test_an_error_at_the_end_leaves_what_was(call, data, files, monkeypatch, err
     assert {Path(name).read_text() for name in ("data-reduced.csv", "report.html")} == {"mine"}
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
-def test_signals_leave_no_half_file(launch, data, files, end):
+@pytest.mark.parametrize("end", ENDING)
+@pytest.mark.parametrize("during", ["reading", "writing"])
+def test_a_signal_ends_the_program_at_once(launch, data, files, during, end):
     Path("report.html").write_text("mine")
-    process = launch("reduce", data, *OPTIONS, "--force", program=("-c", WAITING))
-    assert process.stdout.readline() == b"written in part\n"
-    assert any(name.startswith(".lincfa-") for name in files())
+    process = launch(during, "reduce", data, *OPTIONS, "--force", program=("-c", WAITING))
+    assert process.stdout.readline() == b"begun\n"
+    assert any(name.startswith(".lincfa-") for name in files()) == (during == "writing")
     process.send_signal(end)
-    _, err = process.communicate()
-    assert process.returncode == 130
-    assert err.decode().splitlines()[-1] == "lincfa: interrupted"
+    _, err = process.communicate()  # whoever cleans up has standard error too
+    assert process.returncode == -end  # 128 + end in a shell
     assert b"Traceback" not in err
     assert files() == ["data.csv", "report.html"]
     assert Path("report.html").read_text() == "mine"
+
+
+def test_nothing_stays_of_what_was_for_standard_output(launch, data, files, monkeypatch):
+    Path("temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", "temporary")
+    options = ("--output", "-", "--no-report")
+    process = launch("writing", "reduce", data, *OPTIONS, *options, program=("-c", WAITING))
+    assert process.stdout.readline() == b"begun\n"
+    assert files("temporary")
+    process.kill()
+    process.communicate()
+    assert files("temporary") == []
+    assert files() == ["data.csv", "temporary"]
+
+
+def test_a_signal_that_is_ignored_stays_so(launch, data, files):
+    """As with nohup."""
+
+    def ignore():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    arguments = ("reading", "reduce", data, *OPTIONS, "--no-report")
+    process = launch(*arguments, program=("-c", WAITING), preexec_fn=ignore)
+    assert process.stdout.readline() == b"begun\n"
+    for number in (signal.SIGHUP, signal.SIGINT):
+        process.send_signal(number)
+    process.terminate()
+    process.communicate()
+    assert process.returncode == -signal.SIGTERM
+    assert files() == ["data.csv"]
+
+
+ENDLESS = Path(__file__).parents[3] / "shared" / "faults" / "endless.nc"
+OPENING = """
+import sys, xarray
+from lincfa.cli import main
+
+open_dataset = xarray.open_dataset
+
+def announced(*arguments, **options):
+    print("opening", flush=True)
+    return open_dataset(*arguments, **options)
+
+xarray.open_dataset = announced
+sys.exit(main())
+"""
+
+
+@pytest.mark.skipif(not ENDLESS.exists(), reason=f"{ENDLESS} is not here")
+def test_a_file_that_is_never_read_to_its_end(launch, folder, files):
+    pytest.importorskip("netCDF4")
+    process = launch("reduce", ENDLESS, "--target", "y", program=("-c", OPENING))
+    assert process.stdout.readline() == b"opening\n"
+    process.terminate()
+    process.communicate()
+    assert process.returncode == -signal.SIGTERM
+    assert files() == []
 
 
 def test_a_read_only_folder(run, data, tmp_path):

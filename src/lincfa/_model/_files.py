@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import stat
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -68,14 +69,15 @@ class Replacement:
         if not self._targets:
             return []
         with suppress(FileExistsError):
-            repair(self.folders)
+            repair({target.parent for target in self._targets})
         with self._naming_outputs():
             self._journal = _Journal.begin(self._targets)
         return [move.part for move in self._journal.moves]
 
     @property
-    def folders(self) -> list[Path]:
-        return list(dict.fromkeys(target.parent for target in self._targets))
+    def journal(self) -> Path | None:
+        """The file that says what is being written, if anything is."""
+        return None if self._journal is None else self._journal.path
 
     def __exit__(self, kind: type[BaseException] | None, error: object, _: object) -> None:
         if self._journal is None:
@@ -104,8 +106,8 @@ class Replacement:
                 journal.moves[0].put()
             else:
                 journal.move_all()
-            for folder in self.folders:
-                _sync_folder(folder)
+            for move in journal.moves:
+                _sync_folder(move.target.parent)
 
     @contextmanager
     def _naming_outputs(self) -> Iterator[None]:
@@ -175,7 +177,7 @@ class _Journal:
     """
 
     def __init__(self, path: Path, file: IO[bytes], targets: Sequence[Path]) -> None:
-        self._path = path
+        self.path = path
         self._file = file
         self._unsettled = False  # whether something may be in a place that is not its own
         self.moves = [
@@ -229,7 +231,7 @@ class _Journal:
 
     def _sync(self) -> None:
         os.fsync(self._file.fileno())
-        _sync_folder(self._path.parent)
+        _sync_folder(self.path.parent)
 
     def undo(self, identities: Sequence[tuple[_Identity, _Identity]]) -> None:
         """Take back all moves, as far as they were made."""
@@ -249,18 +251,21 @@ class _Journal:
             for move in self.moves:
                 _remove(move.part)
                 _remove(move.old)
-            for folder in {move.target.parent for move in self.moves} - {self._path.parent}:
-                (folder / self._path.name).unlink(missing_ok=True)
-            self._path.unlink(missing_ok=True)
+            for folder in {move.target.parent for move in self.moves} - {self.path.parent}:
+                (folder / self.path.name).unlink(missing_ok=True)
+            self.path.unlink(missing_ok=True)
         self._file.close()
 
     @classmethod
-    def clean_up(cls, name: Path) -> None:
+    def clean_up(cls, name: Path, *, wait: bool = False) -> None:
         """Put right what a dead process left; nothing is done if it lives, or is another user's."""
+        # ``wait`` for the end of one that is known to be dying.
         path = Path(os.path.realpath(name))
         with suppress(FileNotFoundError, PermissionError, ValueError), path.open("rb+") as file:
             own = not hasattr(os, "geteuid") or os.fstat(file.fileno()).st_uid == os.geteuid()
-            if not (own and path.name == name.name and _lock(file) and _is_at(file, path)):
+            if not (
+                own and path.name == name.name and _lock(file, wait=wait) and _is_at(file, path)
+            ):
                 return
             *lines, _ = file.read().split(b"\n")  # the last may have been cut off
             targets, *moved = map(json.loads, lines or [b"[]"])
@@ -268,6 +273,16 @@ class _Journal:
             if len(moved) == 1:  # and not done
                 journal.undo(moved[0])
             journal.end()
+
+
+@contextmanager
+def temporary(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield a path for a file that is removed in the end, and that of the journal that says so."""
+    journal = _Journal.begin([folder / "temporary"])
+    try:
+        yield journal.moves[0].part, journal.path
+    finally:
+        journal.end()
 
 
 def repair(folders: Iterable[Path]) -> None:
@@ -499,3 +514,9 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{os.fspath(path)}: {error}") from None
     except RecursionError:
         raise ValueError(f"{os.fspath(path)} is nested too deeply.") from None
+
+
+if __name__ == "__main__":  # started by ``cleaning_up`` of the command line
+    sys.stdin.buffer.read()
+    with suppress(OSError):
+        _Journal.clean_up(Path(sys.argv[1]), wait=True)

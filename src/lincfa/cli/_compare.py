@@ -1,9 +1,11 @@
 """``lincfa compare``: LinCFA against other methods on the user's own data."""
 
 import argparse
+from contextlib import nullcontext
 from typing import Any
 
 from . import _arguments as arguments
+from ._signals import interrupted_by_signals
 from ._terminal import Terminal
 
 # Named here so that the help does not import what the methods need; a test compares.
@@ -141,6 +143,7 @@ def run(options: argparse.Namespace) -> int:
     from .. import compare
 
     with (
+        interrupted_by_signals() if options.workers > 1 else nullcontext(),
         select.naming(source),
         terminal.warnings_as_notes(),
         terminal.counting("comparing") as progress,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, TypeAlias
 
+from ._signals import interrupted_by_signals
 from ._terminal import Terminal
 
 _TIMEOUT = 10  # seconds to wait for the answer of a scheduler
@@ -26,23 +27,22 @@ def computing(where: str | None, terminal: Terminal) -> Iterator[Step]:
         yield terminal.busy
         return
     if "://" in where:
-        with _connected(where) as client:
+        with interrupted_by_signals(), _connected(where) as client:
             yield lambda what: _counting_tasks_elsewhere(client, terminal, what)
         return
     import dask
 
-    if threading.current_thread() is threading.main_thread():
-        # The handler that polars installs when it is imported does not wake a waiting scheduler.
-        import polars  # noqa: F401
+    # The handler that polars installs when it is imported does not wake a waiting scheduler.
+    import polars  # noqa: F401
 
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    pool = _pool(where)
-    try:
-        with dask.config.set(scheduler=where, pool=pool):
-            yield lambda what: _counting_tasks(terminal, what)
-    finally:
-        # A running task may be writing into a folder that is about to be removed.
-        pool.shutdown(wait=True, cancel_futures=True)
+    with interrupted_by_signals():
+        pool = _pool(where)
+        try:
+            with dask.config.set(scheduler=where, pool=pool):
+                yield lambda what: _counting_tasks(terminal, what)
+        finally:
+            # A running task may be writing into a folder that is about to be removed.
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _pool(where: str) -> Any:

@@ -5,16 +5,16 @@ import io
 import os
 import signal
 import sys
-import threading
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from .. import __version__
 from . import _apply, _compare, _demo, _explain, _predict, _reduce
 from ._arguments import Parser
+from ._signals import ended_by_signals
 from ._terminal import print_error, print_warning
 
 _EXAMPLES = """\
@@ -26,7 +26,7 @@ examples:
   lincfa compare data.csv --target y          against ridge, PCA, PLS, ...
   lincfa COMMAND --help                       more on a command
 
-exit codes: 0 done, 1 the job failed, 2 wrong usage"""
+exit codes: 0 done, 1 the job failed, 2 wrong usage, 128 + N ended by signal N"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,8 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show R² shows R?
             stream.reconfigure(errors="replace")
+    # Who calls this as a function is not ended by a signal.
+    ending = ended_by_signals() if arguments is None else nullcontext()
     try:
-        with _terminated_as_interrupted(), warnings.catch_warnings():
+        with ending, warnings.catch_warnings():
             warnings.showwarning = print_warning
             code = int(options.run(options))
             if sys.stdout is not None:  # it is None where standard output is closed
@@ -46,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of the output has stopped
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except KeyboardInterrupt:
-        return _fail("interrupted", 130)
+    except KeyboardInterrupt as error:
+        return _fail("interrupted", 128 + next(iter(error.args), signal.SIGINT))
     except Exception as error:
         if options.debug:
             print_error(traceback.format_exc().rstrip(), "\n")
@@ -67,23 +69,6 @@ def _message(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}".removesuffix(": ")
     return f"unexpected {type(error).__name__}: {error} (--debug shows where)"
-
-
-@contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C, so that no incomplete file stays."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def _fail(message: str, code: int = 1) -> int:

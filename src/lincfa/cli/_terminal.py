@@ -25,10 +25,14 @@ class Terminal:
     def __init__(self, *, quiet: bool = False, as_json: bool = False, aside: bool = False) -> None:
         from rich.console import Console
 
+        class Steady(Console):
+            def show_cursor(self, show: bool = True) -> bool:
+                return False  # a signal that ends the program would leave it hidden
+
         self.quiet = quiet
         self.as_json = as_json
         self.notes: list[str] = []
-        self._errors = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self._errors = Steady(stderr=True, highlight=False, markup=False, emoji=False)
         self._output = Console(stderr=aside, highlight=False, markup=False, emoji=False)
 
     def print(self, what: Any = "", *, prose: bool = False, lines: bool = False) -> None:

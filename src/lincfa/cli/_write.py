@@ -7,18 +7,18 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from .._data._names import describe_columns
-from .._model._files import Replacement, repair, require_replaceable
+from .._model._files import Replacement, repair, require_replaceable, temporary
 from ._files import DataFile
 from ._files._csv import write_csv
 from ._files._excel import write_sheet
@@ -33,6 +33,7 @@ from ._files._formats import (
     require_packages,
 )
 from ._files._tables import Indices, TableFile, beside, named_columns
+from ._signals import cleaning_up
 from ._terminal import Terminal
 
 if TYPE_CHECKING:
@@ -140,8 +141,15 @@ def replacing(paths: Sequence[str], *, force: bool) -> Iterator[Callable[[], dic
     # Yields a function to call when writing begins, which returns a temporary path for each file;
     # standard output (``-``) has none.
     files = [path for path in paths if path != "-"]
-    with Replacement(files, force=force) as replacement:
-        yield lambda: dict(zip(files, replacement.prepare(), strict=True))
+    with ExitStack() as stack, Replacement(files, force=force) as replacement:
+
+        def prepare() -> dict[str, Path]:
+            parts = replacement.prepare()
+            if replacement.journal is not None:
+                stack.enter_context(cleaning_up(replacement.journal))
+            return dict(zip(files, parts, strict=True))
+
+        yield prepare
 
 
 @contextmanager
@@ -240,8 +248,7 @@ def _standard_output() -> Iterator[Path]:
     """Yield a temporary path, and copy what was written there to standard output."""
     if sys.stdout is None:
         raise ValueError("there is no standard output to write to")
-    with TemporaryDirectory() as folder:
-        place = Path(folder) / "table"
+    with temporary(Path(gettempdir())) as (place, journal), cleaning_up(journal):
         yield place
         with place.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
