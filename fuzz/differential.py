@@ -1,18 +1,16 @@
 """Fits of small problems of all kinds against the literal strategies in extended precision."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import literal_strategies as literal
-from lincfa import LinCFA
 from literal_strategies import CLEAR
 
 from .case import Case, Tried
 from .oracle import EPS, Exact, Problem, UnclearError
-from .problems import by_sums, draw_problem, fitted_in, structure_of
+from .problems import by_sums, draw_problem, fitted, structure_of
 
 SHARE = 4.0
 
@@ -68,42 +66,56 @@ def problem_of(options: dict[str, Any], arrays: dict[str, Array]) -> Problem:
 
 def check(case: Case) -> Tried:
     options, arrays = case.options, case.arrays
+    problem = problem_of(options, arrays)
     try:
-        expected = problem_of(options, arrays).result()
+        expected = problem.result()
     except (UnclearError, np.linalg.LinAlgError):
         expected = None
-    model = LinCFA(
-        strategy=options["strategy"],
-        tolerance=options["tolerance"],
-        **options["parameters"],
-        **structure_of(options, arrays)[0],
-        feature_weights=arrays.get("feature_weights"),
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        try:
-            fitted_in(options["container"], model, options, arrays)
-        except ValueError as error:
-            if expected is None or "joint" in str(error):
-                return Tried(1, 1)
-            raise
+    try:
+        model = fitted(options, arrays)
+    except ValueError as error:
+        if expected is None or "joint" in str(error):
+            return Tried(1, 1)
+        raise
     if expected is None:
         return Tried(1, 1)
     if options["strategy"] in literal.WALKS:
-        return compare_walk(model, expected)
-    return compare_path(model, expected, options, arrays)
-
-
-def compare_walk(model: LinCFA, expected: Any) -> Tried:
-    """Groups, signs and figures of strategies that go from feature to feature."""
-    if not expected.clear > CLEAR:
+        if expected.clear > CLEAR and len(model.evidence_) == len(expected.joined):
+            compare_figures(model.evidence_, expected.joined)
+    else:
+        compare_merges(model.merge_path_, expected)
+    judged = groups_of(expected, options, problem.moments.varying)
+    if judged is None:
         return Tried(1, 1)
-    groups = [group.tolist() for group in model.groups_]
-    if groups != expected.groups:
-        raise AssertionError(f"groups {groups}, not {expected.groups}")
-    np.testing.assert_array_equal(model.signs_, expected.signs, err_msg="signs")
-    compare_figures(model.evidence_, expected.joined)
+    groups, signs = judged
+    found = [group.tolist() for group in model.groups_]
+    if found != groups:
+        raise AssertionError(f"groups {found}, not {groups}")
+    np.testing.assert_array_equal(model.signs_, signs, err_msg="signs")
     return Tried()
+
+
+def groups_of(
+    expected: Any, options: dict[str, Any], varying: npt.NDArray[np.bool_]
+) -> tuple[Any, Any] | None:
+    """Groups and signs of what a literal strategy found; None where these are not clear."""
+    if options["strategy"] in literal.WALKS:
+        return (expected.groups, expected.signs) if expected.clear > CLEAR else None
+    merges = expected.merges[: expected.sure]
+    n_groups, tolerance = options["parameters"].get("n_groups"), options["tolerance"]
+    if n_groups is None:
+        tolerance = 2.0 if tolerance == "unbiased" else tolerance
+        cut = len(literal.merges_at(merges, tolerance, expected.free))
+        deciding = merges[expected.free : cut + 1]
+        if any(literal.apart(merge.f, tolerance, merge.f.error) <= CLEAR for merge in deciding):
+            return None
+    else:
+        cut = len(np.flatnonzero(varying)) - n_groups
+    if cut >= len(merges) and len(merges) < len(expected.merges):
+        return None
+    X = np.where(varying, np.arange(2)[:, None], 0.0)
+    groups = literal.groups_after(X, merges[:cut])
+    return sorted(groups.values()), literal.signs_after(X, merges[:cut])
 
 
 def compare_figures(record: Any, merges: Any) -> None:
@@ -118,30 +130,13 @@ def compare_figures(record: Any, merges: Any) -> None:
                 )
 
 
-def compare_path(model: LinCFA, path: Any, options: Any, arrays: Any) -> Tried:
-    """As many merges as are clear, and the groups if the cut is clear too."""
+def compare_merges(made: Any, path: Any) -> None:
+    """As many merges of a path as are clear."""
     merges = path.merges[: path.sure]
-    made = model.merge_path_
+    if len(made) < len(merges):
+        raise AssertionError(f"{len(made)} merges, not {len(merges)}")
     for row, merge in zip(made, merges, strict=False):
         found = row["first"], row["second"], row["sign"], row["size"]
         if found != merge[:4]:
             raise AssertionError(f"merge {found}, not {merge}")
-    if len(made) < len(merges):
-        raise AssertionError(f"{len(made)} merges, not {len(merges)}")
     compare_figures(made[: len(merges)], merges)
-    if model.n_groups is None:
-        tolerance = 2.0 if model.tolerance == "unbiased" else float(model.tolerance)
-        cut = len(literal.merges_at(merges, tolerance, path.free))
-        deciding = merges[path.free : cut + 1]
-        if any(literal.apart(merge.f, tolerance, merge.f.error) <= CLEAR for merge in deciding):
-            return Tried(1, 1)
-    else:
-        cut = int((model.labels_ >= 0).sum()) - model.n_groups
-    if cut >= len(merges) and len(merges) < len(path.merges):
-        return Tried(1, 1)
-    X = np.where(model.labels_ >= 0, np.arange(2)[:, None], 0.0)
-    groups = sorted(literal.groups_after(X, merges[:cut]).values())
-    if [group.tolist() for group in model.groups_] != groups:
-        raise AssertionError(f"groups {[g.tolist() for g in model.groups_]}, not {groups}")
-    np.testing.assert_array_equal(model.signs_, literal.signs_after(X, merges[:cut]))
-    return Tried()

@@ -1,6 +1,7 @@
 """Small problems of all kinds, as arrays and options, and the containers they are given in."""
 
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,20 @@ def structure_of(
 
 
 # Containers
+
+
+def fitted(options: dict[str, Any], arrays: dict[str, Array]) -> LinCFA:
+    """Fit a model as the options say."""
+    model = LinCFA(
+        strategy=options["strategy"],
+        tolerance=options["tolerance"],
+        **options["parameters"],
+        **structure_of(options, arrays)[0],
+        feature_weights=arrays.get("feature_weights"),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # constant columns, many groups
+        return fitted_in(options["container"], model, options, arrays)
 
 
 def fitted_in(
