@@ -11,7 +11,7 @@ from pathlib import Path
 from .case import Case
 from .run import Table, campaign, run
 
-CAMPAIGNS = ["differential", "metamorphic", "files", "signals", "models"]
+CAMPAIGNS = ["differential", "metamorphic", "chunks", "files", "signals", "models"]
 
 
 def report(tables: dict[str, Table]) -> None:

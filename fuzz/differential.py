@@ -1,11 +1,13 @@
 """Fits of small problems of all kinds against the literal strategies in extended precision."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import literal_strategies as literal
+from lincfa import LinCFA
 from literal_strategies import CLEAR
 
 from .case import Case, Tried
@@ -66,13 +68,18 @@ def problem_of(options: dict[str, Any], arrays: dict[str, Array]) -> Problem:
 
 def check(case: Case) -> Tried:
     options, arrays = case.options, case.arrays
+    return judged(lambda: fitted(options, arrays), options, arrays)
+
+
+def judged(fit: Callable[[], LinCFA], options: dict[str, Any], arrays: dict[str, Array]) -> Tried:
+    """Compare what a fit gives, or that it fails, with what the literal strategies find."""
     problem = problem_of(options, arrays)
     try:
         expected = problem.result()
     except (UnclearError, np.linalg.LinAlgError):
         expected = None
     try:
-        model = fitted(options, arrays)
+        model = fit()
     except ValueError as error:
         if expected is None or "joint" in str(error):
             return Tried(1, 1)

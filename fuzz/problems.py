@@ -28,14 +28,15 @@ def by_sums(container: str) -> bool:
 # Drawing
 
 
-def draw_problem(rng: np.random.Generator) -> Drawn:
-    """Draw data, a strategy, its options and a container that may hold the data."""
+def draw_problem(rng: np.random.Generator, container: str | None = None) -> Drawn:
+    """Draw data, a strategy, its options and a container that may hold the data, if none is set."""
     n = int(rng.integers(4, 13) if rng.random() < 0.3 else rng.integers(8, 61))
     D = int(rng.integers(2, 13) if rng.random() < 0.9 else rng.integers(13, 41))
     strategy = str(rng.choice(STRATEGIES))
     if strategy in ("agglomerative", "joint"):
         D = min(D, 20)
-    container = str(rng.choice(CONTAINERS, p=_CHANCES / _CHANCES.sum()))
+    if container is None:
+        container = str(rng.choice(CONTAINERS, p=_CHANCES / _CHANCES.sum()))
     X, types = draw_columns(rng, n, D, container)
     y = draw_target(rng, X.astype(np.float64))
     arrays: dict[str, Array] = {"X": X, "y": y}
@@ -226,16 +227,20 @@ def structure_of(
 
 def fitted(options: dict[str, Any], arrays: dict[str, Array]) -> LinCFA:
     """Fit a model as the options say."""
-    model = LinCFA(
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # constant columns, many groups
+        return fitted_in(options["container"], model_of(options, arrays), options, arrays)
+
+
+def model_of(options: dict[str, Any], arrays: dict[str, Array]) -> LinCFA:
+    """The model that the options ask for."""
+    return LinCFA(
         strategy=options["strategy"],
         tolerance=options["tolerance"],
         **options["parameters"],
         **structure_of(options, arrays)[0],
         feature_weights=arrays.get("feature_weights"),
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # constant columns, many groups
-        return fitted_in(options["container"], model, options, arrays)
 
 
 def fitted_in(

@@ -259,7 +259,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-@pytest.mark.parametrize("shape", [(50, 30), (1, 30), (300, 1)])
+@pytest.mark.parametrize("shape", [(50, 30), (1, 30), (200, 1)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_what_a_fingerprint_tells_apart(name, shape, dtype):
     X = np.random.default_rng(0).standard_normal(shape).astype(dtype)

@@ -36,9 +36,13 @@ def test_a_case_is_drawn_again_and_read_back_as_it_was(name, tmp_path):
         np.testing.assert_array_equal(kept.arrays[key], array)
 
 
-@pytest.mark.parametrize(("name", "size"), [("differential", 60), ("metamorphic", 20)])
+@pytest.mark.parametrize(
+    ("name", "size"), [("differential", 60), ("metamorphic", 20), ("chunks", 40)]
+)
 def test_some_cases(name, size):
     """As many as leave no doubt that the campaign still judges most of what it draws."""
+    for package in getattr(campaign(name), "NEEDS", ()):
+        pytest.importorskip(package)
     tried = [campaign(name).check(drawn(name, 3, 0, number)) for number in range(size)]
     assert sum(each.unclear for each in tried) < sum(each.cases for each in tried) / 2
 
@@ -73,3 +77,20 @@ def test_a_fit_that_depends_on_the_order_of_the_rows_is_found(monkeypatch):
     assert first_failure("metamorphic", 30) is None
     monkeypatch.setattr(_lincfa, "read_training", of_later_rows)
     assert first_failure("metamorphic", 30) is not None
+
+
+@pytest.mark.parametrize("what", ["shapes", "changes", "products"])
+def test_chunks_that_are_read_wrong_are_found(monkeypatch, what):
+    pytest.importorskip("dask")
+    from lincfa._data import _dask
+    from lincfa._statistics._dask import _kernels
+
+    plain = _kernels.products
+    assert first_failure("chunks", 60) is None
+    if what == "shapes":
+        monkeypatch.setattr(_dask, "as_declared", lambda array, *_: array)
+    elif what == "changes":
+        monkeypatch.setattr(_kernels, "same_again", lambda chunk, *_: chunk)
+    else:
+        monkeypatch.setattr(_kernels, "products", lambda *given: plain(*given) * (1 + 1e-7))
+    assert first_failure("chunks", 60) is not None
