@@ -44,14 +44,18 @@ _NOT_IN_WORDS = re.compile(
 """What Python and NumPy say to programmers."""
 
 Rng = np.random.Generator
-_EXTREMES = (
-    None, True, False, "", "x", "nan", "inf", "-inf", [], {}, [[]], [None], 0, 1, -1, 2, 0.5,
-    1e-310, 5e-324, 1e308, -1e308, 1e-305, 1e305, 1e16, 2**24, 2**31, 2**53, 2**63, 2**64, 10**30,
-    -(2**63), "U99999999", "f8,f8", "object", "str", "float64", "int64", "datetime64[ns]", "\0",
-    "\ud800", "a" * 9000, "time", "group", "lag", "lat", "grid", "chain", "area", "given",
-    "pairwise", "agglomerative", "joint", "centroid", "sequential", "original", "unbiased", "full",
-    "classes",
+_SIZES = (0, 1, -1, 2, 3, 2**16, 2**24, 2**30, 2**31, 2**40, 2**53, 2**62, 2**63, 2**64, 10**30)
+_NUMBERS = (0.0, -1.0, 0.5, 1e-310, 5e-324, 1e308, -1e308, 1e-305, 1e305, 1e16)
+_WORDS = (
+    "", "x", "nan", "inf", "-inf", "\0", "\ud800", "x" * 200_000, "time", "group", "lag", "lat",
+    "grid", "chain", "area", "given", "pairwise", "joint", "agglomerative", "centroid", "x0",
+    "unbiased", "sequential", "original", "full", "classes", "polars", "now", "2001-01-01T00Z",
 )  # fmt: skip
+_TYPES = (
+    "U999999999", "S999999999", "V9", "f8,f8", ",,", "(99999999,)f8", "object", "str", "float64",
+    "int64", "bool", "datetime64[ns]", "datetime64[9999999999D]", "timedelta64[s]", "complex128",
+)  # fmt: skip
+_OTHERS = (None, True, False, [], {}, [[]], [None])
 
 
 # Models
@@ -212,14 +216,11 @@ def draw(rng: Rng) -> Case:
 def _edited(content: bytes, rng: Rng, other: Any) -> tuple[bytes, list[str]]:
     """Change some of the values in a model, with the checksum that belongs to them."""
     document, changes = json.loads(content), []
+    if document["model"].get("field") and rng.random() < 0.15:
+        changes.append("claim")
+        _claim(document["model"]["field"], rng)
     for _ in range(int(rng.choice([1, 1, 1, 2, 3]))):
-        model = document["model"]
-        inside = [name for name in model if isinstance(model[name], dict) and model[name]]
-        start = [one(rng, inside)] if inside and rng.random() < 0.6 else []
-        holder, key, path = _place(
-            functools.reduce(lambda part, name: part[name], start, model), rng
-        )
-        path = start + path
+        holder, key, path = _place(document["model"], rng)
         change = one(rng, _CHANGES)
         changes.append(f"{change.__name__.strip('_')} {path}")
         change(holder, key, rng, functools.partial(_like, other["model"], path, rng))
@@ -241,16 +242,23 @@ def _nested(text: str) -> str:
     return re.sub(r'"@(\d+)"', lambda found: "[" * int(found[1]) + "]" * int(found[1]), text)
 
 
-def _place(value: Any, rng: Rng) -> tuple[Any, Any, list[Any]]:
-    """Return a part of a document: its holder, its key there, and all keys that lead to it."""
-    path: list[Any] = []
-    while True:
-        keys = list(value) if isinstance(value, dict) else range(len(value))
-        path.append(one(rng, list(keys)))
-        inner = value[path[-1]]
-        if not (isinstance(inner, dict | list) and inner) or rng.random() < 0.2:
-            return value, path[-1], path
-        value = inner
+def _place(model: Any, rng: Rng) -> tuple[Any, Any, list[Any]]:
+    """Return a part of a model: its holder, its key there, and all keys that lead to it.
+
+    Each kind of place is as likely as any other, however long the lists are.
+    """
+    kinds: dict[tuple[Any, ...], list[list[Any]]] = {}
+    for path in _paths(model):
+        kinds.setdefault(tuple(key for key in path if isinstance(key, str)), []).append(path)
+    path = one(rng, one(rng, list(kinds.values())))
+    return functools.reduce(lambda part, key: part[key], path[:-1], model), path[-1], path
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> Any:
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        yield [*path, key]
+        if isinstance(inner, dict | list):
+            yield from _paths(inner, (*path, key))
 
 
 def _like(other: Any, path: list[Any], rng: Rng) -> Any:
@@ -263,7 +271,10 @@ def _like(other: Any, path: list[Any], rng: Rng) -> Any:
 
 
 def _extreme(holder: Any, key: Any, rng: Rng, like: Any) -> None:
-    holder[key] = one(rng, _EXTREMES)
+    """Put a value that is likely to be forgotten, most often one of the same type."""
+    pools = {int: _SIZES, float: _NUMBERS, str: _WORDS, list: (*_OTHERS, [0, 2**30])}
+    pool = _TYPES if key == "dtype" else pools.get(type(holder[key]), _OTHERS)
+    holder[key] = one(rng, pool if rng.random() < 0.7 else one(rng, list(pools.values())))
 
 
 def _of_another(holder: Any, key: Any, rng: Rng, like: Any) -> None:
@@ -327,6 +338,23 @@ _CHANGES = (
     _extreme, _extreme, _extreme, _of_another, _of_another, _remove, _rename, _nest, _swap, _number,
     _number, _number, _list, _list,
 )  # fmt: skip
+
+
+def _claim(field: Any, rng: Rng) -> None:
+    """Let a field have many cells that are missing, or a dimension of any size beside none."""
+    size, variable = one(rng, _SIZES), one(rng, field["variables"])
+    if rng.random() < 0.5:
+        variable = dict(variable, name="more")
+        field["variables"].append(variable)
+    present = sum(variable["cells"][::2])
+    samples = field["sample_dim"]
+    variable["dims"], variable["shape"] = [samples, "many"], [size]
+    variable["cells"] = [present, size - present]
+    if rng.random() < 0.5:
+        variable["dims"] = [samples, one(rng, ["lag", "none"]), "many"]
+        variable["shape"], variable["cells"] = [0, size], [0]
+    if rng.random() < 0.5:
+        field["coordinates"].clear()
 
 
 def _reworded(text: str, rng: Rng) -> str:
@@ -422,6 +450,7 @@ def _attempt(path: Path) -> None:
         return
     X = _samples(model)
     first = _used(model, X)
+    _used(model, np.where(np.arange(5)[:, None] == 3, 1e300, X))
     again = path.with_name("again.json")
     model.save(again)
     second = _used(lincfa.load(again), X)
