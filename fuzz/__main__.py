@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0, help="for all campaigns together")
-    parser.add_argument("--seed", type=int, default=0, help="the same seed tries the same cases")
+    parser.add_argument("--seed", type=int, default=0, help="of the cases that are drawn")
     parser.add_argument("--only", nargs="+", choices=CAMPAIGNS, default=CAMPAIGNS)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"), metavar="FOLDER")
@@ -58,9 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.failures.mkdir(parents=True, exist_ok=True)
     shares = {name: campaign(name).SHARE for name in options.only}
     tables: dict[str, Table] = {}
-    for name, share in shares.items():
-        seconds = 60 * options.minutes * share / sum(shares.values())
-        tables[name] = run(name, seconds, options.seed, options.jobs, options.failures)
+    try:
+        for name, share in shares.items():
+            seconds = 60 * options.minutes * share / sum(shares.values())
+            tables[name] = Table()
+            run(name, seconds, options.seed, options.jobs, options.failures, tables[name])
+    except KeyboardInterrupt:
+        report(tables)
+        return 130
     report(tables)
     return int(any(table.failures for table in tables.values()))
 

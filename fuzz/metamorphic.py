@@ -221,7 +221,8 @@ def in_double_precision(rng: Any, options: Options, arrays: Arrays) -> Changed:
         ]
     except (UnclearError, np.linalg.LinAlgError):
         raise NotApplicable from None
-    if None in groups or groups[0][0] != groups[1][0]:
+    one, other = groups
+    if one is None or other is None or one[0] != other[0] or (one[1] != other[1]).any():
         raise NotApplicable
     return changed, arrays
 

@@ -3,11 +3,11 @@
 import importlib
 import itertools
 import multiprocessing
+import signal
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import cast
 
@@ -15,6 +15,9 @@ import numpy as np
 
 from .case import Campaign, Case
 
+_LIMIT = 120.0
+"""Seconds that a case may take, unless its campaign has a LIMIT of its own."""
+_PATIENCE = 1.0
 _FAILURES_KEPT = 20  # of a campaign in one process: more say nothing new
 
 
@@ -32,7 +35,6 @@ class Table:
         """Add what another process did in the same time."""
         self.cases += other.cases
         self.unclear += other.unclear
-        self.seconds = max(self.seconds, other.seconds)
         self.failures += other.failures
         self.faults += other.faults
 
@@ -42,33 +44,98 @@ def campaign(name: str) -> Campaign:
     return cast(Campaign, importlib.import_module(f"{__package__}.{name}"))
 
 
-def run(name: str, seconds: float, seed: int, jobs: int, folder: Path) -> Table:
-    """Run a campaign in several processes, each with seeds of its own."""
-    context = multiprocessing.get_context("spawn")  # threads do not survive a fork
-    total = Table()
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        work = [pool.submit(attempts, name, seconds, seed, job, folder) for job in range(jobs)]
-        for job, future in enumerate(work):
-            try:
-                total.add(future.result())
-            except BrokenProcessPool:  # which ends the others too
-                current = _current(folder, name, job)
-                kept = keep(folder, name, seed, job, int(current.read_text()))
-                total.failures.append(f"{kept}: this process died, or the one beside it")
-    return total
+def run(name: str, seconds: float, seed: int, jobs: int, folder: Path, total: Table) -> None:
+    """Run a campaign in several processes, each with seeds of its own, and add up what they did.
+
+    A process that dies, or does not end with a case, is replaced: the case counts as a failure.
+    """
+    start = time.monotonic()
+    limit = getattr(campaign(name), "LIMIT", _LIMIT)
+    workers = [_Worker(name, seconds, seed, job, folder) for job in range(jobs)]
+    try:
+        while workers:
+            wait([worker.connection for worker in workers], timeout=_PATIENCE)
+            for worker in list(workers):
+                ended = worker.read(limit)
+                if ended is None:
+                    continue
+                workers.remove(worker)
+                total.add(worker.table)
+                if not ended:
+                    continue
+                total.cases += 1
+                total.failures.append(f"{worker.keep()}: {ended}")
+                left = start + seconds - time.monotonic()
+                if worker.tried and left > 0 and len(total.failures) < _FAILURES_KEPT:
+                    workers.append(_Worker(name, left, seed, worker.job, folder, worker.number + 1))
+    finally:
+        for worker in workers:
+            worker.stop()
+            total.add(worker.table)
+        total.seconds = time.monotonic() - start
 
 
-def attempts(name: str, seconds: float, seed: int, job: int, folder: Path) -> Table:
-    """Draw cases and check them until the time is over."""
+class _Worker:
+    """A process that tries cases, and what it has said so far."""
+
+    def __init__(
+        self, name: str, seconds: float, seed: int, job: int, folder: Path, first: int = 0
+    ) -> None:
+        context = multiprocessing.get_context("spawn")  # threads do not survive a fork
+        self.connection, theirs = context.Pipe(duplex=False)
+        self._process = context.Process(
+            target=attempts, args=(name, seconds, seed, job, folder, first, theirs)
+        )
+        self._process.start()
+        theirs.close()
+        self._drawn, self.job, self.number = (folder, name, seed, job), job, first
+        self.table, self._since, self.tried = Table(), time.monotonic(), False
+
+    def read(self, limit: float) -> str | None:
+        """Take in what there is; return why it ended, empty if as it should, None if it goes on."""
+        try:
+            while self.connection.poll():
+                number, self.table = self.connection.recv()
+                if number is None:
+                    self.stop()
+                    return ""
+                self.number, self._since, self.tried = number, time.monotonic(), True
+        except (EOFError, OSError):
+            self._process.join()
+            return f"the process ended with code {self._process.exitcode}"
+        if time.monotonic() - self._since < limit:
+            return None
+        self.stop()
+        return f"no end within {limit:g} s"
+
+    def keep(self) -> Path:
+        """Save the case that it was trying."""
+        return keep(*self._drawn, self.number)
+
+    def stop(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.join()
+
+
+def attempts(
+    name: str,
+    seconds: float,
+    seed: int,
+    job: int,
+    folder: Path,
+    first: int,
+    connection: Connection,
+) -> None:
+    """Draw cases and check them until the time is over; say before each what came of the others."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent says what was interrupted
     warnings.simplefilter("error")
     module, table = campaign(name), Table()
-    current = _current(folder, name, job)
     start = time.monotonic()
-    for number in itertools.count():
-        table.seconds = time.monotonic() - start
-        if table.seconds >= seconds or len(table.failures) >= _FAILURES_KEPT:
+    for number in itertools.count(first):
+        if time.monotonic() - start >= seconds or len(table.failures) >= _FAILURES_KEPT:
             break
-        current.write_text(str(number))
+        connection.send((number, table))
         try:
             tried = module.check(drawn(name, seed, job, number))
         except Exception as error:
@@ -81,8 +148,7 @@ def attempts(name: str, seconds: float, seed: int, job: int, folder: Path) -> Ta
             if tried.fault:
                 kept = keep(folder, name, seed, job, number)
                 table.faults.append(f"{kept}: {tried.fault}")
-    current.unlink()
-    return table
+    connection.send((None, table))
 
 
 def drawn(name: str, seed: int, job: int, number: int) -> Case:
@@ -95,11 +161,6 @@ def keep(folder: Path, name: str, seed: int, job: int, number: int) -> Path:
     path = folder / f"{name}-{seed}-{job}-{number}.npz"
     drawn(name, seed, job, number).save(path)
     return path
-
-
-def _current(folder: Path, name: str, job: int) -> Path:
-    """File that holds the number of the case that a process is trying."""
-    return folder / f"{name}-process-{job}.number"
 
 
 def describe(error: Exception) -> str:
