@@ -120,6 +120,14 @@ def test_metadata_that_are_none(text):
         open_data(str(path), targets=["y"])
 
 
+def test_metadata_that_are_nested_deeply():
+    path = store()
+    nested = '{"filters": ' + "[" * 900 + "]" * 900 + "}"
+    (path / "a/.zarray").write_text(nested)
+    with pytest.raises(ValueError, match=r"is not a Zarr store, or it is damaged"):
+        open_data(str(path), targets=["y"])
+
+
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_usual_codecs_are_read(zarr_format):
     import numcodecs

@@ -250,7 +250,10 @@ def test_too_much_for_a_sheet(frame, expected):
     ("package", "call"),
     [
         ("fastexcel", "from lincfa.cli._files import open_data; open_data('x.xlsx')"),
-        ("xlsxwriter", "from lincfa.cli._write import write_table; write_table('x.xlsx', None)"),
+        (
+            "xlsxwriter",
+            "from lincfa.cli._write import write_table; write_table('x.xlsx', 'x.xlsx', None)",
+        ),
     ],
 )
 def test_what_to_install(package, call):

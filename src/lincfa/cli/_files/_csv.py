@@ -41,7 +41,8 @@ _NUMBER = r"\s*[-+]?[\d.,]+([eE][-+]?\d+)?\s*"
 # Between other separators, such as the name of a wavelength, 900,5.
 _DECIMAL_COMMA = r"(?:^|(?<=[;\t|]))[^,;\t|]*\d,\d[^,;\t|]*(?=[;\t|\r\n]|$)"
 _BLOCK = 2**20  # bytes read at once
-_TIMES = 3  # as much memory as its text a table takes at least: the text, and its columns twice
+_ENDS = (b",", b";", b"\t", b"|", b"\n")  # of values
+_PER_VALUE = 16  # bytes that a number takes besides its text: eight, and as many while it is read
 _QUICK = 100  # rows from which the types are inferred first
 _MODULES = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
 
@@ -306,16 +307,16 @@ def _plain_text(path: str, source: str) -> str | bytes:
     suffix = compression_of(data)
     if not suffix:
         return data
-    text, available = io.BytesIO(), available_memory()
-    most = available / _TIMES
+    text, needed, available = io.BytesIO(), 0, available_memory()
     try:
         open_packed = _MODULES[suffix].open if suffix in _MODULES else _open_zstd
         with open_packed(io.BytesIO(data), "rb") as packed:
-            while text.tell() <= most and (block := packed.read(_BLOCK)):
+            while needed <= available and (block := packed.read(_BLOCK)):
                 text.write(block)
+                needed += len(block) + _PER_VALUE * sum(map(block.count, _ENDS))
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise ValueError(f"{source} is a damaged compressed file: {error}.") from None
-    if text.tell() > most:
+    if needed > available:
         raise too_large(source, f"more than {gigabytes(available)}", available)
     return text.getvalue()
 

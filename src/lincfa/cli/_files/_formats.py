@@ -77,6 +77,7 @@ _MEMORY = {  # where Linux tells what is available, and the limit of a container
     "/sys/fs/cgroup/memory.max": r"^(\d+)$",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes": r"^(\d+)$",
 }
+_WORKING = 1.5  # how much memory values take while they are read; measured with Parquet files
 _STORE_METADATA = (".zarray", ".zmetadata", "zarr.json")
 _OF_ARRAYS = ("compressor", "filters", "codecs")
 
@@ -240,7 +241,9 @@ def require_harmless(path: str, format: Format) -> None:
     """Raise if an array of a store has a codec that might run code, naming both."""
     # A store names the codecs of its arrays itself, and ``pickle`` runs whatever it holds.
     for name, array in _arrays(path, format):
-        for codec in _named_in({key: array.get(key) for key in _OF_ARRAYS}):
+        with reading(path, format):  # such as of lists nested too deeply
+            named = list(_named_in({key: array.get(key) for key in _OF_ARRAYS}))
+        for codec in named:
             if not isinstance(codec, str) or codec.removeprefix("numcodecs.") not in _HARMLESS:
                 raise ValueError(
                     f"{path}: the array {name!r} is stored with the codec {codec!r}, which might "
@@ -297,9 +300,9 @@ _IN_CHUNKS = (
 )
 
 
-def require_memory(source: str, needed: float, advice: str = _IN_CHUNKS) -> None:
+def require_memory(source: str, size: float, advice: str = _IN_CHUNKS) -> None:
     """Raise if the values of a file, which may be small itself, need more memory than there is."""
-    available = available_memory()
+    needed, available = _WORKING * size, available_memory()
     if needed > available:
         raise too_large(source, f"about {gigabytes(needed)}", available, advice)
 

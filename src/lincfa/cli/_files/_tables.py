@@ -359,21 +359,21 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
     """Read a Parquet or Feather file, or an Arrow stream, which often has the same suffix."""
     import polars as pl
 
+    is_parquet = format.kind == "parquet"
     with reading(path, format):
         with open(path, "rb") as file:
             begin = file.read(6)
-        if format.kind == "parquet":
-            with by_name(path) as source:
-                scan = pl.scan_parquet(source, glob=False, hive_partitioning=False)
-                n_rows, schema = scan.select(pl.len()).collect().item(), scan.collect_schema()
-    if format.kind == "parquet":
-        require_memory(path, n_rows * _row_bytes(schema))
-    with reading(path, format):
-        if format.kind == "parquet":
-            with by_name(path) as source:
-                return pl.read_parquet(source, glob=False, hive_partitioning=False)
         with open(path, "rb") as file:  # polars would search a path for wildcards
-            return pl.read_ipc(file) if begin == b"ARROW1" else pl.read_ipc_stream(file)
+            if not is_parquet and begin != b"ARROW1":
+                return pl.read_ipc_stream(file)
+            scan = pl.scan_parquet(file) if is_parquet else pl.scan_ipc(file)
+            n_rows, schema = scan.select(pl.len()).collect().item(), scan.collect_schema()
+    require_memory(path, n_rows * _row_bytes(schema))
+    with reading(path, format), by_name(path) as source:
+        if is_parquet:
+            return pl.read_parquet(source, glob=False, hive_partitioning=False)
+        with open(path, "rb") as file:
+            return pl.read_ipc(file)
 
 
 def _read_csv(csv: CsvFile) -> tuple[CsvFile, pl.DataFrame, dict[str, str], list[str]]:
