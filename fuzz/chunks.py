@@ -377,9 +377,9 @@ def _expect_death(error: RuntimeError) -> Tried:
 
 def _fitted_on_cluster(options: dict[str, Any], arrays: dict[str, Array], altered: Any) -> Any:
     """The model, or what was raised."""
+    import dask
     from distributed import Client, LocalCluster
 
-    import dask
     from dask_data import on_route
 
     route = "one pass" if options["batch"] is None else "many passes"
