@@ -267,6 +267,20 @@ def test_copies_in_another_unit_merge_whatever_they_are_converted_to(kind, dtype
         assert model.labels_[0] == model.labels_[1] >= 0
 
 
+@pytest.mark.parametrize("strategy", ["sequential", "agglomerative", "joint"])
+@pytest.mark.parametrize(("dtype", "mean"), [(HALF, 20), (HALF, 80), (np.float32, 1e5)])
+def test_copies_merge_also_where_rounding_is_large(dtype, mean, strategy):
+    """It may make 1 − ρ larger than differences that other digits tell apart."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x = (rng.normal(size=60) + mean).astype(dtype)
+        X = np.column_stack([x, dtype(1.8) * x])
+        # What rounding made is all that the target depends on.
+        y = X[:, 1] - 1.8 * x.astype(float) + 1e-9 * rng.normal(size=60)
+        evidence = LinCFA(strategy=strategy).fit(X, y).evidence_
+        assert evidence["f"] == [0]
+
+
 @pytest.mark.parametrize("units", [0, 1, 2, 4])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_units_in_the_last_place_that_make_a_difference(dtype, units):

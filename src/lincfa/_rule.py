@@ -38,6 +38,7 @@ from ._statistics import (
     IndexArray,
     PairCorrelations,
     Statistics,
+    equal_up_to,
     mean_over_targets,
     mean_square,
 )
@@ -56,8 +57,8 @@ MARGIN = 1e-9
 _SMALLEST_RATIO = 1e-290
 """Ratio of noise to target from which F stays finite, so that pairs can still be ordered by it."""
 
-_DELICATE = 3 * max(NEARLY_COLLINEAR, NEARLY_EXPLAINED)
-"""Where (1 − ρ²)(1 − R²) is larger, neither 1 − |ρ| nor 1 − R² is small."""
+_DELICATE = max(NEARLY_COLLINEAR, NEARLY_EXPLAINED)
+"""1 − |ρ| and 1 − R² up to which correlations do not tell whether a pair passes."""
 
 EvidenceArray: TypeAlias = npt.NDArray[np.void]
 
@@ -215,6 +216,7 @@ class Rule:
     weights: FloatArray | None = None  # of the features in means; None where all are the same
     complete: bool = True  # whether no values are missing, so that all pairs have all samples
     share: float = 1.0  # of the samples that counts in F: their effective number over their number
+    delicate: float = _DELICATE  # where 1 − |ρ| or 1 − R² may be so small, screens do not decide
     # Along which direction of the targets correlations with them differ most.
     direction: FloatArray = field(default_factory=lambda: np.ones(1))
 
@@ -237,6 +239,7 @@ class Rule:
         elif not isinstance(noise, str):
             with np.errstate(over="ignore", under="ignore"):  # 0 and inf are its limits
                 ratio = (np.sqrt(noise) / statistics.target_scale) ** 2
+        largest = statistics.rounding.max(initial=0.0, where=statistics.varying)
         return cls(
             statistics.n_samples,
             tolerance_value(tolerance),
@@ -247,6 +250,7 @@ class Rule:
             None if weights is None or (weights == weights[0]).all() else weights / weights.max(),
             statistics.complete,
             share,
+            max(_DELICATE, 2 * float(equal_up_to(largest, largest))),
             main_direction(statistics.target_correlation),
         )
 
@@ -473,7 +477,7 @@ class Rule:
         left_over *= rho
         left_over += 1 - second
         left_over -= first
-        doubtful = left_over <= _DELICATE
+        doubtful = left_over <= 3 * self.delicate
         n = self.effective(n_samples)
         with np.errstate(over="ignore", invalid="ignore"):  # infinite noise puts all in doubt
             if self.noise_ratio is None:

@@ -323,7 +323,8 @@ class ArrayStatistics(Statistics):
         def residual(near: IndexArray, *gaps: FloatArray) -> Any:
             return self._in_parts(self._residual_shares, first[near], second[near], *gaps)
 
-        return complete_pairs(known, contrast, residual)
+        floor = equal_up_to(self.rounding[first], self.rounding[second])
+        return complete_pairs(known, contrast, residual, floor)
 
     def _standardized(self, features: IndexArray) -> FloatArray:
         columns = take_columns(self._X, slice(None), features)

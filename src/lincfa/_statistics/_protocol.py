@@ -422,7 +422,7 @@ class Statistics(Features, ABC):
             # is at least what it is here.
             return share, mean, np.maximum(1 - mean - share, floor[near])
 
-        return complete_pairs(known, contrast, residual)
+        return complete_pairs(known, contrast, residual, floor)
 
     def along_edges(self, first: IndexArray, second: IndexArray) -> Correlations | None:
         """Correlations of many pairs, in the order of the first; None where they are not cheap."""
@@ -498,10 +498,13 @@ class Statistics(Features, ABC):
 # Pairs, without losing digits
 
 
-def complete_pairs(known: Correlations, contrast: Contrast, residual: Residual) -> PairCorrelations:
-    """Complete the correlations of pairs."""
-    # Where subtracting rounded correlations would lose digits, ``contrast`` and ``residual`` are
-    # asked for the precise values.
+def complete_pairs(
+    known: Correlations, contrast: Contrast, residual: Residual, floor: FloatArray
+) -> PairCorrelations:
+    """Complete the correlations of pairs, which up to a floor of 1 − |ρ| may count as equal."""
+    # Where subtracting rounded correlations would lose digits, or pairs may be equal, ``contrast``
+    # and ``residual`` are asked for the precise values.
+    least = np.maximum(NEARLY_COLLINEAR, 2 * floor)
     rho = known.rho.copy()
     below_one, above_minus_one = 1 - rho, 1 + rho
     difference, total = known.r_first - known.r_second, known.r_first + known.r_second
@@ -511,7 +514,7 @@ def complete_pairs(known: Correlations, contrast: Contrast, residual: Residual) 
         (1, below_one, above_minus_one, difference),
         (-1, above_minus_one, below_one, total),
     ):
-        near = np.flatnonzero(gap < NEARLY_COLLINEAR)
+        near = np.flatnonzero(gap < least)
         if near.size:
             gap[near], covariance[:, near] = contrast(near, sign)
             opposite[near] = 2 - gap[near]
