@@ -264,6 +264,8 @@ def check(case: Case) -> Tried:
         *_problems_of_text(ended, options),
         *_problems_of_files(ended, options, files, after),
     ]
+    if b"panicked at" in ended.err and ended.code == 1:  # which Rust prints by itself
+        return Tried(fault=f"a panic: {_words(ended.err)}")
     if problems:
         said = ended.err.decode(errors="replace")[-300:]
         raise AssertionError(f"{'; '.join(problems)} | exit {ended.code} | {said!r}")
@@ -273,11 +275,14 @@ def check(case: Case) -> Tried:
 def _did_not_return(ended: Ended) -> Tried:
     """Judge a process that was ended: by a library, or by ours."""
     how = f"time is over, ended by {ended.stopped}" if ended.stopped else f"exit {ended.exit}"
-    said = " ".join(ended.err.decode(errors="replace").split())[-200:]
-    text = f"{how} in {ended.place or '?'} {said!r}"
+    text = f"{how} in {ended.place or '?'} {_words(ended.err)!r}"
     if "src/lincfa" in ended.place or ended.exit == 0 or ended.stopped == "SIGKILL":
         raise AssertionError(text)
     return Tried(fault=text)
+
+
+def _words(printed: bytes) -> str:
+    return " ".join(printed.decode(errors="replace").split())[:200]
 
 
 def _problems_of_text(ended: Ended, options: dict[str, Any]) -> list[str]:

@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from .mutate import Rng, one
 
 SHARE = 0.5
 NEEDS = ("polars", "pyarrow", "dask", "xarray", "netCDF4", "zarr", "rich")
+_ATTEMPTS = 4  # of one case
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGKILL")
 _FOREIGN = {
     "notes.txt": b"mine",
@@ -70,22 +72,28 @@ def draw(rng: Rng) -> Case:
             path = f"data{suffix}/{inner}" if inner else f"data{suffix}"
             arrays[str(len(names))] = np.frombuffer(content, np.uint8)
             names.append([age, path])
-    ended_by = one(rng, _SIGNALS)
-    again = rng.random() < 0.2 and ended_by == "SIGINT"
     return Case(
         "signals",
         {
             "arguments": arguments,
             "files": names,
             "replaces": bool(rng.random() < 0.7),
-            "signal": ended_by,
-            "moment": float(rng.random()),
-            "late": bool(rng.random() < 0.6),  # only moments after everything was computed
-            "again": int(rng.integers(1, 5)) if again else 0,
-            "forces": bool(rng.random() < 0.7),  # the next run
+            "attempts": [_attempt(rng) for _ in range(_ATTEMPTS)],
         },
         arrays,
     )
+
+
+def _attempt(rng: Rng) -> dict[str, Any]:
+    ended_by = one(rng, _SIGNALS)
+    again = rng.random() < 0.2 and ended_by == "SIGINT"
+    return {
+        "signal": ended_by,
+        "moment": float(rng.random()),
+        "late": bool(rng.random() < 0.6),  # only when everything is computed
+        "again": int(rng.integers(1, 5)) if again else 0,
+        "forces": bool(rng.random() < 0.7),  # the next run
+    }
 
 
 def _columns(rng: Rng) -> formats.Columns:
@@ -110,23 +118,23 @@ def check(case: Case) -> Tried:
         old = _run_to_the_end(folder, inputs["old"], arguments) if options["replaces"] else {}
         shutil.copytree(folder, reference)
         force = [*arguments, "--force"] if options["replaces"] else arguments
-        given = options | {"outputs": outputs}
+        given = {"outputs": outputs}
         new = _run_to_the_end(reference, inputs["new"], force, given)
-        events = new.pop("events")
-        first = events["last"] if options["late"] else 0
-        moment = first + int(options["moment"] * (events["all"] - first))
+        changes = new.pop("changes")
         _put(folder, inputs["new"])
-        given |= {"at": moment, "folder": str(folder)}
-        ended = execute(folder, force, before=_watch, given=given)
-        states, left = _judge(ended, options, outputs, folder, inputs["new"], old, new)
-        again = execute(folder, [*arguments, "--force"] if options["forces"] else arguments)
-        _judge_next(again, states, options, outputs, folder, inputs["new"], old, new)
-    return Tried(unclear=int(bool(left) and not _is_hard(options)))
-
-
-def _is_hard(options: dict[str, Any]) -> bool:
-    """Whether something may be left for the next run."""
-    return options["signal"] == "SIGKILL" or bool(options["again"])
+        left = 0
+        for number, attempt in enumerate(options["attempts"]):
+            first = changes["last"] if attempt["late"] else 0
+            at = first + int(attempt["moment"] * (changes["all"] - first))
+            place = shutil.copytree(folder, Path(top) / f"attempt{number}")
+            given |= attempt | {"at": at, "folder": str(place)}
+            ended = execute(place, force, before=_watch, given=given)
+            seen = _Seen(attempt, outputs, inputs["new"], old, new)
+            states, leftovers = seen.judge(ended, formats.read_folder(place))
+            left += bool(leftovers) and not seen.is_hard
+            ended = execute(place, [*arguments, "--force"] if attempt["forces"] else arguments)
+            seen.judge_next(ended, formats.read_folder(place), states)
+    return Tried(len(options["attempts"]), unclear=left)
 
 
 def _run_to_the_end(
@@ -135,12 +143,13 @@ def _run_to_the_end(
     """Run as usual; return all files, and how often the folder was changed."""
     _put(folder, inputs)
     watched = {} if given is None else {"before": _watch, "after": _seen}
-    given = None if given is None else given | {"at": -1, "folder": str(folder)}
+    if given is not None:
+        given |= {"at": -1, "folder": str(folder), "signal": "SIGINT", "again": 0}
     ended = execute(folder, arguments, given=given, **watched)
     if ended.code != 0:
         raise AssertionError(f"exit {ended.exit} without a signal: {ended.err.decode()[-300:]}")
     files = formats.read_folder(folder)
-    return files if given is None else files | {"events": ended.after}
+    return files if given is None else files | {"changes": ended.after}
 
 
 def _put(folder: Path, files: formats.Files) -> None:
@@ -193,72 +202,80 @@ def _seen(given: Any) -> dict[str, int]:
     return dict(_counts)
 
 
-def _judge(
-    ended: Ended,
-    options: dict[str, Any],
-    outputs: list[str],
-    folder: Path,
-    inputs: formats.Files,
-    old: formats.Files,
-    new: formats.Files,
-) -> tuple[dict[str, str], list[str]]:
-    """Raise if something is lost or mixed; return what each output is, and what is left."""
-    after = formats.read_folder(folder)
-    _same(_FOREIGN | inputs, after)
-    states = {output: _state(output, after, old, new) for output in outputs}
-    said = f"{states}, {_end_of(ended)}"
-    if options["signal"] == "SIGKILL":
-        if ended.exit != -signal.SIGKILL and ended.code != 0:
-            raise AssertionError(f"ended otherwise: {said}")
-    elif ended.code not in (130, 0) or b"Traceback" in ended.err:
-        raise AssertionError(f"exit code: {said}")
-    left = _left(after, inputs, outputs)
-    if not _is_hard(options):
-        if len(set(states.values())) > 1 or "other" in states.values():
-            raise AssertionError(f"a mixture: {said}")
-        if ended.code == 0 and {*states.values()} != {"new"}:
-            raise AssertionError(f"exit code 0: {said}")
-    for output, state in states.items():
-        if state in ("none", "other") and old and not _is_aside(output, after, old, new):
-            raise AssertionError(f"{output} is lost: {said}, beside {left}")
-    return states, left
+@dataclass(frozen=True)
+class _Seen:
+    """What an attempt was, and what there was before it and would be after it."""
 
+    attempt: dict[str, Any]
+    outputs: list[str]
+    inputs: formats.Files
+    old: formats.Files
+    new: formats.Files
 
-def _judge_next(
-    ended: Ended,
-    states: dict[str, str],
-    options: dict[str, Any],
-    outputs: list[str],
-    folder: Path,
-    inputs: formats.Files,
-    old: formats.Files,
-    new: formats.Files,
-) -> None:
-    """Raise unless the next run finishes what was left, or says what is."""
-    after = formats.read_folder(folder)
-    _same(_FOREIGN | inputs, after)
-    said = f"{states} before, {_end_of(ended)}"
-    if ended.code not in (0, 1) or b"Traceback" in ended.err:
-        raise AssertionError(f"the next run: {said}")
-    if ended.code == 1 and (options["forces"] or {*states.values()} == {"none"}):
-        raise AssertionError(f"the next run refuses: {said}")
-    if _tells(ended):
-        return
-    left = _left(after, inputs, outputs)
-    now = {output: _state(output, after, old, new) for output in outputs}
-    if left:
-        raise AssertionError(f"left {left} after the next run: {said}")
-    if (
-        len({*now.values()}) > 1
-        or "other" in now.values()
-        or (ended.code == 0) > (now[outputs[0]] == "new")
-    ):
-        raise AssertionError(f"after the next run {now}: {said}")
+    @property
+    def is_hard(self) -> bool:
+        """Whether something may be left for the next run."""
+        return self.attempt["signal"] == "SIGKILL" or bool(self.attempt["again"])
 
+    def judge(self, ended: Ended, after: formats.Files) -> tuple[dict[str, str], list[str]]:
+        """Raise if something is lost or mixed; return what each output is, and what is left."""
+        _same(_FOREIGN | self.inputs, after)
+        states, left = self._states(after), self._left(after)
+        said = f"{self.attempt}: {states}, {_end_of(ended)}"
+        if self.attempt["signal"] == "SIGKILL":
+            if ended.exit != -signal.SIGKILL and ended.code != 0:
+                raise AssertionError(f"ended otherwise: {said}")
+        elif ended.code not in (130, 0) or b"Traceback" in ended.err:
+            raise AssertionError(f"exit code: {said}")
+        if not self.is_hard:
+            if len(set(states.values())) > 1 or "other" in states.values():
+                raise AssertionError(f"a mixture: {said}")
+            if ended.code == 0 and {*states.values()} != {"new"}:
+                raise AssertionError(f"exit code 0: {said}")
+        for output, state in states.items():
+            if state in ("none", "other") and self.old and not self._is_aside(output, after):
+                raise AssertionError(f"{output} is lost: {said}, beside {left}")
+        return states, left
 
-def _tells(ended: Ended) -> bool:
-    """Whether a message says what an earlier run has left."""
-    return ended.code == 1 and b"had been stopped" in ended.err
+    def judge_next(self, ended: Ended, after: formats.Files, before: dict[str, str]) -> None:
+        """Raise unless the next run finishes what was left, or says what is."""
+        _same(_FOREIGN | self.inputs, after)
+        said = f"{self.attempt}: {before} before, {_end_of(ended)}"
+        if ended.code not in (0, 1) or b"Traceback" in ended.err:
+            raise AssertionError(f"the next run: {said}")
+        if ended.code == 1 and (self.attempt["forces"] or {*before.values()} == {"none"}):
+            raise AssertionError(f"the next run refuses: {said}")
+        if left := self._left(after):
+            raise AssertionError(f"left {left} after the next run: {said}")
+        now = self._states(after)
+        mixed = len({*now.values()}) > 1 or "other" in now.values()
+        if mixed or (ended.code == 0 and {*now.values()} != {"new"}):
+            raise AssertionError(f"after the next run {now}: {said}")
+
+    def _states(self, after: formats.Files) -> dict[str, str]:
+        """Return for each output whether it is old, new, none or other."""
+        return {output: self._state(output, after) for output in self.outputs}
+
+    def _state(self, output: str, after: formats.Files) -> str:
+        now = _inside(output, after)
+        if not now:
+            return "none"
+        if now == _inside(output, self.new):
+            return "new"
+        return "old" if now == _inside(output, self.old) else "other"
+
+    def _is_aside(self, output: str, after: formats.Files) -> bool:
+        """Whether an output is whole under another name."""
+        contents = [_VARYING.sub(b"", content) for content in after.values()]
+        return any(
+            all(content in contents for content in _inside(output, age).values())
+            for age in (self.old, self.new)
+        )
+
+    def _left(self, after: formats.Files) -> list[str]:
+        known = {*self.inputs, *_FOREIGN, *self.outputs}
+        ours = tuple(f"{output}/" for output in self.outputs)
+        return [name for name in after if name not in known and not name.startswith(ours)]
 
 
 def _same(expected: formats.Files, after: formats.Files) -> None:
@@ -273,33 +290,6 @@ def _inside(output: str, files: formats.Files) -> formats.Files:
         for name, content in files.items()
         if name == output or name.startswith(f"{output}/")
     }
-
-
-def _state(output: str, after: formats.Files, old: formats.Files, new: formats.Files) -> str:
-    now = _inside(output, after)
-    if not now:
-        return "none"
-    if now == _inside(output, new):
-        return "new"
-    return "old" if now == _inside(output, old) else "other"
-
-
-def _is_aside(output: str, after: formats.Files, old: formats.Files, new: formats.Files) -> bool:
-    """Whether an output is whole under another name."""
-    contents = [_VARYING.sub(b"", content) for content in after.values()]
-    return any(
-        all(content in contents for content in _inside(output, age).values()) for age in (old, new)
-    )
-
-
-def _left(after: formats.Files, inputs: formats.Files, outputs: list[str]) -> list[str]:
-    known = {*inputs, *_FOREIGN}
-    ours = tuple(f"{output}/" for output in outputs)
-    return [
-        name
-        for name in after
-        if name not in known and name not in outputs and not name.startswith(ours)
-    ]
 
 
 def _end_of(ended: Ended) -> str:
