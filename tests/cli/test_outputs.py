@@ -15,7 +15,7 @@ import pytest
 from lincfa._model._files import foreign_file, replacing_all, write_atomically
 from lincfa.cli import _write
 
-pytest.importorskip("polars")
+pl = pytest.importorskip("polars")
 
 OPTIONS = ("--target", "y", "--keep", "id")
 # Code in C that holds the lock of Python: no handler that is written in Python runs there.
@@ -437,6 +437,32 @@ def test_a_file_that_grows_too_large(run, save, columns, files, suffix):
     assert "too large" in result.err.splitlines()[-1].lower()
     assert "Traceback" not in result.err
     assert files() == ["data.csv"]
+
+
+@pytest.mark.parametrize("output", ["r", "r.zarr"])
+@pytest.mark.parametrize("where", ["threads", "processes"])
+def test_a_table_in_chunks_too_large_for_the_disk_is_named(
+    fails, columns, files, tmp_path, monkeypatch, output, where
+):
+    pytest.importorskip("dask.dataframe")
+    pytest.importorskip("zarr")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dask.system.CPU_COUNT", 1)  # processes take seconds to start
+    random = np.random.default_rng(0)
+    long = [random.bytes(500).hex() for _ in range(60)]
+    numbers = {name: pl.Series(columns[name]).cast(float) for name in ("a1", "a2", "y")}
+    table = pl.DataFrame(numbers | {"long": long})
+    Path("data").mkdir()
+    for start in (0, 30):
+        table[start : start + 30].write_parquet(f"data/{start}.parquet")
+    with mounted(tmp_path / "small", "size=8k") as folder:
+        options = ("--no-report", "--dask", where, "--output", f"small/{output}")
+        message = fails("reduce", "data", "--target", "y", *options)
+        assert message == (
+            f"small/{output}: No space left on device; free some space there, or write elsewhere"
+        )
+        assert files(folder) == []
+    assert files() == ["data", "small"]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.xz", "parquet", "feather", "nc", "zarr"])

@@ -1,6 +1,7 @@
 """The command ``lincfa``: its subcommands, and its errors."""
 
 import argparse
+import errno
 import io
 import os
 import signal
@@ -27,6 +28,8 @@ examples:
   lincfa COMMAND --help                       more on a command
 
 exit codes: 0 done, 1 the job failed, 2 wrong usage, 128 + N ended by signal N"""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,7 +66,8 @@ def _message(error: Exception) -> str:
         return "this needs rich; install it with: pip install 'lincfa[cli]'"
     if isinstance(error, OSError) and error.errno is not None:
         place = "" if error.filename is None else f"{error.filename}: "
-        return f"{place}{error.strerror or error}"
+        advice = "; free some space there, or write elsewhere" if error.errno in _FULL else ""
+        return f"{place}{error.strerror or error}{advice}"
     if isinstance(error, ValueError | ImportError | OSError):  # ours, which are explained
         return str(error)
     if isinstance(error, MemoryError):
