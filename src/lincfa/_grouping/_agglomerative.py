@@ -297,7 +297,7 @@ def _take_as_equal(
     products: FloatArray, unit: FloatArray, first: FloatArray, second: FloatArray, *, signed: bool
 ) -> None:
     """Make products of features that differ by no more than their rounding those of copies."""
-    # Only of such as may merge: the sum of opposite columns would have no variance, and all the same
+    # Only of such as may merge: the sum of opposite columns would have no variance and yet the same
     # correlations with other columns, which no data have.
     copies = np.copysign(unit, products) if signed else unit
     equal = 1 - products / copies <= equal_up_to(first, second)
