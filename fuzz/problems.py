@@ -157,7 +157,10 @@ def draw_columns(
                 copy = (own * own.dtype.type(1.8) + own.dtype.type(0.3) * own[0]).astype(types[j])
             if np.isfinite(copy).all():
                 columns[j] = copy
-    return np.column_stack([column.astype(np.float64) for column in columns]), types
+    X = np.column_stack([column.astype(np.float64) for column in columns])
+    if not np.ptp(X, axis=0).any():  # one has to vary
+        X[:, 0] = np.arange(n)
+    return X, types
 
 
 def draw_target(rng: np.random.Generator, X: Array) -> Array:
