@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -187,7 +187,7 @@ def score_all(split: Split, seed: int) -> tuple[Estimates, Estimates]:
         **score_beyond(split),
     }
     # The same data leave nothing to chance: these are compared digit by digit.
-    exact = {name: replace(e, expectation=e.value) for name, e in (same | overlapping).items()}
+    exact = {name: e._replace(expectation=e.value) for name, e in (same | overlapping).items()}
     return (
         {**exact, **supervised_by_solvers(split, directions, seed), **beyond},
         {
@@ -332,8 +332,8 @@ def supervised_by_solvers(split: Split, directions: dict[Kernel, Floats], seed: 
         mse = float(((predicted - split.y_test) ** 2).mean())
         scores.append((d, 1 - mse / split.y_test.var(), mse))
     return {  # a single run is one of these draws
-        f"{name} supervised PCA": replace(
-            mean_of_repetitions(values), spread=float(values.std(ddof=1))
+        f"{name} supervised PCA": mean_of_repetitions(values)._replace(
+            spread=float(values.std(ddof=1))
         )
         for name, values in zip(("d", "R²", "MSE"), np.array(scores).T, strict=True)
     }

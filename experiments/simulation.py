@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -131,8 +131,7 @@ def score(fits: Fits, X: Floats, y: Floats) -> Scores:
 # Means with intervals ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """A number of ours and how certain it is.
 
     ``margin`` is the half width of its 95 % interval, NaN where nothing is random. ``spread`` is
