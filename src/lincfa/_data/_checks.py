@@ -285,12 +285,12 @@ def _check_objects(X: npt.NDArray[Any]) -> None:
             raise ValueError(
                 f"Features must be numeric, but {describe_columns(None, [index])} contains text."
             )
-        if not are_numbers(column):
-            value = next(value for value in column if not are_numbers([value]))
-            raise ValueError(
-                f"Features must be numeric, but {describe_columns(None, [index])} contains "
-                f"{shown(repr(value))}."
-            )
+        for value in column:
+            if isinstance(value, numbers.Number) and not are_numbers([value]):
+                raise ValueError(
+                    f"Complex data not supported: {describe_columns(None, [index])} contains "
+                    f"{value}."
+                )
 
 
 def not_finite_target(value: float, rows: Sequence[int], target: str = "") -> ValueError:
