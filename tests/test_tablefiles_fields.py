@@ -1,5 +1,6 @@
 """NetCDF files and Zarr stores: cells as columns, and data sets written with all they had."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -137,6 +138,16 @@ def test_missing_and_infinite_values(tmp_path):
         assert coded.complete_rows([CELLS[0]]).tolist() == [True, True, False, True, True]
         kept = coded.kept_dataset([CELLS[0]], np.arange(5), coded.format)["t2m"]
         assert float(kept.values[0, 2, 0]) == code
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+def test_dates_between_the_days_of_their_units(tmp_path, suffix):
+    hours = np.arange("2020-01-01", "2020-01-01T05", dtype="M8[h]").astype("M8[ns]")
+    opened = open_data(stored(weather(), tmp_path / "in.nc"), targets=["y"])
+    days = opened.data["time"].encoding
+    opened = replace(opened, data=opened.data.assign_coords(time=("time", hours, {}, days)))
+    path, _ = written(tmp_path, opened, ["time", "y"], f"out{suffix}")  # warnings are errors
+    np.testing.assert_array_equal(loaded(path)["time"], hours)
 
 
 @pytest.mark.parametrize("suffix", [".nc", ".nc4", ".netcdf", ".zarr"])

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -264,19 +265,21 @@ _PROBE = 2**20  # bytes for which a disk that is not full has room
 def _save(dataset: Any, part: Path, format: Format) -> None:
     """Write a data set; Zarr in format 2, which every reader knows."""
     dataset = with_storable_names(dataset, format)
-    if format.kind == "zarr":
-        for variable in dataset.variables.values():
-            for name in _CODECS:
-                variable.encoding.pop(name, None)
-        dataset.to_zarr(part, mode="w", zarr_format=2, consolidated=True)
-        return
-    try:
-        dataset.to_netcdf(part, engine="netcdf4")
-    except RuntimeError as error:  # which is all that the library says, also of a full disk
-        with TemporaryFile(dir=part.parent) as file:
-            file.write(bytes(_PROBE))
-        reason = f"the NetCDF library cannot write it ({error})"
-        raise OSError(errno.EIO, reason, os.fspath(part)) from error
+    with warnings.catch_warnings():  # finer units than those of the file, where dates need them
+        warnings.filterwarnings("ignore", message="Times can't be serialized", category=UserWarning)
+        if format.kind == "zarr":
+            for variable in dataset.variables.values():
+                for name in _CODECS:
+                    variable.encoding.pop(name, None)
+            dataset.to_zarr(part, mode="w", zarr_format=2, consolidated=True)
+            return
+        try:
+            dataset.to_netcdf(part, engine="netcdf4")
+        except RuntimeError as error:  # which is all that the library says, also of a full disk
+            with TemporaryFile(dir=part.parent) as file:
+                file.write(bytes(_PROBE))
+            reason = f"the NetCDF library cannot write it ({error})"
+            raise OSError(errno.EIO, reason, os.fspath(part)) from error
 
 
 def write_frame(part: Path, frame: "pl.DataFrame", format: Format) -> None:
