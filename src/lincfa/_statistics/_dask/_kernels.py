@@ -151,8 +151,10 @@ class ColumnMoments:
     def __init__(self, n_features: int, n_targets: int) -> None:
         size = n_features + n_targets
         self.count: FloatArray | float = 0.0
-        self.target, self.target_square = np.zeros((2, n_targets, 1))
-        self.mean, self.square = np.zeros((2, size))
+        # Means come with what rounding takes from them: where they are much larger than scales,
+        # squares and products would be off by as much.
+        self.target, self.target_rest, self.target_square = np.zeros((3, n_targets, 1))
+        self.mean, self.rest, self.square = np.zeros((3, size))
         self.product = np.zeros((n_targets, size))  # that of targets with each other is left out
         self.low, self.high = np.full(size, np.inf), np.full(size, -np.inf)
 
@@ -164,19 +166,36 @@ class ColumnMoments:
     def merge(self, other: "ColumnMoments") -> None:
         """Add the rows of other moments."""
         total = np.maximum(self.count + other.count, _SMALLEST)
-        distance, of_target = other.mean - self.mean, other.target - self.target
-        share = other.count / total
+        share, empty = other.count / total, np.equal(self.count, 0)
+        distance, self.mean, self.rest = _moved(
+            (self.mean, self.rest), (other.mean, other.rest), share, empty
+        )
+        of_target, self.target, self.target_rest = _moved(
+            (self.target, self.target_rest), (other.target, other.target_rest), share, empty
+        )
         between = self.count * other.count / total
-        self.mean = self.mean + distance * share
         self.square = self.square + other.square + between * distance * distance
         self.product = self.product + other.product + between * distance * of_target
-        self.target = self.target + of_target * share
         self.target_square = (
             self.target_square + other.target_square + between * of_target * of_target
         )
         self.low = np.minimum(self.low, other.low)
         self.high = np.maximum(self.high, other.high)
         self.count = self.count + other.count
+
+
+def _moved(
+    mean: tuple[FloatArray, FloatArray],
+    other: tuple[FloatArray, FloatArray],
+    share: Any,
+    empty: Any,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """How far apart two means are, and the mean, with its rest, a share of the way to the other."""
+    distance = (other[0] - mean[0]) + (other[1] - mean[1])
+    step = distance * share + mean[1]
+    moved = mean[0] + step
+    rest = step - (moved - mean[0])
+    return distance, np.where(empty, other[0], moved), np.where(empty, other[1], rest)
 
 
 @dataclass(frozen=True)
@@ -217,10 +236,10 @@ def column_moments(
     if fault is not None or not y.size:
         return Checked(result, fault)
     count = result.count = float(weights.sum())
-    center = weights @ y / count
-    centred = y - center
+    near = weights @ y / count
+    centred = y - near
     correction = weights @ centred / count
-    centred, center = centred - correction, center + correction
+    centred, center = centred - correction, near + correction
     weighted = weights * centred.T
     # As a shift: what these means are off is corrected by the sums that follow.
     shift = np.zeros(size)
@@ -242,8 +261,11 @@ def column_moments(
     square -= sums * offset
     square[size:] = (weighted * centred.T).sum(axis=1)
     low[size:], high[size:] = y.min(axis=0), y.max(axis=0)
-    result.mean = np.append(shift, center) + offset
-    result.target, result.target_square = center[:, None], square[size:, None]
+    shift, offset[size:] = np.append(shift, near), correction
+    result.mean = shift + offset
+    result.rest = offset - (result.mean - shift)
+    result.target, result.target_rest = center[:, None], result.rest[size:, None]
+    result.target_square = square[size:, None]
     fault = _not_finite(X, low, high, numbers, left)
     if fault is not None and gaps:
         _keep_present(result, X, centred, weights)
@@ -258,7 +280,7 @@ def _keep_present(moments: ColumnMoments, X: Chunk, y: FloatArray, weights: Floa
     """
     n, size = X.shape
     counts = np.full(moments.mean.size, moments.count)
-    means, squares = moments.mean.copy(), moments.square.copy()
+    means, rests, squares = moments.mean.copy(), moments.rest.copy(), moments.square.copy()
     means[:size] = 0.0
     products, targets, target_squares = np.zeros((3, *moments.product.shape))
     low, high = moments.low, moments.high
@@ -275,8 +297,9 @@ def _keep_present(moments: ColumnMoments, X: Chunk, y: FloatArray, weights: Floa
         # The mean is corrected by the mean of what it leaves.
         values[~there] = 0.0
         for _ in range(2):
-            mean = np.einsum("ij,ij->j", own, values) / known
+            mean, before = np.einsum("ij,ij->j", own, values) / known, means[part].copy()
             means[part] += mean
+            rests[part] = mean - (means[part] - before)
             values -= mean
             values[~there] = 0.0
         targets[:, part] = y.T @ own / known
@@ -284,9 +307,11 @@ def _keep_present(moments: ColumnMoments, X: Chunk, y: FloatArray, weights: Floa
         products[:, part] = y.T @ (own * values)
         off = targets[:, part] ** 2 * total
         target_squares[:, part] = np.maximum((y**2).T @ own - off, 0.0)
-    targets += moments.target
-    moments.count, moments.mean, moments.square, moments.product = counts, means, squares, products
-    moments.target, moments.target_square = targets, target_squares
+    moved = moments.target + targets
+    moments.target_rest = targets - (moved - moments.target) + moments.target_rest
+    moments.count, moments.mean, moments.rest = counts, means, rests
+    moments.square, moments.product = squares, products
+    moments.target, moments.target_square = moved, target_squares
     # Columns without values have no range.
     low[counts == 0], high[counts == 0] = np.inf, -np.inf
 
