@@ -224,6 +224,19 @@ def test_what_excel_has_no_type_for_is_text(tmp_path):
     assert again["zone"][0].startswith("2020-01-01")
 
 
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.Int32, pl.UInt32, pl.Int64, pl.UInt64])
+def test_whole_numbers_of_all_sizes_are_numbers(tmp_path, dtype):
+    frame = pl.DataFrame({"a": pl.Series([1, 7, 120], dtype=dtype)})
+    again = pl.read_excel(sheet_of(tmp_path / "t.xlsx", frame))
+    assert again["a"].to_list() == [1, 7, 120]
+
+
+def test_the_smallest_whole_number_is_text(tmp_path):
+    frame = pl.DataFrame({"a": [-(2**63), 1]})
+    again = pl.read_excel(sheet_of(tmp_path / "t.xlsx", frame))
+    assert again["a"].to_list() == [str(-(2**63)), "1"]
+
+
 def test_the_same_table_is_the_same_file(tmp_path):
     frame = pl.DataFrame({"a": [1.5]})
     one, other = (sheet_of(tmp_path / name, frame) for name in ("1.xlsx", "2.xlsx"))

@@ -140,6 +140,17 @@ def test_missing_and_infinite_values(tmp_path):
         assert float(kept.values[0, 2, 0]) == code
 
 
+def test_attributes_of_any_name_are_written(tmp_path):
+    named = weather()
+    named.attrs = {"[odd/": 1}
+    named["y"].attrs["a\nb"] = "text"
+    path = stored(named, tmp_path / "in.zarr")
+    opened = open_data(path, targets=["y"])
+    result = loaded(written(tmp_path, opened, ["time", "y"], "out.nc")[0])
+    assert result.attrs == {"_odd_": 1}
+    assert result["y"].attrs["a_b"] == "text"
+
+
 @pytest.mark.parametrize("suffix", [".nc", ".zarr"])
 def test_dates_between_the_days_of_their_units(tmp_path, suffix):
     hours = np.arange("2020-01-01", "2020-01-01T05", dtype="M8[h]").astype("M8[ns]")

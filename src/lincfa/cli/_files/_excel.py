@@ -147,9 +147,8 @@ def _for_cells(column: pl.Series) -> pl.Series:
         early = bool((column.dt.year() <= 1900).any())  # when Excel has a leap day of its own
         as_text = early or getattr(dtype, "time_zone", None) is not None
     else:
-        as_text = dtype == pl.Time or (
-            dtype.is_integer() and bool((column.abs() >= _LARGEST).any())
-        )
+        extremes: Any = (column.min(), column.max()) if dtype.is_integer() else ()
+        as_text = dtype == pl.Time or any(abs(each or 0) >= _LARGEST for each in extremes)
     column = column.cast(pl.String) if as_text else column
     if column.dtype == pl.String:
         long = (column.str.len_chars() > _LONGEST_TEXT).arg_true()

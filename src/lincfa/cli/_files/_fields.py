@@ -754,6 +754,10 @@ def with_storable_names(data: xr.Dataset, format: Format) -> xr.Dataset:
     for old, new in renamed.items():
         if old and new in named.variables:
             named[new].attrs.setdefault("long_name", str(old))
+    if format.kind == "netcdf":
+        for attrs in (named.attrs, *(variable.attrs for variable in named.variables.values())):
+            for key in [each for each in attrs if _storable_name(each, format) != each]:
+                attrs.setdefault(_storable_name(key, format), attrs.pop(key))
     return named
 
 
