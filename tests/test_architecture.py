@@ -19,7 +19,7 @@ PACKAGE = Path(lincfa.__file__).parent
 # From the data at the top to those who use the models: a module imports from its own room and from
 # the layers before its own, never from a later one.
 LAYERS = [
-    {"theory", "structure", "timeseries", "_data"},
+    {"theory", "structure", "timeseries", "_data", "_replacing"},
     {"_statistics"},
     {"_rule"},
     {"_grouping"},

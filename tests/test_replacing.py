@@ -9,20 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from lincfa._model import _files
-from lincfa._model._files import repair, replacing_all
+from lincfa import _replacing
+from lincfa._replacing import repair, replacing_all
 
 pytest.importorskip("fcntl")
 
-# A process of its own, which reads this one module: it is fast to start. It ends, or fails, before
+# A process of its own, which reads this one room: it is fast to start. It ends, or fails, before
 # its step of that number; steps are what changes names.
 PROGRAM = """
-import importlib.util, os, signal, sys
+import os, signal, sys
 from pathlib import Path
 
-spec = importlib.util.spec_from_file_location("files", sys.argv[1])
-files = sys.modules["files"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(files)
+sys.path.append(sys.argv[1])
+import _replacing
 left, end = int(sys.argv[2]), sys.argv[3]
 steps = {"os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir"}
 
@@ -36,10 +35,10 @@ def step(event, arguments):
 
 if sys.argv[4] == "repair":
     sys.addaudithook(step)
-    files.repair([Path("."), Path("other")])
+    _replacing.repair([Path("."), Path("other")])
 elif sys.argv[4] == "write":
     sys.addaudithook(step)
-    with files.replacing_all(["model.json", "other/report.html", "table.zarr"]) as parts:
+    with _replacing.replacing_all(["model.json", "other/report.html", "table.zarr"]) as parts:
         for part in parts[:2]:
             part.write_text("new")
         parts[2].mkdir()
@@ -48,7 +47,7 @@ elif sys.argv[4] == "write":
         (parts[2] / "x" / ".zattrs").write_text("{}")
     print(-left)
 else:
-    with files.replacing_all(["model.json", "other/report.html"]) as parts:
+    with _replacing.replacing_all(["model.json", "other/report.html"]) as parts:
         parts[0].write_text("new")
         print("written in part", flush=True)
         signal.pause()
@@ -56,7 +55,8 @@ else:
 
 
 def start(what, step=0, end="SIGKILL"):
-    command = [sys.executable, "-I", "-c", PROGRAM, _files.__file__, str(step), end, what]
+    package = str(Path(_replacing.__file__).parents[1])
+    command = [sys.executable, "-I", "-c", PROGRAM, package, str(step), end, what]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 

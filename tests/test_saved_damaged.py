@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lincfa import LinCFA, LinCFACV, _load
-from lincfa._model import _document, _files
+from lincfa import LinCFA, LinCFACV, _load, _replacing
+from lincfa._model import _document
+from lincfa._replacing import _journal
 from lincfa.structure import chain_connectivity
 from reference import QUICK, many_factors
 from tampering import (
@@ -190,7 +191,7 @@ def test_a_pickle_is_not_opened(file, protocol):
     assert_refused(file, pickle.dumps(Bomb(), protocol), "not JSON")
 
 
-@pytest.mark.parametrize("module", [_document, _files, _load])
+@pytest.mark.parametrize("module", [_document, _load, _replacing, _journal])
 def test_nothing_that_executes_is_used(module):
     """Neither by name nor by import."""
     forbidden = "eval exec compile __import__ getattr_static pickle marshal shelve importlib"

@@ -1,17 +1,21 @@
 """Saved models become models again."""
 
+import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._lincfa import LinCFA
 from ._model._document import read_model
-from ._model._files import read_json
 
 if TYPE_CHECKING:
     from ._lincfa_classifier_cv import LinCFAClassifierCV
     from ._lincfa_cv import LinCFACV
+
+_START = 1024  # bytes, in which a saved model begins
+_MOST_DIGITS = 4300  # of a whole number, which take long to read: the limit of Python itself
 
 
 def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV | LinCFAClassifierCV":
@@ -48,7 +52,7 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV | LinCFAClassifierC
     ...     bool((lincfa.load(path).predict(X) == model.predict(X)).all())
     True
     """
-    document = read_json(path)
+    document = _read_json(path)
     try:
         values = read_model(document)
         model = LinCFA(**{name: values.pop(name) for name in LinCFA._get_param_names()})
@@ -62,6 +66,39 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV | LinCFAClassifierC
         setattr(model, name, value)
     loaded = model if regression is None else _predicting(model, **regression)
     return loaded if output is None else loaded.set_output(transform=output)
+
+
+def _read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a saved model in standard JSON, without NaN and repeated keys; errors name the file."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("a key occurs twice in one object.")
+        return dict(pairs)
+
+    def refuse(constant: str) -> float:
+        raise ValueError(f"{constant} is not valid JSON.")
+
+    def whole(digits: str) -> int:
+        if len(digits) > _MOST_DIGITS:  # the time to read them grows with their square
+            raise ValueError(f"a number has {len(digits)} digits.")
+        return int(digits)
+
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_START)
+            if content.strip()[:1] in (b"", b"{"):  # or it is something else, perhaps large
+                content += file.read()
+        text = content.decode("utf-8")
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse, parse_int=whole)
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        if isinstance(error, UnicodeDecodeError) or not text.lstrip().startswith("{"):
+            raise ValueError(f"{os.fspath(path)} is not a saved model (not JSON).") from None
+        raise ValueError(f"{os.fspath(path)} is damaged: {error}.") from None
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)}: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{os.fspath(path)} is nested too deeply.") from None
 
 
 def _predicting(

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lincfa._model._files import foreign_file, replacing_all, write_atomically
+from lincfa._replacing import foreign_file, replacing_all, write_atomically
 from lincfa.cli import _write
 
 pl = pytest.importorskip("polars")
@@ -497,6 +497,15 @@ def test_a_folder_takes_the_place_of_a_store(tmp_path):
         make_store(part, "new")
         assert text_of(old) == "old"
     assert [file.name for file in old.iterdir()] == ["zarr.json"]
+    assert text_of(old) == "new"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+def test_a_folder_takes_the_place_of_a_file(tmp_path):
+    old = tmp_path / "table"
+    old.write_text("old")
+    with replacing_all([old]) as (part,):
+        make_store(part, "new")
     assert text_of(old) == "new"
     assert list(tmp_path.iterdir()) == [old]
 

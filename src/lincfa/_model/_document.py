@@ -31,9 +31,9 @@ from .._data._targets import Targets
 from .._grouping import PATHS, MergePath, merge_type
 from .._grouping._cohesion import cohesion_type
 from .._grouping._constraint import Constraint
+from .._replacing import write_atomically
 from .._rule import evidence_type, with_gains
 from ._conformal import MOST_ERRORS
-from ._files import write_atomically
 from ._rows import BITS, ROWS_KEPT
 
 if TYPE_CHECKING:

@@ -291,7 +291,7 @@ def _choice(
     classes: bool,
 ) -> _Choice:
     """Decide how to merge: as the options say, or else as is safest in about a minute."""
-    from .._search._duration import estimated_seconds
+    from .._search._choice import estimated_seconds
     from .._search._folds import default_folds, ordered_folds
 
     if options.tolerance == "cv":

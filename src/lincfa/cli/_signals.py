@@ -4,14 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .._model import _files
-
-_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+from .._replacing import _journal, handling_signals
 
 
 @contextmanager
@@ -20,7 +17,8 @@ def ended_by_signals() -> Iterator[None]:
     # A handler in Python would wait for the end of that code, which in a damaged file never comes.
     with suppress(ImportError):
         import polars  # noqa: F401  # which installs a handler of its own
-    yield from _handling(["SIGINT"], signal.SIG_DFL)
+    with handling_signals(signal.SIG_DFL, ["SIGINT"]):
+        yield
 
 
 @contextmanager
@@ -30,21 +28,8 @@ def interrupted_by_signals() -> Iterator[None]:
     def interrupt(number: int, _: object) -> None:
         raise KeyboardInterrupt(number)
 
-    yield from _handling(_ENDING, interrupt)
-
-
-def _handling(names: Iterable[str], handler: "signal._HANDLER") -> Iterator[None]:
-    """Have another handler of signals for a while, unless they are ignored, as with nohup."""
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                before[number] = signal.signal(number, handler)
-    try:
+    with handling_signals(interrupt):
         yield
-    finally:
-        for number, former in before.items():
-            signal.signal(number, former)
 
 
 @contextmanager
@@ -52,7 +37,7 @@ def cleaning_up(journal: Path) -> Iterator[None]:
     """Have another process remove what a journal lists, if a signal ends this one meanwhile."""
     # It waits for the end of its standard input. Who reads our standard error until its end will
     # find everything cleaned up, as the other process has it too.
-    command = [sys.executable, "-IS", _files.__file__, os.fspath(journal)]
+    command = [sys.executable, "-IS", _journal.__file__, os.fspath(journal)]
     pipe, null = subprocess.PIPE, subprocess.DEVNULL
     try:
         process = subprocess.Popen(command, stdin=pipe, stdout=null, start_new_session=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .._data._names import describe_columns
-from .._model._files import Replacement, repair, require_replaceable, temporary
+from .._replacing import Replacement, repair, require_replaceable, temporary
 from ._files import DataFile
 from ._files._csv import write_csv
 from ._files._excel import write_sheet

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import plotting
 from .._model._display import capitalized, decimals, digits, square_kilometres, visible
-from .._model._files import write_atomically
+from .._replacing import write_atomically
 from . import _words
 from ._classes import ClassScores
 from ._findings import Findings

@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..._model._files import is_store
+from ..._replacing import is_store
 
 SUFFIXES = {
     ".csv": "csv",

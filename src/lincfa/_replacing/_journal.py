@@ -1,0 +1,263 @@
+"""Files and folders that are moved together, by a journal from which a later process can go on.
+
+This module is also a program, which imports nothing of the package: it waits for the end of another
+process, and puts right what that has left behind.
+"""
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import IO, Any, TypeAlias
+
+_PREFIX, _JOURNAL = ".lincfa-", ".journal"
+_ATTEMPTS = 100
+_Identity: TypeAlias = list[int] | None
+
+
+class Journal:
+    """What a process is about to move, in a file that it has locked.
+
+    Its first line lists the targets; the second, which files and folders these and the new ones
+    are, and from then on they may have been moved; the third says that all have been.
+    """
+
+    def __init__(self, path: Path, file: IO[bytes], targets: Sequence[Path]) -> None:
+        self.path = path
+        self._file = file
+        self._unsettled = False  # whether something may be in a place that is not its own
+        hidden = [target.parent / f"{path.stem}-{k}" for k, target in enumerate(targets)]
+        self.moves = [
+            Move(target, Path(f"{name}.part"), Path(f"{name}.old"))
+            for target, name in zip(targets, hidden, strict=True)
+        ]
+        folders = {target.parent for target in targets} - {path.parent}
+        self._links = [folder / path.name for folder in folders]
+
+    @classmethod
+    def begin(cls, targets: Sequence[Path]) -> "Journal":
+        """Begin a journal beside the first target, with links to it beside the others."""
+        while True:
+            path = targets[0].parent / f"{_PREFIX}{token_hex(8)}{_JOURNAL}"
+            file = path.open("xb+")
+            _lock(file, wait=True)
+            if _is_at(file, path):  # and nobody thought that a dead process had left it
+                break
+            file.close()
+        journal = cls(path, file, targets)
+        try:
+            journal._add([os.path.relpath(target, path.parent) for target in targets])
+            for link in journal._links:
+                with suppress(OSError):  # some systems have no links
+                    link.symlink_to(os.path.relpath(path, link.parent))
+        except BaseException:
+            journal.end()
+            raise
+        return journal
+
+    def _add(self, line: Any) -> None:
+        self._file.write(json.dumps(line).encode() + b"\n")
+        self._file.flush()
+
+    def move_all(self) -> None:
+        """Make all moves, or none."""
+        if len(self.moves) == 1 and self.moves[0].is_one_step():
+            (move,) = self.moves
+            move.part.replace(move.target)
+            _sync_folder(move.target.parent)
+            return
+        identities = [move.identities() for move in self.moves]
+        self._add(identities)
+        self._sync()
+        self._unsettled = True
+        try:
+            for move in self.moves:
+                move.make()
+            for move in self.moves:
+                _sync_folder(move.target.parent)
+            self._add("done")
+            self._unsettled = False
+        except BaseException:
+            self.undo(identities)
+            raise
+        with suppress(OSError):
+            self._sync()
+
+    def _sync(self) -> None:
+        os.fsync(self._file.fileno())
+        _sync_folder(self.path.parent)
+
+    def undo(self, identities: Sequence[tuple[_Identity, _Identity]]) -> None:
+        """Take back all moves, as far as they were made."""
+        problems: list[OSError] = []
+        for move, (new, before) in reversed(list(zip(self.moves, identities, strict=True))):
+            try:
+                move.undo(new, before)
+            except OSError as problem:
+                problems.append(problem)
+        self._unsettled = bool(problems)
+        if problems:
+            raise problems[0]
+
+    def end(self) -> None:
+        """Remove what is left, the journal last; what is unsettled is left to ``repair``."""
+        if not self._unsettled:
+            for move in self.moves:
+                _remove(move.part)
+                _remove(move.old)
+            for name in (*self._links, self.path):
+                name.unlink(missing_ok=True)
+        self._file.close()
+
+    @classmethod
+    def clean_up(cls, name: Path, *, wait: bool = False) -> None:
+        """Put right what a dead process left; nothing is done if it lives, or is another user's.
+
+        ``wait`` for the end of one that is known to be dying.
+        """
+        path = Path(os.path.realpath(name))
+        with suppress(FileNotFoundError, PermissionError, ValueError), path.open("rb+") as file:
+            own = not hasattr(os, "geteuid") or os.fstat(file.fileno()).st_uid == os.geteuid()
+            if not (
+                own and path.name == name.name and _lock(file, wait=wait) and _is_at(file, path)
+            ):
+                return
+            *lines, _ = file.read().split(b"\n")  # the last may have been cut off
+            targets, *moved = map(json.loads, lines or [b"[]"])
+            journal = cls(path, file, [path.parent / target for target in targets])
+            if len(moved) == 1:  # and not done
+                journal.undo(moved[0])
+            journal.end()
+
+
+@dataclass(frozen=True)
+class Move:
+    """A new file or folder, the place it is to have, and where what is there now waits."""
+
+    target: Path
+    part: Path
+    old: Path
+
+    def is_one_step(self) -> bool:
+        """Whether the system itself replaces the old by the new."""
+        return not (self.part.is_dir() or self.target.is_dir())
+
+    def identities(self) -> tuple[_Identity, _Identity]:
+        return _identity(self.part), _identity(self.target)
+
+    def make(self) -> None:
+        """Move the old aside, and the new into its place."""
+        if self.target.exists():
+            self._set_aside()
+        self.part.replace(self.target)
+
+    def _set_aside(self) -> None:
+        # A file keeps its name until another has it, where the system knows links.
+        if self.is_one_step():
+            with suppress(OSError):
+                self.old.hardlink_to(self.target)
+                return
+        self.target.rename(self.old)
+
+    def undo(self, new: _Identity, before: _Identity) -> None:
+        """Put everything back, whether all of ``make`` was done or some; also more than once."""
+        now = _identity(self.target)
+        has_old = os.path.lexists(self.old)
+        made = now is not None and now == new and not os.path.lexists(self.part)
+        if made and (has_old or before is None):
+            self.target.rename(self.part)
+            now = None
+        if has_old:
+            if now not in (None, before):
+                raise FileExistsError(
+                    f"{self.target} was written by another program after lincfa had been stopped "
+                    f"while replacing it; what it was before is {self.old}. Move that to a name of "
+                    "its own, or remove it."
+                )
+            self.old.replace(self.target)
+            self.old.unlink(missing_ok=True)  # where both were the same file
+
+
+def repair(folders: Iterable[Path]) -> None:
+    """Put right what processes that were killed have left in folders; raise if that cannot be."""
+    for folder in folders:
+        with suppress(FileNotFoundError, PermissionError, NotADirectoryError):
+            for name in os.listdir(folder):
+                if name.startswith(_PREFIX) and name.endswith(_JOURNAL):
+                    Journal.clean_up(folder / name)
+
+
+def _identity(path: Path) -> _Identity:
+    """Return by what to know a file or folder again, whatever its name."""
+    try:
+        status = path.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return [status.st_ino, status.st_mtime_ns]
+
+
+def _lock(file: IO[bytes], *, wait: bool = False) -> bool:
+    """Lock a file as long as this process lives; whether that was possible."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
+
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    return False
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or a folder with all that it holds, is on the disk."""
+    if not path.is_dir():
+        with path.open("rb") as file:
+            try:
+                os.fsync(file.fileno())
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+        return
+    for place, _, names in os.walk(path):
+        for name in names:
+            sync(Path(place, name))
+        _sync_folder(Path(place))
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # not all systems can
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def _remove(path: Path) -> None:
+    if not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    # After an error, threads that write a Zarr store may still be adding files, or the folder.
+    for _ in range(_ATTEMPTS):
+        shutil.rmtree(path, ignore_errors=True)
+        time.sleep(0.05)
+        if not path.exists():
+            return
+
+
+if __name__ == "__main__":
+    sys.stdin.buffer.read()
+    with suppress(OSError):
+        Journal.clean_up(Path(sys.argv[1]), wait=True)
