@@ -75,7 +75,7 @@ _LEAST_ROUNDING = 1e-10
 _LARGEST = 1e150
 """Above this a sum of squares may overflow."""
 
-_SOME_ROWS = 256
+_SOME_ROWS = 16
 """Rows, evenly spaced, by which a chunk is known again."""
 
 
