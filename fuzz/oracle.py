@@ -504,6 +504,16 @@ class Exact(literal.Comparisons):
             r_second = (r[:, other][:, :, group] @ one.shares) @ two.factors / two.norm
             count = float(one.shares @ n[np.ix_(group, other)] @ two.shares)
         product = np.clip(product, -1, 1)  # averages over pairs may be larger
+        limit = RESOLUTION
+        if self.problem.strategy == "centroid":  # others took columns as equal from the start
+            rounding = self.moments.rounding
+            limit = float(one.shares @ rounding[group] + two.shares @ rounding[other]) ** 2 / 2
+        if limit > RESOLUTION:
+            copy = -1.0 if product < 0 and -1 in self.possible else 1.0
+            gap = float(1 - copy * product)
+            clear = abs(gap - limit) / error
+            if gap <= limit:
+                product, r_second = np.longdouble(copy), copy * r_first  # their contrast is none
         gaps, contrasts = [], []
         left, off = np.ones(len(r), dtype=np.longdouble), np.zeros(len(r))
         for gap, contrast in ((1 - product, r_first - r_second), (1 + product, r_first + r_second)):

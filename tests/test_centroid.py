@@ -1,6 +1,7 @@
 """Features that cannot join the mean of a group are left out, and no others."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import literal_strategies as literal
@@ -82,6 +83,77 @@ def test_as_literally(way, family, rules):
     assert judged, "rounding decides in all cases: take other seeds"
 
 
+# Equal columns
+
+
+def copies_of(rng, types, signed):
+    """Copies in other units, each rounded to its type, and a target that knows them apart."""
+    x = rng.normal(size=60)
+    factors = rng.uniform(0.3, 3, size=len(types)) * (
+        rng.choice([-1, 1], len(types)) if signed else 1
+    )
+    X = np.outer(x, factors) + rng.uniform(-60, 60, size=len(types))
+    frame = pd.DataFrame({str(i): X[:, i].astype(each) for i, each in enumerate(types)})
+    Z = literal.standardised(frame.to_numpy(dtype=float)) * np.sign(factors)
+    return frame, (Z - x[:, None]) @ rng.normal(size=len(types)) + 1e-12 * rng.normal(size=60)
+
+
+@pytest.mark.parametrize(
+    "structure", [{}, {"connectivity": "chain"}, {"missing": "pairwise"}], ids=str
+)
+@pytest.mark.parametrize(
+    "rules", [{}, {"signed": True}, {"weighted": True}, {"min_correlation": 1}]
+)
+@pytest.mark.parametrize(
+    "types",
+    [["f2"] * 12, ["f4"] * 12, ["f8", "f2", "f8", "f4"] * 3, ["f2", "f8", "f8", "f2", "f4"] * 2],
+    ids="-".join,
+)
+def test_copies_join_a_group_of_copies(way, types, rules, structure):
+    """Also exact ones after coarse ones, which moved the mean by more than their own rounding."""
+    rules = dict(rules)
+    weighted = rules.pop("weighted", False)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = copies_of(rng, types, rules.get("signed"))
+        if weighted:
+            rules["feature_weights"] = rng.uniform(0.3, 2.0, size=len(types))
+        model = LinCFA(strategy="centroid", tolerance=1e-3, **rules, **structure).fit(X, y)
+        assert model.n_groups_ == 1
+        assert (model.evidence_["f"] == 0).all()
+        assert (model.evidence_["correlation"] == 1).all()
+        np.testing.assert_array_equal(model.signs_, np.sign(X.astype(float).corr()["0"]))
+
+
+@pytest.mark.parametrize("units", [2, 4])
+def test_columns_that_differ_by_more_than_their_rounding_are_no_copies(way, units):
+    """F is that of the sequential strategy, which looks at the columns."""
+    rng = np.random.default_rng(6)
+    x = (1.6e4 + rng.normal(size=60)).astype(np.float32)
+    step = rng.choice([-1, 1], size=60).astype(np.float32)
+    X = np.column_stack([x, x + units * np.spacing(x) * step])
+    y = rng.normal(size=60) + (X[:, 1].astype(float) - x) / np.spacing(x[0])
+    assert LinCFA(strategy="centroid").fit(X, y).n_groups_ == 2
+    own, pair = (
+        LinCFA(strategy=strategy, tolerance=1e12).fit(X, y).evidence_["f"]
+        for strategy in ("centroid", "sequential")
+    )
+    np.testing.assert_allclose(own, pair, rtol=1e-6)
+    assert pair > 1
+
+
+def test_a_copy_of_one_member_is_compared_with_the_mean(way):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 3)).astype(np.float16)
+        X[:, 2] = np.float16(1.8) * X[:, 0]
+        model = LinCFA(strategy="centroid", tolerance=1e6).fit(X, rng.normal(size=60))
+        Z = literal.standardised(X.astype(float))
+        rho = literal.correlation(literal.mean_of(Z, [0, 1]), Z[:, 2])
+        np.testing.assert_allclose(model.evidence_["correlation"][1], rho, rtol=1e-12)
+        assert model.evidence_["f"][1] > 0
+
+
 @pytest.mark.parametrize("rules", RULES, ids=str)
 @pytest.mark.parametrize("family", [noise_only, tree, field, many_factors])
 def test_compiled_like_plain(family, rules, monkeypatch):
@@ -139,7 +211,7 @@ def test_what_passes_is_within_reach(n, signed):
             assert near <= reach.of(r1)
             assert near <= reach.of(r2)
             differences, _, totals = contrasts if sign > 0 else contrasts[::-1]
-            assert can_pass.py_func(differences, totals, PairRule.of(rule))
+            assert can_pass.py_func(differences, totals, 0.0, PairRule.of(rule))
     assert passed > 100
 
 

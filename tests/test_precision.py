@@ -219,6 +219,7 @@ def test_copies_in_another_unit_merge_in_either_precision(rng):
     assert pairs_of(array_statistics(X.astype(float), y), 0, np.array([1])).below_one[0] > 0
 
 
+STRATEGIES = ["sequential", "centroid", "agglomerative", "joint"]
 PLAIN_FRAME = ["pandas", "polars"]
 HALF = np.float16
 CONVERTED = [  # containers whose values are judged in another type than they came in
@@ -244,7 +245,7 @@ def in_container(kind, X, y):
     return X
 
 
-@pytest.mark.parametrize("strategy", ["sequential", "agglomerative", "joint"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize(("kind", "dtype"), CONVERTED)
 def test_copies_in_another_unit_merge_whatever_they_are_converted_to(kind, dtype, strategy):
     """The rounding that counts is that of the type in which the columns came."""
@@ -267,7 +268,7 @@ def test_copies_in_another_unit_merge_whatever_they_are_converted_to(kind, dtype
         assert model.labels_[0] == model.labels_[1] >= 0
 
 
-@pytest.mark.parametrize("strategy", ["sequential", "agglomerative", "joint"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize(("dtype", "mean"), [(HALF, 20), (HALF, 80), (np.float32, 1e5)])
 def test_copies_merge_also_where_rounding_is_large(dtype, mean, strategy):
     """It may make 1 − ρ larger than differences that other digits tell apart."""

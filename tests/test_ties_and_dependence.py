@@ -134,13 +134,13 @@ def test_mirror_images_up_to_a_coarse_rounding(strategy, signed, connectivity):
         if strategy in PATHS:
             assert model.merge_path_.size == 3
             assert np.isfinite(model.merge_path_["f"]).all()
-        if signed and strategy != "centroid":  # which compares means by their correlations
+        if signed:
             assert model.labels_[0] == model.labels_[1]
             assert model.signs_[0] == -model.signs_[1]
 
 
 @pytest.mark.parametrize("n", [15, 40])
-@pytest.mark.parametrize("strategy", ["sequential", *PATHS])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_neighbours_equal_up_to_a_coarse_rounding(strategy, n):
     """Of few samples the columns are kept, of many their correlations."""
     for seed in range(10):

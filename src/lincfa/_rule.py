@@ -137,6 +137,22 @@ def pairs_from_correlations(known: Correlations) -> PairCorrelations:
     )
 
 
+def take_as_equal(
+    products: FloatArray,
+    unit: FloatArray,
+    first: FloatArray | float,
+    second: FloatArray,
+    *,
+    signed: bool,
+) -> None:
+    """Make products of columns that differ by no more than their rounding those of copies."""
+    # Only of such as may merge: the sum of opposite columns would have no variance and yet the same
+    # correlations with other columns, which no data have.
+    copies = np.copysign(unit, products) if signed else unit
+    equal = 1 - products / copies <= equal_up_to(first, second)
+    np.copyto(products, copies, where=equal)
+
+
 def pair_contrasts(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
     """Means over the targets of (r₁−r₂)², (r₁−r₂)(r₁+r₂) and (r₁+r₂)², of one pair."""
     differences = cross = totals = 0.0

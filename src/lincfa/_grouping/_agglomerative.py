@@ -18,6 +18,7 @@ from .._rule import (
     pair_contrasts,
     pairs_from_correlations,
     put_targets,
+    take_as_equal,
 )
 from .._statistics import (
     LARGEST_SQUARE,
@@ -290,18 +291,7 @@ def _take_all_as_equal(rho: FloatArray, rounding: FloatArray, *, signed: bool) -
     largest = rounding.max(initial=0.0)
     if equal_up_to(largest, largest) > RESOLUTION:  # otherwise correlations themselves show it
         for rows in row_slices(len(rho), len(rho), _STRIP_VALUES):
-            _take_as_equal(rho[rows], np.ones(1), rounding[rows, None], rounding, signed=signed)
-
-
-def _take_as_equal(
-    products: FloatArray, unit: FloatArray, first: FloatArray, second: FloatArray, *, signed: bool
-) -> None:
-    """Make products of features that differ by no more than their rounding those of copies."""
-    # Only of such as may merge: the sum of opposite columns would have no variance and yet the same
-    # correlations with other columns, which no data have.
-    copies = np.copysign(unit, products) if signed else unit
-    equal = 1 - products / copies <= equal_up_to(first, second)
-    np.copyto(products, copies, where=equal)
+            take_as_equal(rho[rows], np.ones(1), rounding[rows, None], rounding, signed=signed)
 
 
 def _tie(f: float) -> float:
@@ -585,7 +575,7 @@ class _NeighbourPairs(Merging):
         self._keep_edges(*ends)
         unit, products = np.prod([self._weights[end] for end in ends], axis=0), self._edges[2]
         roundings = (rounding[end] for end in ends)
-        _take_as_equal(products, unit, *roundings, signed=rule.signed)
+        take_as_equal(products, unit, *roundings, signed=rule.signed)
 
     def _keep_edges(self, first: IndexArray, second: IndexArray) -> None:
         """Keep which groups are neighbours, and the products of their sums."""

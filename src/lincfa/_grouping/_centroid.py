@@ -1,7 +1,7 @@
 """Each candidate is compared with the mean of the group so far."""
 
 from heapq import heapify, heappop, heappush
-from math import sqrt
+from math import copysign, sqrt
 from operator import mul
 
 import numpy as np
@@ -14,6 +14,7 @@ from .._rule import (
     imbalance_of,
     pair_contrasts,
     pairs_from_correlations,
+    take_as_equal,
 )
 from .._statistics import (
     RESOLUTION,
@@ -23,6 +24,7 @@ from .._statistics import (
     IndexArray,
     NearbyCorrelations,
     Statistics,
+    equal_up_to,
 )
 from .._statistics._protocol import add_member
 from .._statistics._speed import worth_compiling
@@ -59,15 +61,30 @@ class _Reach:
         none = np.zeros((statistics.n_targets, 1))
         self._largest = float(rule.largest_difference(none)[0])
         self._relative = rule.reach()
+        self._rounding, self._root = statistics.rounding, sqrt(statistics.n_targets)
+        # Otherwise correlations themselves show which columns count as equal.
+        largest = self._rounding.max(initial=0.0, where=statistics.varying)
+        self.rounding_matters = bool(equal_up_to(largest, largest) > RESOLUTION)
 
-    def of(self, r: float, moved: float = 0.0) -> float:
+    def of(self, r: float, moved: float = 0.0, rounding: float = 0.0) -> float:
         """Largest difference of r from that of a group at which a feature can join it.
 
-        Also when the group has moved by so much.
+        Also when the group has moved by so much, and while it has no more than such a rounding.
         """
         # With margins for the rounding of F near ρ = −1, and of features that coincide.
         relative = self._relative * (1.001 * max(1 - abs(r) + moved, 0.0) + _AT_LEAST)
-        return float(min(self._largest, relative) + moved + _COINCIDE)
+        return float(min(self._largest, relative) + moved + _COINCIDE + self._root * rounding)
+
+    def near(
+        self, group: float, distance: float, r: FloatArray, features: slice | IndexArray
+    ) -> IndexArray:
+        """Places of features whose r is within the distance, or may be without their rounding."""
+        # Columns that count as equal differ by the sum of their roundings at most, and so do their
+        # correlations with a target; along a direction of K targets it is √K times as much.
+        limits: FloatArray | float = distance
+        if self.rounding_matters:
+            limits = distance + self._root * self._rounding[features]
+        return np.flatnonzero(np.abs(r[features] - group) <= limits)
 
 
 class _Group:
@@ -85,6 +102,7 @@ class _Group:
         self.factors = [self.weight]
         self._figures: list[list[float]] = []
         self._direction = rule.direction.tolist()
+        self._rounding = self.weight * self._rounding_of(seed)
         self._r = [self.weight * r for r in statistics.target_correlation[:, seed].tolist()]
         self._square = self.weight**2
         self._in_sums = 0
@@ -95,6 +113,8 @@ class _Group:
         """Compute what candidates are compared with, from the sums over the members."""
         # What the mean of the group counts beside a candidate: equal weights are like none.
         self.mean_weight = self.weight / len(self.members)
+        # As far as rounding can take the mean: that of the members, on average.
+        self.rounding = self._rounding / self.weight
         # The sum of mirror images has no variance: any norm does for it.
         self.norm = sqrt(max(self._square, RESOLUTION * self.mean_weight**2))
         # Correlation of the mean with the targets, as far as it matters for reach.
@@ -103,6 +123,9 @@ class _Group:
 
     def _weight_of(self, feature: int) -> float:
         return 1.0 if self._rule.weights is None else float(self._rule.weights[feature])
+
+    def _rounding_of(self, feature: int) -> float:
+        return float(self._statistics.rounding[feature])
 
     def join(self, feature: int, figures: list[float]) -> bool:
         """Test a candidate, given what the sums say of it; if it passes, it joins."""
@@ -113,6 +136,10 @@ class _Group:
             weight = self._weight_of(feature)
             imbalance = imbalance_of(self.mean_weight, weight)
         rho, behind = max(-1.0, min(1.0, total / self.norm)), len(self._r)
+        rounding = self._rounding_of(feature)
+        copy = copysign(1.0, rho) if self._rule.signed else 1.0
+        if 1 - rho * copy <= equal_up_to(self.rounding, rounding):
+            rho = copy
         r_group, r_feature = [each / self.norm for each in r[:behind]], r[behind:]
         products = pair_contrasts(r_group, r_feature)
         f, sign = self._rule.better_sign(rho, products, n, imbalance)
@@ -128,6 +155,7 @@ class _Group:
         own = self._statistics.target_correlation[:, feature].tolist()
         self._r = [before + factor * each for before, each in zip(self._r, own, strict=True)]
         self.weight += weight
+        self._rounding += weight * rounding
         self._describe()
         return True
 
@@ -192,9 +220,11 @@ class _FreeGroup(_Group):
         start, self._failed = first, 0
         while start < r.size:
             slack = _SLACK * self._reach.of(self.r)
-            self._limits = self.r - slack, self.r + slack
-            distance = self._reach.of(self.r, slack)
-            near = start + np.flatnonzero(np.abs(r[start : start + ahead] - self.r) <= distance)
+            most = (1 + _SLACK) * self.rounding + _COINCIDE
+            self._limits = self.r - slack, self.r + slack, most
+            distance = self._reach.of(self.r, slack, most)
+            some = slice(start, start + ahead)
+            near = start + self._reach.near(self.r, distance, r, some)
             if self._column is not None:
                 last = self._test_columns(self._column, near)
             else:
@@ -206,9 +236,9 @@ class _FreeGroup(_Group):
         return len(self.members) > before
 
     def _has_moved(self) -> bool:
-        """Whether the group has moved by more than the slack."""
-        low, high = self._limits
-        return not low <= self.r <= high
+        """Whether the group has moved by more than the slack, or is known much less precisely."""
+        low, high, most = self._limits
+        return not (low <= self.r <= high and self.rounding <= most)
 
     # From their columns
 
@@ -263,13 +293,14 @@ class _FreeGroup(_Group):
         from ._loops import PairRule, join_in_order
 
         rule, r_sum = self._rule, np.array(self._r)
+        rounding = self._statistics.rounding[block]
         joined, signs = np.empty(block.size, dtype=np.intp), np.empty(block.size)
         figures = np.empty((block.size, 2 * r_sum.size + 3))
         figures[:, -2:] = rule.n_samples, 0.0
         count, self._square, moved = join_in_order(
-            *(columns, self._statistics.target_correlation[:, block], total, r_sum),
-            *(rule.direction, self._square, self._limits, PairRule.of(rule)),
-            *(joined, signs, figures),
+            *(columns, self._statistics.target_correlation[:, block], rounding, total, r_sum),
+            *(rule.direction, self._square, (self._rounding, len(self.members)), self._limits),
+            *(PairRule.of(rule), joined, signs, figures),
         )
         if not count:
             return None
@@ -278,6 +309,7 @@ class _FreeGroup(_Group):
         self._figures += figures[:count].tolist()
         self._r = r_sum.tolist()
         self.weight += count
+        self._rounding += float(rounding[joined[:count]].sum())
         self._describe()
         return int(joined[count - 1]) if moved else None
 
@@ -287,6 +319,9 @@ class _FreeGroup(_Group):
         """Place of the first candidate that passes with the group as it is."""
         known = Correlations.of_figures(self.sums.of(candidates))
         rho, r_group = np.clip(known.rho / self.norm, -1, 1), known.r_first / self.norm
+        if self._reach.rounding_matters:
+            rounding = self._statistics.rounding[candidates]
+            take_as_equal(rho, np.ones(1), self.rounding, rounding, signed=self._rule.signed)
         known = Correlations(rho, r_group, known.r_second, known.n_samples)
         weights = self._rule.weights
         own = np.asarray(self.mean_weight)
@@ -377,8 +412,8 @@ class _ConnectedGroup(_Group):
         size = min(self._together, len(self._waiting))
         batch = [heappop(self._waiting) for _ in range(size)]
         candidates = np.array(batch)
-        r = self._reach.r[candidates]
-        near = np.flatnonzero(np.abs(r - self.r) <= self._reach.of(self.r))
+        distance = self._reach.of(self.r, rounding=self.rounding)
+        near = self._reach.near(self.r, distance, self._reach.r, candidates)
         figures = self.sums.of(candidates[near]).T.tolist()
         for place, known in zip(near.tolist(), figures, strict=True):
             feature = batch[place]

@@ -377,11 +377,12 @@ def least_correlation(
 
 
 @compiled
-def can_pass(differences: float, totals: float, rule: PairRule) -> bool:
-    """Whether F can be at most the tolerance at any correlation."""
+def can_pass(differences: float, totals: float, limit: float, rule: PairRule) -> bool:
+    """Whether F can be at most the tolerance at any correlation, where 1 − ρ is 0 up to a limit."""
     # F ≤ c is 2t(1+ρ) ≤ (1−ρ²)(1−R²) = 1 − r₁² − r₂² + (2r₁r₂ − ρ)ρ, with t = factor·(r₁−r₂)²/(4c).
     # The right side minus the left is largest at ρ = r₁r₂ − t.
-    if rule.noise_known or differences <= 10 * RESOLUTION:
+    # Of columns that count as equal (r₁−r₂)² is at most 2(1−ρ).
+    if rule.noise_known or differences <= 10 * max(limit, RESOLUTION):
         return True
     growth = rule.factor * differences
     product = (totals - differences) / 4
@@ -396,11 +397,13 @@ def can_pass(differences: float, totals: float, rule: PairRule) -> bool:
 def join_in_order(
     columns: FloatArray,
     r_columns: FloatArray,
+    rounding: FloatArray,
     total: FloatArray,
     r_sum: FloatArray,
     direction: FloatArray,
     square: float,
-    limits: tuple[float, float],
+    summed_rounding: tuple[float, int],
+    limits: tuple[float, float, float],
     rule: PairRule,
     joined: IndexArray,
     signs: FloatArray,
@@ -409,12 +412,14 @@ def join_in_order(
     """Let standardised columns join a sum of such columns, to whose correlations they are added.
 
     Returns how many joined, the square of the norm of the sum, and whether the correlation of the
-    mean with the targets came to lie outside the limits, after which no column is tested.
+    mean with the targets, or its rounding, came to lie outside the limits, after which no column is
+    tested. The rounding of the mean is the mean of those of the members, given as sum and number.
     ``joined``, ``signs`` and ``figures`` are filled with the places of the columns that joined,
     their signs, and ρ and the correlations of mean and column with the targets.
     """
     # As _Group.join does it, for equal weights and without gaps.
-    low, high = limits
+    low, high, most = limits
+    rounding_sum, size = summed_rounding
     k, count, moved = r_sum.size, 0, False
     for place in range(len(columns)):
         norm = sqrt(max(square, RESOLUTION))
@@ -425,14 +430,18 @@ def join_in_order(
             totals += (r + own) * (r + own)
         differences /= k
         totals /= k
-        possible = can_pass(differences, totals, rule)
-        if not (possible or (rule.signed and can_pass(totals, differences, rule))):
+        limit = (rounding_sum / size + rounding[place]) ** 2 / 2
+        possible = can_pass(differences, totals, limit, rule)
+        if not (possible or (rule.signed and can_pass(totals, differences, limit, rule))):
             continue
         column = columns[place]
         product = 0.0
         for row in range(total.size):
             product += column[row] * total[row]
         rho = max(-1.0, min(1.0, product / norm))
+        copy = -1.0 if rule.signed and rho < 0 else 1.0
+        if 1 - rho * copy <= limit:
+            rho = copy
         f, sign = _better_sign(rho, differences, 0.0, totals, 0.0, rule)
         if f > rule.tolerance:
             continue
@@ -442,6 +451,8 @@ def join_in_order(
             figures[count, 1 + k + target] = sign * r_columns[target, place]
         count += 1
         square += 2 * sign * product + 1
+        size += 1
+        rounding_sum += rounding[place]
         for row in range(total.size):
             total[row] += sign * column[row]
         r_mean = 0.0
@@ -451,7 +462,7 @@ def join_in_order(
         r_mean /= sqrt(max(square, RESOLUTION))
         if rule.signed:
             r_mean = abs(r_mean)
-        if r_mean < low or r_mean > high:
+        if r_mean < low or r_mean > high or rounding_sum / size > most:
             moved = True
             break
     return count, square, moved

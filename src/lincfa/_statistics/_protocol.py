@@ -553,8 +553,8 @@ def rounding_of(precision: FloatArray, mean: FloatArray, scale: FloatArray) -> F
     return np.asarray(precision / 2 * np.hypot(1.0, mean / scale) + COMPUTED)
 
 
-def equal_up_to(first: FloatArray, second: FloatArray) -> FloatArray:
-    """1 − ρ up to which columns with such rounding count as equal."""
+def equal_up_to(first: Any, second: Any) -> Any:
+    """1 − ρ up to which columns with such rounding count as equal, of arrays or of one pair."""
     # 1 − ρ is half the mean square of the difference of standardised columns.
     return (first + second) ** 2 / 2
 
