@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from lincfa import LinCFA, LinCFACV
+from lincfa._model import _lazy
 from lincfa._model._regression import RidgeRegression
 from lincfa._statistics import _means
 from lincfa._statistics._means import group_means, partial_sums
@@ -277,7 +278,7 @@ def test_finite_values_never_become_infinite(data, dtype, unit, missing):
         assert np.isfinite(model.transform(far.astype(np.float64))).all()
 
 
-def test_features_beyond_their_type(data):
+def test_features_beyond_their_type(data, monkeypatch):
     """Single precision does not hold features whose mean it does not hold."""
     X, y = data
     model = LinCFA().fit(X * 1e100, y)
@@ -286,6 +287,10 @@ def test_features_beyond_their_type(data):
     assert_raises("In row 0 'x0' is beyond .* float32", model.inverse_transform, single)
     lazy = model.inverse_transform(da.from_array(single, chunks=(100, -1)))
     assert_raises("In row 0 'x0' is beyond .* float32", lazy.compute)
+    monkeypatch.setattr(_lazy, "LARGEST_BATCH", 400)  # so that the columns are in several chunks
+    lazy = model.inverse_transform(da.from_array(single, chunks=(100, -1)))
+    assert len(lazy.chunks[1]) > 1
+    assert_raises("In row 0 'x4' is beyond .* float32", lazy.blocks[0, 1].compute)
     assert np.isfinite(model.inverse_transform(reduced)).all()
 
 

@@ -250,13 +250,14 @@ class GroupModel(AnyContainer, GroupMeans):
             known = self.labels_[columns], self.mean_[columns], scale[columns]
             cells[:, variable.present] = known
             line = cells[0].astype(np.intp), cells[1], cells[2], center
+            labels = [variable.name] * variable.present.size
             if not lazy:
                 features = spread_means(values, *line)
-                check_range(features, lambda: [variable.name] * variable.present.size, "pairwise")
+                check_range(features, lambda: labels, "pairwise")
                 return features
             from ._lazy import expand_lazily
 
-            return expand_lazily(values, names, (), self.missing, *line)
+            return expand_lazily(values, names, labels, self.missing, *line)
 
         return put_samples(self.field_, expand, X)
 

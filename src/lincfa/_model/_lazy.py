@@ -17,7 +17,7 @@ from .._data._checks import (
 )
 from .._data._dask import frame_values, is_dask_frame, lazy_array
 from .._data._declared import partition_values
-from .._data._names import Names, default_names
+from .._data._names import Names
 from .._data._training import FeatureTable
 from .._statistics import IndexArray
 from .._statistics._dask._chunks import LARGEST_BATCH, add_in_tree
@@ -73,7 +73,7 @@ def expand_lazily(
     center: FloatArray,
 ) -> Any:
     """Approximate the features by the means of their groups, as the same kind of collection."""
-    spec = (missing, labels, mean, scale, center)
+    spec = (missing, names, labels, mean, scale, center)
     if is_dask_frame(X):
         check_reduced_columns(list(X.columns), len(X.columns), reduced_names)
         return _map_frame(X, _expanded, spec, names, float_type([frame_values(X).dtype]))
@@ -87,7 +87,10 @@ def expand_lazily(
     from dask import delayed
 
     task = delayed(_expanded)
-    given = [_once((missing, labels[part], mean[part], scale[part], center)) for part in parts]
+    given = [
+        _once((missing, names[part], labels[part], mean[part], scale[part], center))
+        for part in parts
+    ]
     rows = [[task(row[0], some) for some in given] for row in array.to_delayed()]
     widths = tuple(part.stop - part.start for part in parts)
     return _assemble(rows, (array.chunks[0], widths), dtype)
@@ -209,14 +212,14 @@ def _sums(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
 
 
 def _expanded(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:
-    missing, *line = spec
+    missing, names, *line = spec
     values = chunk.astype(float_type([chunk.dtype]), copy=False)
     if first_not_finite(values, missing) is not None:
         what = "infinity" if missing == "pairwise" else "NaN or infinity"
         raise ValueError(f"The reduced features contain {what}.")
     features = spread_means(values, *line)
     with _naming(features):
-        check_range(features, lambda: default_names(features.shape[1]), "pairwise")
+        check_range(features, lambda: names, "pairwise")
     return features
 
 
