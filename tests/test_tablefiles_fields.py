@@ -251,6 +251,18 @@ def test_table_to_field(tmp_path, suffix, in_chunks):
     assert np.isnat(result["day"].values[1])
 
 
+def test_names_too_long_for_a_file(tmp_path):
+    """Also where what is left of them ends in a space, which NetCDF refuses."""
+    names = [f"{'a' * 239} {end}" for end in "bc"]
+    frame = pl.DataFrame({name: [1.0, 2.0] for name in names})
+    frame.write_parquet(tmp_path / "t.parquet")
+    data = open_data(str(tmp_path / "t.parquet"))
+    result = loaded(written(tmp_path, data, names, "o.nc")[0])
+    assert [
+        result[each].attrs["long_name"] for each in result.data_vars if each != "reduced"
+    ] == names
+
+
 def test_samples_are_along_the_target(tmp_path):
     path = stored(weather().rename(time="day").drop_vars("day"), tmp_path / "t.zarr")
     assert open_data(path, targets=["y"]).sample_dim == "day"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def _checked_block(
     if not isinstance(block, np.ndarray):
         raise error(f"type {type(block).__name__}", "blocks that are NumPy arrays")
     if block.ndim != len(shape) or any(
-        known == known and size != known for size, known in zip(block.shape, shape, strict=True)
+        size != known and not isnan(known) for size, known in zip(block.shape, shape, strict=True)
     ):
         raise error(f"shape {block.shape}", f"shape {_shape_text(shape)}")
     if isinstance(block, np.ma.MaskedArray):
@@ -75,7 +76,7 @@ def _holds(declared: Any, came: Any) -> bool:
 
 
 def _shape_text(shape: Sequence[float]) -> str:
-    sizes = ["any" if size != size else str(int(size)) for size in shape]
+    sizes = ["any" if isnan(size) else str(int(size)) for size in shape]
     return f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 

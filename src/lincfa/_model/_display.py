@@ -41,8 +41,8 @@ class Table:
             ).rstrip()
             for row in table
         ]
-        about = [visible(text) for text in (self.caption, self.note)]
-        return "\n".join([about[0], *lines, *filter(None, about[1:])])
+        note = [visible(self.note)] if self.note else []
+        return "\n".join([visible(self.caption), *lines, *note])
 
     def html(self) -> str:
         left, right = (f'style="text-align:{side};padding:0 0.6em"' for side in ("left", "right"))
@@ -99,11 +99,11 @@ def visible(text: str, keep: str = "\n") -> str:
 def json_text(value: Any) -> str:
     """Write a value as JSON in which other letters than English ones are legible, if visible."""
     text = json.dumps(value, allow_nan=False, ensure_ascii=False, indent=1)
-    return re.sub(r"[^ -~\n]", lambda found: _json_letter(found[0]), text)
 
+    def legible(found: re.Match[str]) -> str:
+        return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]
 
-def _json_letter(letter: str) -> str:
-    return letter if letter.isprintable() else json.dumps(letter)[1:-1]
+    return re.sub(r"[^ -~\n]", legible, text)
 
 
 def capitalized(text: str) -> str:

@@ -101,39 +101,44 @@ def check_outputs(
     for path in inputs:
         if path != "-" and not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-    written = (Path(os.path.realpath(path)) for path in outputs.values() if path != "-")
-    repair({place.parent for place in written})
-    seen: dict[str, str] = {}
-    read = {os.path.realpath(path) for path in inputs if path != "-"}
-    for option, path in outputs.items():
-        if path == "-":
-            continue
-        place = Path(os.path.realpath(path))
-        if str(place) in read:
+    read = {Path(os.path.realpath(path)) for path in inputs if path != "-"}
+    places = {
+        option: Path(os.path.realpath(path)) for option, path in outputs.items() if path != "-"
+    }
+    repair({place.parent for place in places.values()})
+    seen: dict[Path, str] = {}
+    for option, place in places.items():
+        path = outputs[option]
+        if place in read:
             raise ValueError(f"{path} is an input; choose another file with {option}")
-        if str(place) in seen:
-            raise ValueError(f"{option} and {seen[str(place)]} are the same file, {path}")
-        seen[str(place)] = option
-        try:
-            require_replaceable(path, as_folder=option in folders)
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            pipe = "; - is standard output" if option == "--output" and not place.is_dir() else ""
-            raise ValueError(f"{error} with {option}{pipe}") from None
-        if not place.parent.is_dir():
-            raise ValueError(f"{path}: the folder {place.parent} does not exist")
-        if not os.access(place.parent, os.W_OK):
-            raise ValueError(f"{path}: the folder {place.parent} is not writable")
-        if place.exists() and not force:
-            raise ValueError(f"{path} exists; use --force to replace it, or another {option}")
-    for option in folders:
-        inside = os.path.realpath(outputs[option]) + os.sep
+        if place in seen:
+            raise ValueError(f"{option} and {seen[place]} are the same file, {path}")
+        seen[place] = option
+        _require_place(option, path, force, as_folder=option in folders)
+    for option in places.keys() & folders:
         for each, what in [*((path, "an input") for path in read), *seen.items()]:
-            if each.startswith(inside):
+            if places[option] in each.parents:
                 raise ValueError(
                     f"{outputs[option]} holds {what}, {each}; choose another folder with {option}"
                 )
+
+
+def _require_place(option: str, path: str, force: bool, *, as_folder: bool) -> None:
+    """Raise if an output cannot be written to a path, or not without --force."""
+    try:
+        require_replaceable(path, as_folder=as_folder)
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        pipe = "; - is standard output" if option == "--output" and not os.path.isdir(path) else ""
+        raise ValueError(f"{error} with {option}{pipe}") from None
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise ValueError(f"{path}: the folder {folder} does not exist")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{path}: the folder {folder} is not writable")
+    if os.path.exists(path) and not force:
+        raise ValueError(f"{path} exists; use --force to replace it, or another {option}")
 
 
 @contextmanager

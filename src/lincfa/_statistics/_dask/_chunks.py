@@ -4,7 +4,7 @@ Each pass is one graph. A task gets one chunk, with the targets and the weights 
 the tasks return is added up in a tree, and the sum comes back. The data are never gathered.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise, repeat
 from math import isqrt, prod
@@ -132,40 +132,42 @@ class Chunks(ChunkedTraining):
             )
             for j, left in enumerate(self._bounds[:-1])
         ]
-        sources: list[npt.NDArray[Any]] = [] if self.compared else self._sources()
-        prints = [[_node(kernels.fingerprint)(part) for part in each.flat] for each in sources]
+        sources = {} if self.compared else self._sources()
+        prints = {
+            what: [_node(kernels.fingerprint)(part) for part in parts.flat]
+            for what, parts in sources.items()
+        }
         parts, known = compute([trees, prints])
         self._raise_if_invalid(parts)
         return [part.moments for part in parts], self if self.compared else self._same(known)
 
-    def _sources(self) -> list[npt.NDArray[Any]]:
-        """What is read in every pass: chunks, targets and weights, delayed."""
-        rows = [self.y] if self.weights is None else [self.y, self.weights]
-        return [self.blocks, *(np.array(each, dtype=object) for each in rows)]
+    def _sources(self) -> dict[str, npt.NDArray[Any]]:
+        """What is read in every pass, by what it is: chunks, targets and weights, delayed."""
+        rows = {"the target y": self.y, "sample_weight": self.weights}
+        given = {
+            what: np.array(parts, dtype=object) for what, parts in rows.items() if parts is not None
+        }
+        return {"X": self.blocks, **given}
 
-    def _same(self, prints: Sequence[Sequence[kernels.Fingerprint]]) -> "Chunks":
-        """Return the chunks as they are if they have these fingerprints, in order of sources."""
+    def _same(self, prints: Mapping[str, Sequence[kernels.Fingerprint]]) -> "Chunks":
+        """Return chunks that raise if they have other fingerprints than these."""
+        sizes = (self.lengths, self.widths)
+        bounds = [list(pairwise(accumulate(each, initial=0))) for each in sizes]
 
-        def same(parts: Any, known: Sequence[kernels.Fingerprint], what: str) -> Any:
-            parts = np.array(parts, dtype=object)
-            result = np.empty_like(parts)
-            for print_, (index, part) in zip(known, np.ndenumerate(parts), strict=True):
-                bounds = [pair[i] for pair, i in zip(bounds_of_all, index, strict=False)]
-                name = named_block(what, index, bounds)
-                result[index] = _node(kernels.same_again)(part, print_, name)
+        def same(parts: Any, what: str) -> Any:
+            result = np.array(parts, dtype=object)
+            for known, (index, part) in zip(prints[what], np.ndenumerate(result), strict=True):
+                where = [ends[i] for ends, i in zip(bounds, index, strict=False)]
+                name = named_block(what, index, where)
+                result[index] = _node(kernels.same_again)(part, known, name)
             return result
 
-        bounds_of_all = [
-            list(pairwise(accumulate(sizes, initial=0))) for sizes in (self.lengths, self.widths)
-        ]
         return replace(
             self,
-            blocks=same(self.blocks, prints[0], "X"),
-            again=same(self.again, prints[0], "X"),
-            y=list(same(self.y, prints[1], "the target y")),
-            weights=None
-            if self.weights is None
-            else list(same(self.weights, prints[2], "sample_weight")),
+            blocks=same(self.blocks, "X"),
+            again=same(self.again, "X"),
+            y=list(same(self.y, "the target y")),
+            weights=self.weights and list(same(self.weights, "sample_weight")),
             compared=True,
         )
 

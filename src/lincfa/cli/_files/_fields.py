@@ -425,36 +425,9 @@ def open_field(
     codes: tuple[float, ...] = (),
 ) -> FieldFile:
     """Open a data set along the dimension of its targets, of the fit of a model, or of time."""
-    import xarray as xr
-
     from ..._data._dates import are_dates
 
-    if not os.path.exists(path):
-        raise FileNotFoundError(2, "No such file or directory", path)
-    require_name(path, format)
-    if format.kind == "zarr" and os.path.isdir(path):
-        require_harmless(path, format)
-    engine: Any = {"netcdf": "netcdf4", "zarr": "zarr"}[format.kind]
-    # Consolidated metadata only help over a network, and xarray warns where there are none.
-    options: Any = {"consolidated": False} if engine == "zarr" else {}
-    options |= {"engine": engine, "cache": False, "decode_timedelta": False}
-    times_are_decoded = True
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", xr.SerializationWarning)  # of dates that NumPy lacks
-            try:
-                data = xr.open_dataset(path, **options)
-            except ValueError:  # such as of times that xarray cannot decode
-                data = xr.open_dataset(path, decode_times=False, **options)
-                times_are_decoded = False
-    except Exception:
-        raise damaged(path, format) from None
-    if not all(isinstance(name, str) for name in (*data.variables, *data.dims)):
-        raise damaged(path, format)
-    if not times_are_decoded:
-        data = _with_months(data, path)
-    if engine == "zarr":  # a folder has no order of its own
-        data = data[sorted(data.variables, key=str)]
+    data = _opened(path, format)
     with data:
         whole = (each.nbytes for each in data.variables.values() if each.ndim == 1 or not in_chunks)
         require_memory(path, sum(whole))
@@ -485,6 +458,38 @@ def open_field(
         with reading(path, format):
             data.load()
         return FieldFile(path, format, data, False, dim, codes)
+
+
+def _opened(path: str, format: Format) -> xr.Dataset:
+    """Open a data set, of which no values are read yet."""
+    import xarray as xr
+
+    if not os.path.exists(path):
+        raise FileNotFoundError(2, "No such file or directory", path)
+    require_name(path, format)
+    if format.kind == "zarr" and os.path.isdir(path):
+        require_harmless(path, format)
+    engine: Any = {"netcdf": "netcdf4", "zarr": "zarr"}[format.kind]
+    # Consolidated metadata only help over a network, and xarray warns where there are none.
+    options: Any = {"consolidated": False} if engine == "zarr" else {}
+    options |= {"engine": engine, "cache": False, "decode_timedelta": False}
+    times_are_decoded = True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", xr.SerializationWarning)  # of dates that NumPy lacks
+            try:
+                data = xr.open_dataset(path, **options)
+            except ValueError:  # such as of times that xarray cannot decode
+                data = xr.open_dataset(path, decode_times=False, **options)
+                times_are_decoded = False
+    except Exception:
+        raise damaged(path, format) from None
+    if not all(isinstance(name, str) for name in (*data.variables, *data.dims)):
+        raise damaged(path, format)
+    if not times_are_decoded:
+        data = _with_months(data, path)
+    # A folder has no order of its own.
+    return data[sorted(data.variables, key=str)] if engine == "zarr" else data
 
 
 def _with_months(data: xr.Dataset, path: str) -> xr.Dataset:
@@ -763,8 +768,8 @@ def with_storable_names(data: xr.Dataset, format: Format) -> xr.Dataset:
 
 def _storable_name(name: str, format: Format) -> str:
     name = normalize("NFC", name) if format.kind == "netcdf" else name  # as its library does
-    new = re.sub(_UNSTORABLE[format.kind], "_", name) or _ROW_LABELS
-    return new.encode()[:_LONGEST_NAME].decode(errors="ignore")
+    short = name.encode()[:_LONGEST_NAME].decode(errors="ignore")
+    return re.sub(_UNSTORABLE[format.kind], "_", short) or _ROW_LABELS
 
 
 def _is_numeric(variable: xr.DataArray) -> bool:

@@ -109,12 +109,9 @@ def format_of(
     # else a tab for ``.tsv`` and otherwise a comma, or a semicolon beside decimal commas.
     name = os.path.basename(os.fspath(path).rstrip("/" + os.sep)).lower()
     if name == "-":
-        is_csv = like is not None and like.kind == "csv"
-        return (
-            replace(like, compression="", comment=None)
-            if like and is_csv
-            else Format("csv", ".csv")
-        )
+        if like is None or like.kind != "csv":
+            return Format("csv", ".csv")
+        return replace(like, compression="", comment=None)
     stem, last = os.path.splitext(name)
     compression = ""
     if last in COMPRESSED and os.path.splitext(stem)[1] in SUFFIXES:
@@ -364,11 +361,11 @@ def reading(path: str, format: Format) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
+        of_system = isinstance(error, MemoryError) or getattr(error, "errno", None) is not None
+        panic = type(error).__name__ == "PanicException"  # of polars
+        if of_system or not (panic or isinstance(error, Exception)):
             raise
-        if isinstance(error, Exception) or type(error).__name__ == "PanicException":  # of polars
-            raise damaged(path, format) from None
-        raise
+        raise damaged(path, format) from None
 
 
 def require_packages(
