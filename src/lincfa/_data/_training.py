@@ -157,9 +157,11 @@ def read_training(
     if is_field(X) and (known is None or _is_known_field(X, known)):
         from ._read_field import open_field
 
-        opened = open_field(X, y, sample_weight, sample_dim, known)
-        table, y, sample_weight, columns, samples, dates = opened
-        X, precision = table, _precision_of_cells(X, columns.field)
+        table, y, sample_weight, columns, samples, dates = open_field(
+            X, y, sample_weight, sample_dim, known
+        )
+        precision = _precision_of_cells(X, columns.field)
+        X = table
     else:
         check_same_rows(X, y, "the target y")
         check_same_rows(X, sample_weight, "sample_weight")

@@ -714,11 +714,59 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     field, other_names = values.pop("field"), values.pop("column_names")
     groups = _groups(labels)
     n_features, n_groups = labels.size, len(groups)
-    signs, weights = values["signs_"], values["feature_weights_"]
     for name in ("mean_", "scale_", "target_correlation_", "signs_", "feature_weights_"):
         fits = values[name].shape[-1] == n_features
         _require(fits, "the columns of model.features differ in length.")
     targets: Targets = values["_targets"]
+    _check_targets(values, targets)
+    asked, most = values["effective_samples"], values["n_samples_"]
+    fits = _counts_as_asked(asked, values["effective_samples_"], most)
+    _require(fits, f"model.effective_samples does not match the effective_samples {asked!r}.")
+    rows = values["_rows"]
+    fits = rows is None or (0 < rows.size <= ROWS_KEPT and (np.diff(rows) > 0).all())
+    _require(fits, "model.rows are not fingerprints in order.")
+    _check_features(values, groups, in_field=field is not None)
+    if values["feature_weights"] == _GIVEN:
+        values["feature_weights"] = values["feature_weights_"].copy()
+    if names is not None:
+        _require(other_names is None, "the features have names twice.")
+        _require(len(set(names)) == n_features, "model.feature_names repeats a name.")
+        values["feature_names_in_"] = np.array(names, dtype=object)
+    same = field is None or _are(names or [], field.each_name())
+    _require(same, "model.feature_names differ from those of the cells of model.field.")
+    columns = Columns(n_features, names or other_names, field)
+    structure = read_structure(values["connectivity"], values["blocks"], columns)
+    constraint = Constraint(*structure)
+    if not isinstance(values["connectivity"], str | None):
+        values["connectivity"] = sparse.csr_array(values["connectivity"])
+    allowed = constraint.allows(labels)
+    _require(allowed, "model.features.label has a group that model.structure does not allow.")
+    _check_evidence(values["evidence_"], labels, values["signs_"], groups)
+    strategy, merges = values["strategy"], values["merge_path_"]
+    fits = (merges is not None) == (strategy in PATHS)
+    _require(fits, f"model.merge_path does not match the strategy {strategy!r}.")
+    if merges is not None:
+        _check_path(merges, labels, values["signs_"], n_groups)
+        fits = values["n_groups"] in (None, n_groups)
+        _require(fits, "model.parameters.n_groups differs from the number of groups.")
+    values |= {
+        "evidence_": with_gains(values["evidence_"], values["target_scale_"]),
+        "groups_": groups,
+        "n_groups_": n_groups,
+        "n_features_in_": n_features,
+        "_columns": columns,
+        "n_connected_components_": constraint.n_components(labels >= 0),
+        "target_names_": targets.labels,
+    }
+    if targets.classes is not None:
+        values["classes_"] = targets.classes
+    for name in ("feature_names_in_", "merge_path_", "_rows"):  # never None: there or not
+        if values[name] is None:
+            del values[name]
+    return values
+
+
+def _check_targets(values: dict[str, Any], targets: Targets) -> None:
     several = () if targets.size == 1 else (targets.size,)
     merges, regression = values["merge_path_"], values["regression"]
     fits = np.shape(values["target_scale_"]) == several
@@ -738,61 +786,24 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     kind = "numbers" if targets.classes is None else "classes"
     fits = values["target"] in (None, kind)
     _require(fits, f"model.targets are {kind}, unlike model.parameters.target.")
-    asked, most = values["effective_samples"], values["n_samples_"]
-    fits = _counts_as_asked(asked, values["effective_samples_"], most)
-    _require(fits, f"model.effective_samples does not match the effective_samples {asked!r}.")
-    rows = values["_rows"]
-    fits = rows is None or (0 < rows.size <= ROWS_KEPT and (np.diff(rows) > 0).all())
-    _require(fits, "model.rows are not fingerprints in order.")
+
+
+def _check_features(
+    values: dict[str, Any], groups: list[npt.NDArray[np.intp]], *, in_field: bool
+) -> None:
+    labels, n_groups, regression = values["labels_"], len(groups), values["regression"]
+    signs, weights = values["signs_"], values["feature_weights_"]
     alone = labels < 0
     alone[[group[0] for group in groups]] = True
     fits = (signs[alone] == 1).all() and (values["signed"] or (signs == 1).all())
     _require(fits, "model.features.sign is not relative to the first feature of each group.")
     named = values["feature_weights"]
-    fits = (named is not None or (weights == 1).all()) and (named != AREA or field is not None)
+    fits = (named is not None or (weights == 1).all()) and (named != AREA or in_field)
     _require(fits, f"model.features.weight does not match the feature_weights {named!r}.")
-    if named == _GIVEN:
-        values["feature_weights"] = weights.copy()
     fits = values["cohesion_"].size == n_groups
     _require(fits, f"model.groups does not have {n_groups} rows.")
     fits = regression is None or regression["coef"].shape[-1] == n_groups
     _require(fits, f"model.regression does not have {n_groups} weights.")
-    if names is not None:
-        _require(other_names is None, "the features have names twice.")
-        _require(len(set(names)) == n_features, "model.feature_names repeats a name.")
-        values["feature_names_in_"] = np.array(names, dtype=object)
-    same = field is None or _are(names or [], field.each_name())
-    _require(same, "model.feature_names differ from those of the cells of model.field.")
-    columns = Columns(n_features, names or other_names, field)
-    structure = read_structure(values["connectivity"], values["blocks"], columns)
-    constraint = Constraint(*structure)
-    if not isinstance(values["connectivity"], str | None):
-        values["connectivity"] = sparse.csr_array(values["connectivity"])
-    allowed = constraint.allows(labels)
-    _require(allowed, "model.features.label has a group that model.structure does not allow.")
-    _check_evidence(values["evidence_"], labels, signs, groups)
-    strategy = values["strategy"]
-    fits = (merges is not None) == (strategy in PATHS)
-    _require(fits, f"model.merge_path does not match the strategy {strategy!r}.")
-    if merges is not None:
-        _check_path(merges, labels, signs, n_groups)
-        fits = values["n_groups"] in (None, n_groups)
-        _require(fits, "model.parameters.n_groups differs from the number of groups.")
-    values |= {
-        "evidence_": with_gains(values["evidence_"], values["target_scale_"]),
-        "groups_": groups,
-        "n_groups_": n_groups,
-        "n_features_in_": n_features,
-        "_columns": columns,
-        "n_connected_components_": constraint.n_components(labels >= 0),
-        "target_names_": targets.labels,
-    }
-    if targets.classes is not None:
-        values["classes_"] = targets.classes
-    for name in ("feature_names_in_", "merge_path_", "_rows"):  # never None: there or not
-        if values[name] is None:
-            del values[name]
-    return values
 
 
 def _groups(labels: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
