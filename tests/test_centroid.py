@@ -116,6 +116,8 @@ def test_copies_join_a_group_of_copies(way, types, rules, structure):
     for seed in range(4):
         rng = np.random.default_rng(seed)
         X, y = copies_of(rng, types, rules.get("signed"))
+        if "missing" in structure:
+            X = X.mask(rng.random(X.shape) < 0.02)
         if weighted:
             rules["feature_weights"] = rng.uniform(0.3, 2.0, size=len(types))
         model = LinCFA(strategy="centroid", tolerance=1e-3, **rules, **structure).fit(X, y)
