@@ -55,6 +55,12 @@ def test_demo_replaces_no_report(fails, folder):
     assert (folder / "demo-report.html").read_text() == "mine"
 
 
+@pytest.mark.parametrize("option", ["--report", "--table"])
+def test_demo_writes_files_only(fails, option):
+    message = fails("demo", option, "-", code=2)
+    assert f"{option} takes the name of a file, not standard output" in message
+
+
 def test_version(done):
     assert done("--version").out == f"lincfa {lincfa.__version__}\n"
 

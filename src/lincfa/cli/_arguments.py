@@ -193,6 +193,13 @@ def add_output(parser: argparse._ActionsContainer, what: str, ending: str) -> No
     parser.add_argument("--force", action="store_true", help="replace files that exist")
 
 
+def check_files(options: argparse.Namespace, *names: str) -> None:
+    """End with an error of usage if an output that must be a file is standard output."""
+    for name in names:
+        if getattr(options, name) == "-":
+            options.refuse(f"--{name} takes the name of a file, not standard output")
+
+
 def check_options(options: argparse.Namespace) -> None:
     """End with an error of usage if options do not fit each other or the format of the data."""
     from ._files import format_of

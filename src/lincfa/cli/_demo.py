@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from ._arguments import add_command, natural, positive
+from ._arguments import add_command, check_files, natural, positive
 from ._terminal import Terminal
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    check_files(options, "report", "table")
     terminal = Terminal()
     from rich.table import Table
 

@@ -244,9 +244,7 @@ def _check_options(options: argparse.Namespace) -> None:
         options.refuse("give --n-groups or --tolerance, not both")
     arguments.check_neighbours(options)
     arguments.check_options(options)
-    for option, path in (("--model", options.model), ("--report", options.report)):
-        if path == "-":
-            options.refuse(f"{option} takes the name of a file, not standard output")
+    arguments.check_files(options, "model", "report")
     if not options.report.lower().endswith((".html", ".htm", ".json")):
         options.refuse(f"--report writes .html or .json, not {options.report!r}")
 
