@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lincfa import _replacing
-from lincfa._replacing import repair, replacing_all
+from lincfa._replacing import _journal, repair, replacing_all
 
 pytest.importorskip("fcntl")
 
@@ -204,6 +204,61 @@ def test_a_folder_that_was_moved_is_repaired():
     repair([Path()])
     assert outputs() == ["old"] * 3
     assert hidden() == []
+
+
+@pytest.mark.usefixtures("killed_between_renames")
+def test_what_this_process_writes_is_left_alone_also_where_locks_are_those_of_a_process(
+    monkeypatch,
+):
+    """As over NFS, where a second lock of the same process is granted."""
+    import fcntl
+
+    monkeypatch.setattr(fcntl, "flock", fcntl.lockf)
+    with replacing_all(["model.json"]) as (first,):
+        first.write_text("first")
+        with replacing_all(["other/else.json"]) as (second,):
+            second.write_text("second")
+        assert first.exists()
+        repair([Path(), Path("other")])
+        assert first.read_text() == "first"
+    assert Path("model.json").read_text() == "first"
+    assert hidden() == []
+
+
+def test_a_signal_during_the_moves_leaves_nothing_hidden(begin):
+    """It is delivered when everything is done, and ends a process that cleans up no more."""
+    begin("old")
+    step = 1
+    while run("write", step, "SIGTERM")[0] != 0:
+        if outputs() == ["new"] * 3:
+            assert hidden() == []
+            return
+        step += 1
+    raise AssertionError("no signal came when all was new")
+
+
+def test_what_cannot_be_removed_is_removed_later(begin, monkeypatch):
+    begin("old")
+    with monkeypatch.context() as context:
+        context.setattr(_journal, "_ATTEMPTS", 1)
+        context.setattr(_journal.shutil, "rmtree", lambda *_, **__: None)
+        with replacing_all(["table.zarr"]) as (part,):
+            part.mkdir()
+            (part / ".zgroup").write_text('{"zarr_format": 2, "is": "new"}')
+    assert outputs()[2] == "new"
+    assert len(hidden()) == 2  # the old folder, and the journal
+    repair([Path()])
+    assert hidden() == []
+    assert outputs()[2] == "new"
+
+
+def test_errors_that_are_not_of_the_disk_name_no_output(begin):
+    begin("old")
+    with (
+        pytest.raises(ConnectionRefusedError, match=r"^\[Errno 111\] Connection refused$"),
+        replacing_all(["model.json"]),
+    ):
+        raise ConnectionRefusedError(111, "Connection refused")
 
 
 def test_no_journal_of_another_name_is_followed(begin):

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lincfa._replacing import foreign_file, replacing_all, write_atomically
+from lincfa._replacing import replacing_all, write_atomically
+from lincfa._replacing._folders import foreign_file
 from lincfa.cli import _write
 
 pl = pytest.importorskip("polars")
@@ -241,6 +242,14 @@ def test_what_xarray_writes_is_a_store(tmp_path):
         assert foreign_file(path) is None
         (path / "x" / "mine").write_text("")
         assert foreign_file(path) == "x/mine"
+
+
+def test_what_is_read_as_parquet_files_may_be_replaced(tmp_path):
+    for name in ("a.parquet", "b.PQ", "c.parq", "_SUCCESS"):
+        (tmp_path / name).write_text("")
+    assert foreign_file(tmp_path) is None
+    (tmp_path / "d.csv").write_text("")
+    assert foreign_file(tmp_path) == "d.csv"
 
 
 def special_files(folder):

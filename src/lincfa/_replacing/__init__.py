@@ -1,8 +1,7 @@
 """Files and folders that are written whole or not at all."""
 
-import json
+import errno
 import os
-import re
 import shutil
 import signal
 import stat
@@ -12,13 +11,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from ._folders import foreign_file
+from ._folders import is_store as is_store
 from ._journal import Journal, sync
+from ._journal import cleaning_up as cleaning_up
 from ._journal import repair as repair
 
-_BESIDE_PARQUET = ("_metadata", "_common_metadata", "_SUCCESS")
-_ZARR_NODES = ("zarr.json", ".zgroup", ".zarray")
-_BESIDE_ZARR_NODES = (".zattrs", ".zmetadata")
-_CHUNK_OF_ZARR = r"(c[./])?\d+([./]\d+)*|c"
+_OF_DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 _KINDS = {
     stat.S_ISCHR: "a device",
     stat.S_ISBLK: "a device",
@@ -97,6 +96,7 @@ class Replacement:
                     if move.part.is_file():
                         shutil.copymode(move.target, move.part)
             journal.move_all()
+            journal.end()
 
     @contextmanager
     def _naming_outputs(self) -> Iterator[None]:
@@ -104,13 +104,14 @@ class Replacement:
         try:
             yield
         except OSError as error:
-            if error.errno is None:
+            name = error.filename
+            if error.errno is None or (name is None and error.errno not in _OF_DISKS):
                 raise
             outputs = self._paths
-            if self._journal is not None and (error.filename is not None or len(outputs) > 1):
-                name = Path(os.fsdecode(error.filename or ""))
+            if self._journal is not None and (name is not None or len(outputs) > 1):
+                place = Path(os.fsdecode(name or ""))
                 parts = zip(self._paths, self._journal.moves, strict=True)
-                outputs = [path for path, move in parts if name.is_relative_to(move.part)]
+                outputs = [path for path, move in parts if place.is_relative_to(move.part)]
             if not outputs:
                 raise
             raise OSError(error.errno, error.strerror, outputs[0]) from error
@@ -128,7 +129,7 @@ def temporary(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def _signals_deferred() -> Iterator[None]:
-    """Let what would end the program wait for a moment."""
+    """Hold signals back until the block ends, then deliver them."""
     caught: list[int] = []
     try:
         with handling_signals(lambda number, _: caught.append(number)):
@@ -142,7 +143,7 @@ def _signals_deferred() -> Iterator[None]:
 def handling_signals(
     handler: "signal._HANDLER", names: Sequence[str] = ("SIGINT", "SIGTERM", "SIGHUP")
 ) -> Iterator[None]:
-    """Have another handler of signals for a while, unless they are ignored, as with nohup."""
+    """Replace the handlers of signals for a while; ignored signals (nohup) stay ignored."""
     before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
         for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
@@ -187,62 +188,3 @@ def require_replaceable(path: str | os.PathLike[str], *, as_folder: bool = False
         raise FileExistsError(
             f"{name} holds other files too, such as {foreign}; choose a new folder"
         )
-
-
-def is_store(path: Path) -> bool:
-    return any((path / name).is_file() for name in ("zarr.json", ".zgroup"))
-
-
-def foreign_file(folder: Path) -> str | None:
-    """Return the first file that does not belong to the one table which a folder may be."""
-    # That is a Zarr store, or Parquet files and what other programs write beside them.
-    found = _foreign_to_store(folder) if is_store(folder) else _foreign_to_parquet(folder)
-    return next((os.path.relpath(path, folder) for path in found), None)
-
-
-def _foreign_to_parquet(folder: Path) -> Iterator[str]:
-    for entry in _entries(folder):
-        if entry.is_dir(follow_symlinks=False):
-            yield from _foreign_to_parquet(Path(entry))
-        elif not (
-            entry.is_file(follow_symlinks=False)
-            and (entry.name.endswith(".parquet") or entry.name in _BESIDE_PARQUET)
-        ):
-            yield entry.path
-
-
-def _foreign_to_store(folder: Path, array: Path | None = None) -> Iterator[str]:
-    """Yield what is neither the description of a group or an array, nor a chunk of an array."""
-    if _describes_array(folder):
-        array = folder
-    for entry in _entries(folder):
-        if entry.is_dir(follow_symlinks=False):
-            yield from _foreign_to_store(Path(entry), array)
-            continue
-        own = entry.name in _BESIDE_ZARR_NODES
-        if entry.name in _ZARR_NODES:
-            own = "zarr_format" in _described(entry.path)
-        elif array is not None and not own:
-            own = bool(re.fullmatch(_CHUNK_OF_ZARR, Path(entry).relative_to(array).as_posix()))
-        if not (own and entry.is_file(follow_symlinks=False)):
-            yield entry.path
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        return sorted(entries, key=lambda entry: entry.name)
-
-
-def _describes_array(folder: Path) -> bool:
-    return (folder / ".zarray").is_file() or (
-        _described(folder / "zarr.json").get("node_type") == "array"
-    )
-
-
-def _described(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what a file of a Zarr store says of its folder; nothing if it is none."""
-    try:
-        document = json.loads(Path(path).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}

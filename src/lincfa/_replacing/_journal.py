@@ -7,10 +7,11 @@ process, and puts right what that has left behind.
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -19,6 +20,7 @@ from typing import IO, Any, TypeAlias
 _PREFIX, _JOURNAL = ".lincfa-", ".journal"
 _ATTEMPTS = 100
 _Identity: TypeAlias = list[int] | None
+_own: set[str] = set()  # names of the journals of this process, whose locks do not keep it out
 
 
 class Journal:
@@ -45,6 +47,7 @@ class Journal:
         """Begin a journal beside the first target, with links to it beside the others."""
         while True:
             path = targets[0].parent / f"{_PREFIX}{token_hex(8)}{_JOURNAL}"
+            _own.add(path.name)
             file = path.open("xb+")
             _lock(file, wait=True)
             if _is_at(file, path):  # and nobody thought that a dead process had left it
@@ -107,13 +110,13 @@ class Journal:
 
     def end(self) -> None:
         """Remove what is left, the journal last; what is unsettled is left to ``repair``."""
-        if not self._unsettled:
-            for move in self.moves:
-                _remove(move.part)
-                _remove(move.old)
+        paths = [path for move in self.moves for path in (move.part, move.old)]
+        removed = [False] if self._unsettled else [_remove(path) for path in paths]
+        self._file.close()  # first: some systems keep what is open
+        if all(removed):
             for name in (*self._links, self.path):
                 name.unlink(missing_ok=True)
-        self._file.close()
+        _own.discard(self.path.name)
 
     @classmethod
     def clean_up(cls, name: Path, *, wait: bool = False) -> None:
@@ -122,6 +125,8 @@ class Journal:
         ``wait`` for the end of one that is known to be dying.
         """
         path = Path(os.path.realpath(name))
+        if path.name in _own:  # merely to open and close it would release the lock on some systems
+            return
         with suppress(FileNotFoundError, PermissionError, ValueError), path.open("rb+") as file:
             own = not hasattr(os, "geteuid") or os.fstat(file.fileno()).st_uid == os.geteuid()
             if not (
@@ -194,7 +199,7 @@ def repair(folders: Iterable[Path]) -> None:
 
 
 def _identity(path: Path) -> _Identity:
-    """Return by what to know a file or folder again, whatever its name."""
+    """Return what identifies a file or folder, whatever its name."""
     try:
         status = path.stat(follow_symlinks=False)
     except FileNotFoundError:
@@ -224,7 +229,7 @@ def _is_at(file: IO[bytes], path: Path) -> bool:
 def sync(path: Path) -> None:
     """Wait until a file, or a folder with all that it holds, is on the disk."""
     if not path.is_dir():
-        with path.open("rb") as file:
+        with path.open("rb+") as file:
             try:
                 os.fsync(file.fileno())
             except OSError as error:
@@ -245,16 +250,37 @@ def _sync_folder(folder: Path) -> None:
             os.close(number)
 
 
-def _remove(path: Path) -> None:
+def _remove(path: Path) -> bool:
+    """Remove a file or folder; whether it is gone."""
     if not path.is_dir():
         path.unlink(missing_ok=True)
-        return
+        return True
     # After an error, threads that write a Zarr store may still be adding files, or the folder.
     for _ in range(_ATTEMPTS):
         shutil.rmtree(path, ignore_errors=True)
         time.sleep(0.05)
         if not path.exists():
-            return
+            return True
+    return False
+
+
+@contextmanager
+def cleaning_up(journal: Path) -> Iterator[None]:
+    """Have another process remove what a journal lists, if a signal ends this one meanwhile."""
+    # It waits for the end of its standard input. Who reads our standard error until its end will
+    # find everything cleaned up, as the other process has it too.
+    command = [sys.executable, "-IS", __file__, os.fspath(journal)]
+    pipe, null = subprocess.PIPE, subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(command, stdin=pipe, stdout=null, start_new_session=True)
+    except OSError:  # the next command will do it
+        yield
+        return
+    with process:
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 if __name__ == "__main__":

@@ -1,14 +1,10 @@
 """What happens when a signal ends the program."""
 
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
-from .._replacing import _journal, handling_signals
+from .._replacing import handling_signals
 
 
 @contextmanager
@@ -30,22 +26,3 @@ def interrupted_by_signals() -> Iterator[None]:
 
     with handling_signals(interrupt):
         yield
-
-
-@contextmanager
-def cleaning_up(journal: Path) -> Iterator[None]:
-    """Have another process remove what a journal lists, if a signal ends this one meanwhile."""
-    # It waits for the end of its standard input. Who reads our standard error until its end will
-    # find everything cleaned up, as the other process has it too.
-    command = [sys.executable, "-IS", _journal.__file__, os.fspath(journal)]
-    pipe, null = subprocess.PIPE, subprocess.DEVNULL
-    try:
-        process = subprocess.Popen(command, stdin=pipe, stdout=null, start_new_session=True)
-    except OSError:  # the next command will do it
-        yield
-        return
-    with process:
-        try:
-            yield
-        finally:
-            process.kill()

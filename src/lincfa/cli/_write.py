@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .._data._names import describe_columns
-from .._replacing import Replacement, repair, require_replaceable, temporary
+from .._replacing import Replacement, cleaning_up, repair, require_replaceable, temporary
 from ._files import DataFile
 from ._files._csv import write_csv
 from ._files._excel import write_sheet
@@ -34,7 +34,6 @@ from ._files._formats import (
     require_packages,
 )
 from ._files._tables import Indices, TableFile, beside, named_columns
-from ._signals import cleaning_up
 from ._terminal import Terminal
 
 if TYPE_CHECKING:
@@ -169,10 +168,23 @@ def naming_file(part: Path) -> Iterator[Path]:
             found = re.search(r"\(os error (\d+)\)", str(error))
             number = None if found is None else int(found[1])
             if found is None and "transport error" in str(error):  # at the end of a Parquet file
-                number = errno.ENOSPC
+                number = _error_number(part.parent)
         if number is None or getattr(error, "filename", None) is not None:
             raise
         raise OSError(number, os.strerror(number), os.fspath(part)) from error
+
+
+_PROBE = 2**20  # bytes for which a disk that is not full has room
+
+
+def _error_number(folder: Path) -> int:
+    """Return why nothing can be written where a library does not say: no room, or EIO."""
+    try:
+        with TemporaryFile(dir=folder) as file:
+            file.write(bytes(_PROBE))
+    except OSError as error:
+        return error.errno or errno.EIO
+    return errno.EIO
 
 
 class Added(Protocol):
@@ -264,9 +276,6 @@ _CODECS = ("compressors", "filters", "serializer", "shards")
 """How a store in format 3 keeps values, which format 2 does not understand."""
 
 
-_PROBE = 2**20  # bytes for which a disk that is not full has room
-
-
 def _save(dataset: Any, part: Path, format: Format) -> None:
     """Write a data set; Zarr in format 2, which every reader knows."""
     dataset = with_storable_names(dataset, format)
@@ -281,10 +290,11 @@ def _save(dataset: Any, part: Path, format: Format) -> None:
         try:
             dataset.to_netcdf(part, engine="netcdf4")
         except RuntimeError as error:  # which is all that the library says, also of a full disk
-            with TemporaryFile(dir=part.parent) as file:
-                file.write(bytes(_PROBE))
-            reason = f"the NetCDF library cannot write it ({error})"
-            raise OSError(errno.EIO, reason, os.fspath(part)) from error
+            number = _error_number(part.parent)
+            reason = os.strerror(number)
+            if number == errno.EIO:
+                reason = f"the NetCDF library cannot write it ({error})"
+            raise OSError(number, reason, os.fspath(part)) from error
 
 
 def write_frame(part: Path, frame: "pl.DataFrame", format: Format) -> None:
