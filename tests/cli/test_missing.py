@@ -36,7 +36,7 @@ def place(folder, samples, monkeypatch):
         if way.startswith("csv"):
             from lincfa.cli._write import write_table
 
-            write_table(f"data.{way}", frame.fill_nan(None))
+            write_table(Path(f"data.{way}"), f"data.{way}", frame.fill_nan(None))
             return [f"data.{way}"]
         if way == "feather":
             frame.write_ipc("data.feather")

@@ -65,9 +65,11 @@ def _message(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == "rich":
         return "this needs rich; install it with: pip install 'lincfa[cli]'"
     if isinstance(error, OSError) and error.errno is not None:
-        place = "" if error.filename is None else f"{error.filename}: "
+        said = error.strerror or str(error)
+        if error.filename is None:
+            return said
         advice = "; free some space there, or write elsewhere" if error.errno in _FULL else ""
-        return f"{place}{error.strerror or error}{advice}"
+        return f"{error.filename}: {said}{advice}"
     if isinstance(error, ValueError | ImportError | OSError):  # ours, which are explained
         return str(error)
     if isinstance(error, MemoryError):

@@ -76,28 +76,45 @@ _LARGEST = 1e150
 """Above this a sum of squares may overflow."""
 
 _SOME_ROWS = 16
-"""Rows, evenly spaced, by which a chunk is known again."""
+"""Rows, evenly spaced, by which the scales of columns are known well enough to compare by."""
+
+_ROWS_TOGETHER = 2**10
+"""Rows that are added up in their own precision."""
 
 
 @_quiet
 def fingerprint(chunk: Any) -> Fingerprint:
-    """Return sums by which a chunk is known again, in a small part of the time of a pass.
+    """Return sums by which a chunk is known again, in about the time that it takes to read it.
 
-    Random factors tell places from each other. Columns are divided by their root mean squares, so
-    that no unit hides what changes in another. Rounding, by other processors say, changes the sums
-    by about as many units in the last place as the values.
+    Random factors tell places from each other. Columns are divided by their scales, so that no unit
+    hides what changes in another. Rounding, by other processors say, changes the sums by about as
+    many units in the last place as the values.
     """
-    X = chunk[:: -(-len(chunk) // _SOME_ROWS) or 1].astype(np.float64)
+    X = float64(chunk) if isinstance(chunk, np.ma.MaskedArray) else chunk
     X = X.reshape(len(X), -1 if X.size else 0)
     n, size = X.shape
-    square = column_squares(X)
-    if not np.isfinite(square).all():  # missing values, or any, in rows that do not count
-        X = np.where(np.abs(X) < _LARGEST, X, 0.0)
-        square = column_squares(X)
-    scale = np.sqrt(square / max(n, 1))
+    some = X[:: -(-n // _SOME_ROWS) or 1].astype(np.float64)
+    sums = _weighted_sums(X)
+    if not np.isfinite(sums).all():  # missing values, or any, in rows that do not count
+        sums, some = _weighted_sums(X, finite=True), _without_large(some)
+    scale = np.hypot(np.sqrt(column_squares(some) / max(len(some), 1)), sums)
     scale[scale == 0] = 1.0
-    of_rows, of_columns = _directions(n, 0), _directions(size, 1)
-    return float(of_columns @ np.log(scale)), float(of_columns @ (of_rows @ X / scale))
+    of_columns = _directions(size, 1)
+    return float(of_columns @ np.log(scale)), float(of_columns @ (sums / scale))
+
+
+def _weighted_sums(X: Any, *, finite: bool = False) -> FloatArray:
+    """Sum of each column with random factors; ``finite`` without what might overflow."""
+    kind = X.dtype if X.dtype in (np.float64, np.float32) and not finite else np.float64
+    factors, total = _directions(len(X), 0).astype(kind), np.zeros(X.shape[1])
+    for rows in row_slices(len(X), 1, _ROWS_TOGETHER):
+        part = X[rows].astype(kind, copy=False)
+        total += factors[rows] @ (_without_large(part) if finite else part)
+    return total
+
+
+def _without_large(values: FloatArray) -> FloatArray:
+    return np.where(np.abs(values) < _LARGEST, values, 0.0)
 
 
 @lru_cache(maxsize=8)
