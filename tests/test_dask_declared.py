@@ -183,7 +183,7 @@ def test_rows_of_partitions_that_are_lost_after_they_were_counted(route):
         times.append(1)
         return part if len(times) == 1 else part[:12]
 
-    said = "Partition 1 of X came with 12 rows, but was declared with 20, or had them when"
+    said = "Partition 1 of X came with 12 rows, but was declared with 20, or had so many when"
     assert_raises(said, fit, partitions(shorter), data()[1], route=route)
     values = LinCFA().fit(frame, data()[1]).transform(partitions(lambda part: part[:12]))
     assert len(values) == 52  # the index says which rows are there

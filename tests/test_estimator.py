@@ -138,6 +138,13 @@ def test_frames_in_and_out(data, output, frame):
         pd.testing.assert_index_equal(model.transform(dated).index, dated.index)
 
 
+def test_decimal_columns_of_polars_are_numbers(data):
+    X, y = data
+    frame = pl.DataFrame(np.round(X, 3)).with_columns(pl.all().cast(pl.Decimal(20, 3)))
+    model = LinCFA().fit(frame, y)
+    assert model.labels_.tolist() == LinCFA().fit(np.round(X, 3), y).labels_.tolist()
+
+
 def test_feature_names_out_clones_and_pickles(data):
     X, y = data
     model = LinCFA().fit(X, y)

@@ -266,7 +266,7 @@ def test_finite_values_never_become_infinite(data, dtype, unit, missing):
     X = (X * unit).astype(dtype)
     far = X.copy()
     far[5, 1] = 10 / unit
-    said = f"In row 5 .* is beyond the largest number of {np.dtype(dtype)}"
+    said = f"In row 5 .* overflows {np.dtype(dtype)}"
     model = LinCFACV(**QUICK, missing=missing).fit(X, y)
     for order in "CF":
         assert_raises(said, model.transform, np.asarray(far, order=order))
@@ -284,17 +284,17 @@ def test_features_beyond_their_type(data, monkeypatch):
     model = LinCFA().fit(X * 1e100, y)
     reduced = model.transform(X * 1e100)
     single = reduced.astype(np.float32)
-    assert_raises("In row 0 'x0' is beyond .* float32", model.inverse_transform, single)
+    assert_raises("In row 0 'x0' overflows float32", model.inverse_transform, single)
     lazy = model.inverse_transform(da.from_array(single, chunks=(100, -1)))
-    assert_raises("In row 0 'x0' is beyond .* float32", lazy.compute)
+    assert_raises("In row 0 'x0' overflows float32", lazy.compute)
     monkeypatch.setattr(_lazy, "LARGEST_BATCH", 400)  # so that the columns are in several chunks
     lazy = model.inverse_transform(da.from_array(single, chunks=(100, -1)))
     assert len(lazy.chunks[1]) > 1
-    assert_raises("In row 0 'x4' is beyond .* float32", lazy.blocks[0, 1].compute)
+    assert_raises("In row 0 'x4' overflows float32", lazy.blocks[0, 1].compute)
     assert np.isfinite(model.inverse_transform(reduced)).all()
 
 
 def test_predictions_beyond_float64(data):
     X, y = data
     model = LinCFACV(**QUICK).fit(X, y * 1e150)
-    assert_raises("In row 0 'prediction' is beyond", model.predict, X * 1e200)
+    assert_raises("In row 0 'prediction' overflows", model.predict, X * 1e200)

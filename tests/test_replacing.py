@@ -124,7 +124,7 @@ def test_a_process_that_ends_at_any_step(begin, steps, old, end):
     for step in steps(old):
         begin(old)
         code, _ = run("write", step, end)
-        assert code != 0 or end == "OSError"  # which is no matter where a file cannot be linked
+        assert code != 0 or end == "OSError"  # where a file cannot be linked, it is renamed
         states.append(outputs())
         assert end == "SIGKILL" or all_or_nothing(old), step
         repair([Path(), Path("other")])

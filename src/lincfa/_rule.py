@@ -38,6 +38,7 @@ from ._statistics import (
     IndexArray,
     PairCorrelations,
     Statistics,
+    coarsest_equality,
     equal_up_to,
     mean_over_targets,
     mean_square,
@@ -255,7 +256,6 @@ class Rule:
         elif not isinstance(noise, str):
             with np.errstate(over="ignore", under="ignore"):  # 0 and inf are its limits
                 ratio = (np.sqrt(noise) / statistics.target_scale) ** 2
-        largest = statistics.rounding.max(initial=0.0, where=statistics.varying)
         return cls(
             statistics.n_samples,
             tolerance_value(tolerance),
@@ -266,7 +266,7 @@ class Rule:
             None if weights is None or (weights == weights[0]).all() else weights / weights.max(),
             statistics.complete,
             share,
-            max(_DELICATE, 2 * float(equal_up_to(largest, largest))),
+            max(_DELICATE, 2 * coarsest_equality(statistics.rounding, statistics.varying)),
             main_direction(statistics.target_correlation),
         )
 

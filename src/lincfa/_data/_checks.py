@@ -116,7 +116,7 @@ def precision_of_type(dtype: Any) -> float:
     dtype = getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype))
     try:
         own = dtype if isinstance(dtype, np.dtype) else np.dtype(str(dtype).lower())
-    except TypeError:
+    except (TypeError, ValueError):  # NumPy does not know it
         return double
     return max(double, float(np.finfo(own).eps)) if own.kind == "f" else double
 
@@ -343,7 +343,9 @@ def check_finite(X: npt.NDArray[Any], names: Names | None, missing: str = "error
         raise not_finite_feature(X[place], describe_columns(names, [column]), row)
 
 
-def check_range(values: npt.NDArray[Any], names: Callable[[], Any], missing: str = "error") -> None:
+def check_no_overflow(
+    values: npt.NDArray[Any], names: Callable[[], Any], missing: str = "error"
+) -> None:
     """Raise if numbers that were computed from finite ones are not finite."""
     place = first_not_finite(values, missing)
     if place is None:
@@ -351,8 +353,8 @@ def check_range(values: npt.NDArray[Any], names: Callable[[], Any], missing: str
     row, column = place
     wider = " Convert X to float64." if values.dtype == np.float32 else ""
     raise ValueError(
-        f"In row {row} {names()[column]!r} is beyond the largest number of {values.dtype}: X holds "
-        f"values there that are far from those of the fit.{wider}"
+        f"In row {row} {names()[column]!r} overflows {values.dtype}: X holds values there that are "
+        f"far outside the range of the fit.{wider}"
     )
 
 

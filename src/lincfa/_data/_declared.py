@@ -12,7 +12,8 @@ from ._checks import float_type, is_frame
 
 _REMEDY = (
     "correct what was declared where the collection was made (chunks, dtype or meta, as of "
-    "map_blocks, from_delayed or map_partitions), or the function that makes its parts."
+    "map_blocks, from_delayed or map_partitions), or the function that makes its parts, "
+    "or persist() what changes from one reading to the next."
 )
 
 
@@ -68,7 +69,7 @@ def _checked_block(
 
 
 def _holds(declared: Any, came: Any) -> bool:
-    """Whether values of a type are unchanged where computing with another is expected."""
+    """Whether values of a type convert unchanged to the one in which another is computed with."""
     if came == declared:
         return True
     numeric = isinstance(came, np.dtype) and came.kind in "biuf"
@@ -93,7 +94,7 @@ def partition_values(
         return _not_declared(name, came, declared)
 
     if place is not None and len(part) != place[1]:
-        raise error(f"{len(part)} rows", f"{place[1]}, or had them when they were counted")
+        raise error(f"{len(part)} rows", f"{place[1]}, or had so many when they were counted")
     came, declared = (_types_by_column(each) for each in (part, meta))
     if len(came) != len(declared):
         raise error(f"{len(came)} columns", str(len(declared)))

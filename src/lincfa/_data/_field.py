@@ -158,7 +158,7 @@ class Field:
         )
 
     def _places(self, dimension: Hashable, size: int) -> Callable[[int], str]:
-        """Name positions along a dimension by its coordinate, if its values are all different."""
+        """Return what names positions: by the coordinate if its values are unique, or by number."""
         known = {coordinate.name: coordinate.values for coordinate in self.coordinates}
         levels = self.levels.get(dimension)
         if levels is not None:

@@ -171,9 +171,18 @@ def read_training(
     if is_dask(X):
         from ._dask import read_chunks
 
-        known_of_field = columns, samples, dates, precision
         chunks = read_chunks(
-            X, y, sample_weight, *known_of_field, min_samples, estimator, missing, kind
+            X,
+            y,
+            sample_weight,
+            columns=columns,
+            samples=samples,
+            dates=dates,
+            precision=precision,
+            min_samples=min_samples,
+            estimator=estimator,
+            missing=missing,
+            kind=kind,
         )
         return replace(chunks, targets=with_title(chunks.targets, given))
     X = check_container(X, missing)

@@ -26,7 +26,7 @@ from .._statistics import (
     Correlations,
     IndexArray,
     Statistics,
-    equal_up_to,
+    coarsest_equality,
     most_features,
 )
 from .._statistics._speed import worth_compiling
@@ -288,8 +288,7 @@ def _correlation_sums(
 
 
 def _take_all_as_equal(rho: FloatArray, rounding: FloatArray, *, signed: bool) -> None:
-    largest = rounding.max(initial=0.0)
-    if equal_up_to(largest, largest) > RESOLUTION:  # otherwise correlations themselves show it
+    if coarsest_equality(rounding) > RESOLUTION:  # otherwise correlations themselves show it
         for rows in row_slices(len(rho), len(rho), _STRIP_VALUES):
             take_as_equal(rho[rows], np.ones(1), rounding[rows, None], rounding, signed=signed)
 

@@ -24,6 +24,7 @@ from .._statistics import (
     IndexArray,
     NearbyCorrelations,
     Statistics,
+    coarsest_equality,
     equal_up_to,
 )
 from .._statistics._protocol import add_member
@@ -63,8 +64,8 @@ class _Reach:
         self._relative = rule.reach()
         self._rounding, self._root = statistics.rounding, sqrt(statistics.n_targets)
         # Otherwise correlations themselves show which columns count as equal.
-        largest = self._rounding.max(initial=0.0, where=statistics.varying)
-        self.rounding_matters = bool(equal_up_to(largest, largest) > RESOLUTION)
+        coarsest = coarsest_equality(statistics.rounding, statistics.varying)
+        self.rounding_matters = coarsest > RESOLUTION
 
     def of(self, r: float, moved: float = 0.0, rounding: float = 0.0) -> float:
         """Largest difference of r from that of a group at which a feature can join it.

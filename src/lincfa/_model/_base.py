@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._data._checks import check_range, check_reduced, is_dask, is_field, real_numbers
+from .._data._checks import check_no_overflow, check_reduced, is_dask, is_field, real_numbers
 from .._data._columns import Columns, keep_columns
 from .._data._frames import columns_of_records, frame_of
 from .._data._names import describe_columns, did_you_mean, reduced_names
@@ -73,7 +73,7 @@ class GroupMeans(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             check=table.check_finite,
             gaps=table.gaps,
         )
-        check_range(reduced, self.get_feature_names_out, table.missing)
+        check_no_overflow(reduced, self.get_feature_names_out, table.missing)
         return reduced
 
     @property
@@ -231,7 +231,7 @@ class GroupModel(AnyContainer, GroupMeans):
 
             return expand_lazily(X, names, self._columns.labels, self.missing, *line)
         features = spread_means(check_reduced(X, names, self.missing), *line)
-        check_range(features, lambda: self._columns.labels, "pairwise")
+        check_no_overflow(features, lambda: self._columns.labels, "pairwise")
         return features
 
     def _expand_field(self, X: Any) -> Any:
@@ -253,7 +253,7 @@ class GroupModel(AnyContainer, GroupMeans):
             labels = [variable.name] * variable.present.size
             if not lazy:
                 features = spread_means(values, *line)
-                check_range(features, lambda: labels, "pairwise")
+                check_no_overflow(features, lambda: labels, "pairwise")
                 return features
             from ._lazy import expand_lazily
 

@@ -97,7 +97,7 @@ def visible(text: str, keep: str = "\n") -> str:
 
 
 def json_text(value: Any) -> str:
-    """Write a value as JSON in which other letters than English ones are legible, if visible."""
+    """Write JSON with printable characters as they are, and invisible ones escaped."""
     text = json.dumps(value, allow_nan=False, ensure_ascii=False, indent=1)
 
     def legible(found: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .._data._checks import (
     check_finite,
-    check_range,
+    check_no_overflow,
     check_reduced_columns,
     first_not_finite,
     float_type,
@@ -183,7 +183,7 @@ def _divided(sums: FloatArray, spec: Any) -> npt.NDArray[Any]:
     with np.errstate(over="ignore"):
         averages = divided(sums, weights).astype(dtype, copy=False)
     with _naming(averages):
-        check_range(averages, lambda: names, missing)
+        check_no_overflow(averages, lambda: names, missing)
     return averages
 
 
@@ -219,7 +219,7 @@ def _expanded(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:
         raise ValueError(f"The reduced features contain {what}.")
     features = spread_means(values, *line)
     with _naming(features):
-        check_range(features, lambda: names, "pairwise")
+        check_no_overflow(features, lambda: names, "pairwise")
     return features
 
 

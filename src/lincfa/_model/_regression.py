@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from .._data._checks import check_range
+from .._data._checks import check_no_overflow
 from ..theory._arrays import FloatArray
 from ._parameters import check_penalty
 
@@ -201,7 +201,7 @@ def predicted(X: npt.NDArray[Any], coef: FloatArray, intercept: Any) -> FloatArr
     """Return what weights and intercepts make of features; raise if that is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         values = np.asarray(X.astype(np.float64, copy=False) @ coef.T + intercept)
-    check_range(values.reshape(len(values), -1), lambda: ["prediction"] * values[0].size)
+    check_no_overflow(values.reshape(len(values), -1), lambda: ["prediction"] * values[0].size)
     return values
 
 

@@ -23,6 +23,7 @@ from ._protocol import GroupSums as GroupSums
 from ._protocol import IndexArray as IndexArray
 from ._protocol import PairCorrelations as PairCorrelations
 from ._protocol import Statistics as Statistics
+from ._protocol import coarsest_equality as coarsest_equality
 from ._protocol import equal_up_to as equal_up_to
 from ._protocol import mean_over_targets as mean_over_targets
 from ._protocol import mean_square as mean_square

@@ -559,6 +559,12 @@ def equal_up_to(first: Any, second: Any) -> Any:
     return (first + second) ** 2 / 2
 
 
+def coarsest_equality(rounding: FloatArray, where: Any = True) -> float:
+    """Return the largest 1 − ρ up to which any two of these columns count as equal."""
+    largest = rounding.max(initial=0.0, where=where)
+    return float(equal_up_to(largest, largest))
+
+
 def is_constant(
     peak: FloatArray, mean: FloatArray, precision: float | FloatArray
 ) -> npt.NDArray[np.bool_]:

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from . import _arguments as arguments
-from ._signals import interrupted_by_signals
+from ._dask import interrupted_by_signals
 from ._terminal import Terminal
 
 # Named here so that the help does not import what the methods need; a test compares.

@@ -1,4 +1,4 @@
-"""Where dask computes, and its progress."""
+"""Work that dask or other processes do: where, its progress, and its end at a signal."""
 
 import signal
 import threading
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, TypeAlias
 
-from ._signals import interrupted_by_signals
+from .._replacing import handling_signals
 from ._terminal import Terminal
 
 _TIMEOUT = 10  # seconds to wait for the answer of a scheduler
@@ -43,6 +43,17 @@ def computing(where: str | None, terminal: Terminal) -> Iterator[Step]:
         finally:
             # A running task may be writing into a folder that is about to be removed.
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def interrupted_by_signals() -> Iterator[None]:
+    """Raise KeyboardInterrupt at a signal, where others that work for this process must end too."""
+
+    def interrupt(number: int, _: object) -> None:
+        raise KeyboardInterrupt(number)
+
+    with handling_signals(interrupt):
+        yield
 
 
 def _pool(where: str) -> Any:

@@ -8,14 +8,14 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 from .. import __version__
+from .._replacing import handling_signals
 from . import _apply, _compare, _demo, _explain, _predict, _reduce
 from ._arguments import Parser
-from ._signals import ended_by_signals
 from ._terminal import print_error, print_warning
 
 _EXAMPLES = """\
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show R² shows R?
             stream.reconfigure(errors="replace")
     # Who calls this as a function is not ended by a signal.
-    ending = ended_by_signals() if arguments is None else nullcontext()
+    ending = _ended_by_signals() if arguments is None else nullcontext()
     try:
         with ending, warnings.catch_warnings():
             warnings.showwarning = print_warning
@@ -58,6 +58,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_error(traceback.format_exc().rstrip(), "\n")
             return 1
         return _fail(_message(error))
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let Ctrl-C end the program at once, as other signals do, also while it runs code in C."""
+    # A handler in Python would wait for the end of that code, which in a damaged file never comes.
+    with suppress(ImportError):
+        import polars  # noqa: F401  # which installs a handler of its own
+    with handling_signals(signal.SIG_DFL, ["SIGINT"]):
+        yield
 
 
 def _message(error: Exception) -> str:

@@ -727,7 +727,7 @@ def _degree_ticks() -> Any:
             room = int(axis.get_tick_space() * (0.75 if axis.axis_name == "x" else 1.0))
             low, high = sorted(axis.get_view_interval())
             most = min(max(room, 1), _TICKS)
-            widest = (high - low) / most  # where a file has longitudes that are none
+            widest = (high - low) / most  # longitudes of a file may not be degrees
             step = next((each for each in _STEPS if widest <= each), widest)
             return step * np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1)
 
