@@ -104,6 +104,27 @@ def test_blocks_of_targets_and_weights_that_are_not_as_declared(what, route):
         assert_raises(said, fit, da.from_array(X, chunks=(30, 14)), route=route, **lazy)
 
 
+def test_blocks_of_labels_and_of_new_targets_that_are_not_as_declared():
+    """Each has as many rows as it should in all, and all would be read."""
+    X, y = data()
+    lies = {}
+    for name, values in {"labels": y > 0, "groups": np.arange(60) // 10, "y": y}.items():
+        parts = values[:10], values[10:40], values[40:]
+        lies[name] = da.concatenate(
+            [da.from_delayed(dask.delayed(part), (20,), part.dtype) for part in parts]
+        )
+    lazy, search = da.from_array(X, chunks=(20, 14)), LinCFACV(**QUICK_SEARCH)
+    said = r"Block . of {} \(rows .*\) came with shape \([13]0,\), but was declared with"
+    of_target = said.format("the target y")
+    assert_raises(of_target, LinCFA().fit, lazy, lies["labels"])
+    assert_raises(of_target, LinCFAClassifierCV(**QUICK_SEARCH).fit, lazy, lies["labels"])
+    assert_raises(of_target, search.fit(X, y).score, lazy, lies["y"])
+    assert_raises(said.format("groups"), search.fit, lazy, y, groups=lies["groups"])
+    for labels in (y > 0, (y > 0).astype(str), (y > 0).astype(object)):
+        model = LinCFA().fit(lazy, da.from_array(labels, chunks=20))
+        assert_equal_models(model, LinCFA().fit(X, labels))
+
+
 def test_types_that_hold_what_was_declared_are_no_fault(route):
     """What comes as another type and means the same: values are those of memory."""
     X, y = np.round(10 * data()[0]), data()[1]
@@ -158,6 +179,9 @@ FRAMES = {
     "order": (lambda part: part[part.columns[::-1]], "'t27' as column 0, .* with 't0'"),
     "type": (lambda part: part.astype({"t3": str}), "type (string|str|object) in column 't3'"),
     "precision": (lambda part: part.astype(np.longdouble), "type float128 in column 't0'"),
+    "array": (lambda part: part.to_numpy(), "type ndarray"),
+    "nothing": (lambda part: None, "type NoneType"),
+    "name": (lambda part: part.rename(columns={"t0": "u"}), "'u' as column 0"),
 }
 
 
@@ -166,7 +190,8 @@ def test_partitions_that_are_not_as_declared(name, route, models):
     X, y = table(data()[0]), data()[1]
     change, said = FRAMES[name]
     lazy = partitions(change)
-    assert_raises(f"Partition 1 of X came with {said}", fit, lazy, y, route=route)
+    by_rows = "A partition of X has no column 't0', by which its rows were to be counted"
+    assert_raises(f"Partition 1 of X came with {said}|{by_rows}", fit, lazy, y, route=route)
     model = LinCFA().fit(X, y)
     for computed in (model.transform(lazy), LinCFACV(**QUICK_SEARCH).fit(X, y).predict(lazy)):
         with pytest.raises(ValueError, match=f"A partition of X came with {said}"):
@@ -269,6 +294,26 @@ def test_what_a_fingerprint_tells_apart(name, shape, dtype):
         assert same_again(layout(X), fingerprint(X), "Block 0 of X") is not None
         if not np.array_equal(X, other):
             assert_raises("gave other values", same_again, layout(other), fingerprint(X), "Block 0")
+
+
+@pytest.mark.parametrize("large", [1e140, 1e160, 1.7e308, np.inf, np.nan])
+def test_values_that_do_not_count_are_no_change(large):
+    X, y = data()
+    X, weights = X.copy(), np.ones(60)
+    X[0], weights[0] = large, 0.0
+    lazy = da.from_array(X, chunks=(20, 14))
+    model = fit(lazy, y, weights, route="many passes")
+    assert_equal_models(model, LinCFA().fit(X, y, weights))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("mean", [0, 300])
+def test_one_column_of_many_is_not_overlooked(dtype, mean):
+    rng = np.random.default_rng(0)
+    X = (rng.standard_normal((16, 5000)) + mean).astype(dtype)
+    other = X.copy()
+    other[:, 77] = rng.permutation(X[:, 77])
+    assert_raises("gave other values", same_again, other, fingerprint(X), "Block 0")
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])

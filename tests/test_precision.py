@@ -209,6 +209,24 @@ def test_targets_that_two_features_nearly_explain(noise):
     assert 10 < kept < 30  # equal weights have F > 1 in 32 % of the draws: 19 ± 3.6 of 60
 
 
+@pytest.mark.parametrize(
+    ("dtype", "mean"), [(np.float16, 10), (np.float16, 100), (np.float32, 1e5)]
+)
+def test_coarse_features_that_nearly_explain_a_target(dtype, mean):
+    """What features of a coarse type explain is known exactly: they decide as in float64."""
+    kept = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = (rng.normal(size=(60, 2)) + mean).astype(dtype)
+        y = X.astype(float).sum(axis=1) + 1e-6 * rng.normal(size=60)
+        labels = LinCFA().fit(X.astype(float), y).labels_
+        kept += labels[0] != labels[1]
+        np.testing.assert_array_equal(LinCFA().fit(X, y).labels_, labels)
+        stream = LinCFA().partial_fit(X[:25], y[:25]).partial_fit(X[25:], y[25:])
+        np.testing.assert_array_equal(stream.labels_, labels)
+    assert kept > 10  # F > 1 in 32 % of the draws with equal weights, and sooner with others
+
+
 def test_copies_in_another_unit_merge_in_either_precision(rng):
     """The rounding that counts is that of the type the data come in."""
     x = (rng.normal(size=200) + 280).astype(np.float32)

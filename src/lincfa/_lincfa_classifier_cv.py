@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score, check_scoring
 
-from ._data._checks import check_length, check_weights, computed
+from ._data._checks import check_length, check_weights
+from ._data._compute import computed
 from ._data._targets import Kind, read_labels
 from ._data._training import match_samples
 from ._grouping._constraint import Constraint
@@ -289,8 +290,10 @@ class LinCFAClassifierCV(ClassifierMixin, GroupSearch):  # type: ignore[misc]
         """
         table = self._read_new(X)
         predicted = computed(self._of_reduced(table, "predict"))
-        y = read_labels(computed(match_samples(table, X, y, "the target y")))
-        sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
+        y = read_labels(computed(match_samples(table, X, y, "the target y"), "the target y"))
+        sample_weight = computed(
+            match_samples(table, X, sample_weight, "sample_weight"), "sample_weight"
+        )
         check_length(len(y), len(predicted), "y")
         sample_weight = check_weights(sample_weight, len(y))
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))

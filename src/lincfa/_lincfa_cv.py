@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring, r2_score
 
-from ._data._checks import check_length, check_weights, computed, is_dask
+from ._data._checks import check_length, check_weights, is_dask
+from ._data._compute import computed
 from ._data._targets import read_targets
 from ._data._training import FeatureTable, match_samples
 from ._grouping._constraint import Constraint
@@ -373,8 +374,10 @@ class LinCFACV(RegressorMixin, GroupSearch):  # type: ignore[misc]
         """Return the targets of samples, of shape (n, K), what is predicted, and their weights."""
         predicted = computed(self._of_reduced(table, "predict"))
         # One after the other: dask does not like arrays and dataframes in one graph.
-        y = computed(match_samples(table, X, y, "the target y"))
-        sample_weight = computed(match_samples(table, X, sample_weight, "sample_weight"))
+        y = computed(match_samples(table, X, y, "the target y"), "the target y")
+        sample_weight = computed(
+            match_samples(table, X, sample_weight, "sample_weight"), "sample_weight"
+        )
         values, _ = read_targets(y, known=self._targets)
         check_length(len(values), len(predicted), "y")
         sample_weight = check_weights(sample_weight, len(values))

@@ -42,15 +42,6 @@ def is_dask(values: Any) -> bool:
     return dask is not None and bool(dask.is_dask_collection(values))
 
 
-def computed(values: Any) -> Any:
-    """Return what a dask collection holds, anything else unchanged."""
-    if not is_dask(values):
-        return values
-    from ._compute import compute
-
-    return compute(values)
-
-
 def is_field(X: Any) -> bool:
     xarray = sys.modules.get("xarray")
     return xarray is not None and isinstance(X, xarray.DataArray | xarray.Dataset)

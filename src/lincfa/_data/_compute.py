@@ -9,6 +9,9 @@ from importlib.metadata import version
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ._checks import is_dask
+from ._declared import as_declared
+
 PATIENCE = "30s"
 """How long a cluster may be without workers; one that died is replaced in a few seconds."""
 
@@ -32,6 +35,17 @@ def compute(graph: Any) -> Any:
         return compute_all(graph)[0]
     _check_workers(client)
     return compute_all(graph, scheduler=_watched(client))[0]
+
+
+def computed(values: Any, what: str = "values") -> Any:
+    """Return what a dask collection holds, anything else unchanged."""
+    if not is_dask(values):
+        return values
+    array = getattr(values, "data", values)  # that of xarray
+    if hasattr(array, "map_blocks") and hasattr(array, "chunks"):
+        checked = as_declared(array, what)
+        values = checked if array is values else values.copy(data=checked)
+    return compute(values)
 
 
 def _client() -> Any:

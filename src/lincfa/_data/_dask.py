@@ -18,7 +18,6 @@ from ._checks import (
     check_unique,
     check_weights,
     column_precision,
-    computed,
     float_type,
     is_dask,
     is_dataset,
@@ -28,9 +27,9 @@ from ._checks import (
     too_few_samples,
 )
 from ._columns import Columns
-from ._compute import compute
+from ._compute import compute, computed
 from ._dates import Dates
-from ._declared import as_declared, numpy_type, partition_values
+from ._declared import REMEDY, as_declared, numpy_type, partition_values
 from ._targets import Kind, Targets, names_of_targets, not_numeric, read_targets
 
 if TYPE_CHECKING:
@@ -97,7 +96,15 @@ def read_chunks(
     weights = _lazy_weights(sample_weight) if is_dask(sample_weight) else None
     # Of a frame one column: it is all that has to be read then.
     countable = X[[X.columns[0]]] if is_dask_frame(X) else array
-    lengths, *others = _count([countable, *(v for v in (outcomes, weights) if is_dask(v))])
+    try:
+        lengths, *others = _count([countable, *(v for v in (outcomes, weights) if is_dask(v))])
+    except (KeyError, IndexError, TypeError) as error:
+        if countable is array:
+            raise
+        raise ValueError(
+            f"A partition of X has no column {X.columns[0]!r}, by which its rows were to be "
+            f"counted: {REMEDY}"
+        ) from error
     n = sum(lengths)
     if n < min_samples:
         raise too_few_samples(n, MIN_SAMPLES, estimator)
@@ -171,7 +178,7 @@ def _unchanged(chunk: Any) -> Any:
 def _open_targets(y: Any, kind: Kind) -> tuple[Any, Targets]:
     """Open targets as an array of shape (n, K), of dask if they are lazy; labels are computed."""
     if not is_dask(y) or kind == "classes" or (kind is None and _may_be_labels(y)):
-        return read_targets(computed(y), kind)
+        return read_targets(computed(y, "the target y"), kind)
     from dask.array import Array
 
     names = names_of_targets(y) if is_field(y) or is_dask_frame(y) else None

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._checks import computed, is_field, is_pandas
+from ._checks import is_field, is_pandas
+from ._compute import computed
 
 _TIMES = {"time", "year"}
 """Names of coordinates whose numbers are dates."""
@@ -89,7 +90,7 @@ def read_dates(X: Any, y: Any, sample_dim: Hashable | None = None) -> Dates | No
 
 def dates_of_groups(groups: Any) -> Dates:
     """Dates that are given as groups of samples."""
-    values = np.asarray(computed(groups))
+    values = np.asarray(computed(groups, "groups"))
     if values.ndim != 1:
         raise ValueError(f"groups must be the date of each sample, got shape {values.shape}.")
     return Dates("groups", values)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ._checks import float_type, is_frame
 
-_REMEDY = (
+REMEDY = (
     "correct what was declared where the collection was made (chunks, dtype or meta, as of "
     "map_blocks, from_delayed or map_partitions), or the function that makes its parts, "
     "or persist() what changes from one reading to the next."
@@ -23,7 +23,7 @@ def as_declared(array: Any, what: str, axes: Sequence[Any] = ("rows", "columns")
     A shape of which nothing is declared is left unchecked.
     """
     meta = array._meta
-    if isinstance(meta, np.ma.MaskedArray):
+    if isinstance(meta, np.ma.MaskedArray) and meta.dtype.kind in "biuf":
         meta = np.empty((0,) * array.ndim, float_type([array.dtype]))
     check = partial(_checked_block, what=what, axes=axes, dtype=array.dtype)
     return array.map_blocks(check, dtype=meta.dtype, meta=meta)
@@ -61,7 +61,7 @@ def _checked_block(
         size != known and not isnan(known) for size, known in zip(block.shape, shape, strict=True)
     ):
         raise error(f"shape {block.shape}", f"shape {_shape_text(shape)}")
-    if isinstance(block, np.ma.MaskedArray):
+    if isinstance(block, np.ma.MaskedArray) and block.dtype.kind in "biuf":
         block = np.ma.filled(block.astype(float_type([block.dtype])), np.nan)
     if not _holds(dtype, block.dtype):
         raise error(f"type {block.dtype}", f"{dtype}, which cannot hold its values")
@@ -70,7 +70,7 @@ def _checked_block(
 
 def _holds(declared: Any, came: Any) -> bool:
     """Whether values of a type convert unchanged to the one in which another is computed with."""
-    if came == declared:
+    if came == declared or (came.kind == declared.kind not in "biuf"):  # text of another length
         return True
     numeric = isinstance(came, np.dtype) and came.kind in "biuf"
     return numeric and bool(np.can_cast(came, float_type([declared]), "safe"))
@@ -93,6 +93,8 @@ def partition_values(
         name = f"A partition of {what}" if place is None else f"Partition {place[0]} of {what}"
         return _not_declared(name, came, declared)
 
+    if type(part) is not type(meta):
+        raise error(f"type {type(part).__name__}", f"partitions of type {type(meta).__name__}")
     if place is not None and len(part) != place[1]:
         raise error(f"{len(part)} rows", f"{place[1]}, or had so many when they were counted")
     came, declared = (_types_by_column(each) for each in (part, meta))
@@ -118,4 +120,4 @@ def _types_by_column(part: Any) -> list[tuple[Any, Any]]:
 
 
 def _not_declared(name: str, came: str, declared: str) -> ValueError:
-    return ValueError(f"{name} came with {came}, but was declared with {declared}: {_REMEDY}")
+    return ValueError(f"{name} came with {came}, but was declared with {declared}: {REMEDY}")

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._checks import IF_MISSING, computed, float_type, is_dask, is_dataset, is_field, is_pandas
+from ._checks import IF_MISSING, float_type, is_dask, is_dataset, is_field, is_pandas
 from ._columns import Columns
+from ._compute import computed
 from ._dates import Dates, are_dates, read_dates
 from ._field import (
     Coordinate,

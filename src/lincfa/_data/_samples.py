@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._checks import computed, is_pandas
+from ._checks import is_pandas
+from ._compute import computed
 from ._dates import dates_of_index
 from ._targets import are_missing
 
@@ -61,7 +62,7 @@ def _shown(label: Any) -> str:
 
 def group_labels(groups: Any, n_samples: int) -> npt.NDArray[Any]:
     """Return the label of the group that each sample belongs to; it may be a date."""
-    labels = np.asarray(computed(groups))
+    labels = np.asarray(computed(groups, "groups"))
     if labels.shape != (n_samples,):
         what = f"{len(labels)}" if labels.ndim == 1 else f"an array of shape {labels.shape}"
         raise ValueError(f"groups must have one label for each of {n_samples} samples, got {what}.")

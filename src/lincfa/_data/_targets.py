@@ -15,7 +15,6 @@ from ._checks import (
     are_numbers,
     check_unique,
     column_names,
-    computed,
     is_dataset,
     is_field,
     is_frame,
@@ -24,6 +23,7 @@ from ._checks import (
     not_finite_target,
     too_large,
 )
+from ._compute import computed
 from ._names import Names, shown
 
 Kind: TypeAlias = Literal["numbers", "classes"] | None
@@ -126,7 +126,7 @@ def read_targets(
 
     ``known`` are those of earlier chunks, ``classes`` all labels that there may be.
     """
-    y = computed(y)
+    y = computed(y, "the target y")
     names = names_of_targets(y) if is_frame(y) or is_dataset(y) else None
     if names is not None and len(names) == 1:
         y = y[names[0]]

@@ -318,10 +318,12 @@ class ArrayStatistics(Statistics):
 
     def pairs(self, first: IndexArray, second: IndexArray, known: Correlations) -> PairCorrelations:
         def contrast(near: IndexArray, sign: int) -> Any:
-            return self._in_parts(partial(self._contrast, sign), first[near], second[near])
+            compute = partial(self._contrast, sign)
+            return self._in_parts(compute, self.rounding.__getitem__, first[near], second[near])
 
         def residual(near: IndexArray, *gaps: FloatArray) -> Any:
-            return self._in_parts(self._residual_shares, first[near], second[near], *gaps)
+            compute, rounding = self._residual_shares, self._rounding_of_arithmetic
+            return self._in_parts(compute, rounding, first[near], second[near], *gaps)
 
         floor = equal_up_to(self.rounding[first], self.rounding[second])
         return complete_pairs(known, contrast, residual, floor)
@@ -378,6 +380,7 @@ class ArrayStatistics(Statistics):
     def _in_parts(
         self,
         compute: Callable[..., tuple[FloatArray, ...]],
+        rounding: Callable[[IndexArray], FloatArray],
         first: IndexArray,
         second: IndexArray,
         *known: FloatArray,
@@ -390,11 +393,17 @@ class ArrayStatistics(Statistics):
             parts.append(
                 compute(
                     self._columns_of_pairs(first[part], second[part]),
-                    equal_up_to(self.rounding[first[part]], self.rounding[second[part]]),
+                    equal_up_to(rounding(first[part]), rounding(second[part])),
                     *(value[..., part] for value in known),
                 )
             )
         return tuple(np.concatenate(values, axis=-1) for values in zip(*parts, strict=True))
+
+    def _rounding_of_arithmetic(self, features: IndexArray) -> FloatArray:
+        # Values of a coarser type may stand for others, but what they explain is known exactly.
+        return rounding_of(
+            float(np.finfo(np.float64).eps), self.mean[features], self.scale[features]
+        )
 
     def _columns_of_pairs(self, first: IndexArray, second: IndexArray) -> "_PairColumns":
         """Columns of pairs and the target, standardised."""

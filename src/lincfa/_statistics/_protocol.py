@@ -418,9 +418,9 @@ class Statistics(Features, ABC):
         ) -> tuple[FloatArray, FloatArray, FloatArray]:
             difference = np.where(below_one > 0, r_first[:, near] - r_second[:, near], 0.0)
             mean, share = theory.contrast_shares(below_one, above_minus_one, difference, total)
-            # Of what is left of a target sums say nothing up to the floor: it may be as much, and F
-            # is at least what it is here.
-            return share, mean, np.maximum(1 - mean - share, floor[near])
+            # Of what is left of a target sums say nothing up to this: it may be as much, and F is
+            # at least what it is here.
+            return share, mean, np.maximum(1 - mean - share, RESOLUTION)
 
         return complete_pairs(known, contrast, residual, floor)
 
@@ -547,7 +547,7 @@ def resolved_shares(
 # One rule for what is equal: up to the rounding of the type in which the values came
 
 
-def rounding_of(precision: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
+def rounding_of(precision: FloatArray | float, mean: FloatArray, scale: FloatArray) -> FloatArray:
     """Root mean square, in scales, by which values may be off: as they came, and as computed."""
     # Rounding takes a value at most half a unit of its last place away.
     return np.asarray(precision / 2 * np.hypot(1.0, mean / scale) + COMPUTED)
