@@ -1,5 +1,6 @@
 """NetCDF files and Zarr stores: cells as columns, and data sets written with all they had."""
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -310,10 +311,38 @@ def test_damaged_data_sets(tmp_path, name):
     if name == "t.nc":
         whole = Path(stored(weather(), tmp_path / "w.nc")).read_bytes()
         contents += [whole[: len(whole) // 2], whole[:100]]
+        xr.Dataset({"y": ("time", np.arange(5.0))}).to_netcdf(path, format="NETCDF3_CLASSIC")
+        whole = path.read_bytes()  # NetCDF reports EINVAL and E2BIG, as the system might
+        contents += [whole[:place] + b"\xff" + whole[place + 1 :] for place in (10, 13)]
     for content in contents:
         path.write_bytes(content)
         with pytest.raises(ValueError, match=rf"{name} is not a .*, or it is damaged\.$"):
             open_data(str(path), targets=["y"])
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError(), ""),
+        (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
+        (ImportError("No module named 'x'"), "t.nc needs a package that is missing: No module "),
+        (OSError(-101, "NetCDF: HDF error"), "t.nc is not a NetCDF file, or it is damaged."),
+        (OSError("not", "a number"), "t.nc is not a NetCDF file, or it is damaged."),
+        (KeyError("a fault"), "t.nc is not a NetCDF file, or it is damaged."),
+    ],
+    ids=lambda each: repr(each) if isinstance(each, BaseException) else "",
+)
+@pytest.mark.parametrize("place", ["open_dataset", "Dataset.load"])
+def test_errors_of_the_system_are_no_damage(tmp_path, monkeypatch, place, error, told):
+    def fail(*_, **__):
+        raise error
+
+    path = stored(weather(), tmp_path / "t.nc")
+    monkeypatch.setattr(f"xarray.{place}", fail)
+    with pytest.raises(ValueError if "damaged" in told else type(error)) as raised:
+        open_data(str(path), targets=["y"])
+    assert told in str(raised.value)
+    assert error in (raised.value, raised.value.__cause__)
 
 
 def test_chunks_are_those_of_the_store(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Files whose values would not fit into memory are refused before they are unpacked."""
 
 import gzip
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ ROWS = 200_000
 def small(monkeypatch, tmp_path):
     """A megabyte of memory."""
     monkeypatch.chdir(tmp_path)
-    for module in (_formats, _csv):
+    for module in (_formats, _csv, _tables):
         monkeypatch.setattr(module, "available_memory", lambda: 1e6)
 
 
@@ -29,7 +30,7 @@ def refused(name, needed, **options):
     assert Path(name).is_dir() or Path(name).stat().st_size < 300_000
     with pytest.raises(ValueError, match=rf"^.*{name}.* needs {needed} of memory ") as raised:
         open_data(name, **options)
-    assert "1.0 MB are available" in str(raised.value)
+    assert " of memory once decompressed, but only 1.0 MB is available; " in str(raised.value)
 
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "xz"])
@@ -57,6 +58,19 @@ def test_columnar_files(name):
     refused(name, "about 7.2 MB")
     write(zeros(10_000))
     assert open_data(name).n_rows == 10_000
+
+
+def test_arrow_streams(monkeypatch):
+    zeros().write_ipc_stream("d.arrow", compression="zstd")
+    refused("d.arrow", "more than 1.0 MB")
+    monkeypatch.setattr(_tables, "available_memory", lambda: 1.5 * 24 * ROWS)
+    assert open_data("d.arrow").frame.equals(zeros())
+    monkeypatch.setattr(_tables, "available_memory", lambda: 1.5 * 24 * ROWS - 1)
+    with pytest.raises(ValueError, match=r"more than 7\.2 MB of memory .* only 7\.2 MB is"):
+        open_data("d.arrow")
+    monkeypatch.setattr(_tables, "available_memory", lambda: inf)
+    pl.DataFrame({"n": [None] * 5}).write_ipc_stream("d.arrow")  # values that take no memory
+    assert open_data("d.arrow").n_rows == 5
 
 
 def test_a_row_group_of_a_folder(monkeypatch):
@@ -95,14 +109,64 @@ def test_fields(name, in_chunks):
         assert open_data("small.zarr", targets=["y"], in_chunks=True).n_rows == 500
 
 
-def test_what_the_system_tells(monkeypatch, tmp_path):
+@pytest.fixture
+def system(monkeypatch, tmp_path):
+    """Writes files of a system; the memory that is available in it is the real one again."""
     monkeypatch.undo()
     assert _formats.available_memory() > 1e6
-    pattern = _formats._MEMORY["/proc/meminfo"]
-    (tmp_path / "meminfo").write_text("MemTotal:  9 kB\nMemAvailable:    12 kB\n")
-    (tmp_path / "max").write_text("max\n")
-    places = {str(tmp_path / "meminfo"): pattern, str(tmp_path / "max"): r"^(\d+)$"}
-    monkeypatch.setattr(_formats, "_MEMORY", places)
+    monkeypatch.setattr(_formats, "_ROOT", tmp_path)
+    monkeypatch.setattr(pytest.importorskip("resource"), "getrlimit", lambda _: (-1, -1))
+
+    def write(**files):
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+
+    return write
+
+
+def test_memory_of_the_system_and_of_the_process(system, monkeypatch):
+    resource = pytest.importorskip("resource")
+    assert _formats.available_memory() == inf
+    system(**{"proc/meminfo": "MemTotal:  9 kB\nMemAvailable:    12 kB\n"})
     assert _formats.available_memory() == 12 * 1024
-    (tmp_path / "max").write_text("77\n")
-    assert _formats.available_memory() == 77
+    system(**{"proc/self/statm": "3 2 1 0 0 0 0\n"})
+    page = resource.getpagesize()
+    for limit, available in ((5 * page, 2 * page), (2 * page, 0), (-1, 12 * 1024)):
+        monkeypatch.setattr("resource.getrlimit", lambda _, limit=limit: (limit, -1))
+        assert _formats.available_memory() == min(available, 12 * 1024)
+
+
+@pytest.mark.parametrize(
+    ("groups", "root", "limit", "used", "none", "total"),
+    [
+        ("0::", "sys/fs/cgroup", "memory.max", "memory.current", "max", ""),
+        (
+            "9:name=systemd:/x\n5:cpu,cpuacct:/y\n4:memory:",
+            "sys/fs/cgroup/memory",
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+            str(2**63 - 4096),
+            "total_",
+        ),
+    ],
+    ids=["version 2", "version 1"],
+)
+def test_limits_of_control_groups(system, groups, root, limit, used, none, total):
+    def group(place, largest, taken, cache):
+        stat = f"anon 5\nactive_file 0\n{total}inactive_file {cache}\n{total}active_file 3\n"
+        files = {limit: f"{largest}\n", used: f"{taken}\n", "memory.stat": stat}
+        system(**{f"{root}/{place}/{name}": text for name, text in files.items()})
+
+    system(**{"proc/self/cgroup": f"{groups}/slurm/job:1/task\n"})
+    group("slurm/job:1/task", none, 400, 0)
+    assert _formats.available_memory() >= 2**62
+    group("slurm/job:1", 1000, 400, 50)  # the cache makes way
+    assert _formats.available_memory() == 653
+    group("slurm/job:1/task", 700, 400, 0)
+    assert _formats.available_memory() == 303
+    group("slurm", 1000, 1500, 0)
+    assert _formats.available_memory() == 0
+    system(**{"proc/self/cgroup": f"{groups}/seen/from/outside\n"})
+    group("", 90, 10, 0)  # all that a container sees
+    assert _formats.available_memory() == 83

@@ -49,6 +49,14 @@ def test_in_a_process_of_its_own(run, folder, files, kind):
     assert files() == [name]
 
 
+def test_debug_shows_the_cause_of_what_is_called_damage(call, folder):
+    Path("d.parquet").write_bytes(broken_parquet())
+    error = call("reduce", "d.parquet", "--target", "y", "--debug").err
+    cause, message = error.split("The above exception was the direct cause")
+    assert "polars" in cause
+    assert message.endswith("d.parquet is not a Parquet file, or it is damaged.\n")
+
+
 @pytest.mark.parametrize("command", ["reduce", "explain", "compare"])
 def test_a_file_that_is_not_there(fails, folder, command):
     pair = ["a", "b"] if command == "explain" else []

@@ -26,10 +26,10 @@ from ._formats import (
     available_memory,
     check_names,
     compression_of,
+    exceeds_memory,
     gigabytes,
     is_text,
     require_content,
-    too_large,
 )
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ def _plain_text(path: str, source: str) -> str | bytes:
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise ValueError(f"{source} is a damaged compressed file: {error}.") from None
     if needed > available:
-        raise too_large(source, f"more than {gigabytes(available)}", available)
+        raise exceeds_memory(source, f"more than {gigabytes(available)}", available)
     return text.getvalue()
 
 

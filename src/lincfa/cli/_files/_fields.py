@@ -474,16 +474,13 @@ def _opened(path: str, format: Format) -> xr.Dataset:
     options: Any = {"consolidated": False} if engine == "zarr" else {}
     options |= {"engine": engine, "cache": False, "decode_timedelta": False}
     times_are_decoded = True
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", xr.SerializationWarning)  # of dates that NumPy lacks
-            try:
-                data = xr.open_dataset(path, **options)
-            except ValueError:  # such as of times that xarray cannot decode
-                data = xr.open_dataset(path, decode_times=False, **options)
-                times_are_decoded = False
-    except Exception:
-        raise damaged(path, format) from None
+    with reading(path, format), warnings.catch_warnings():
+        warnings.simplefilter("ignore", xr.SerializationWarning)  # of dates that NumPy lacks
+        try:
+            data = xr.open_dataset(path, **options)
+        except ValueError:  # such as of times that xarray cannot decode
+            data = xr.open_dataset(path, decode_times=False, **options)
+            times_are_decoded = False
     if not all(isinstance(name, str) for name in (*data.variables, *data.dims)):
         raise damaged(path, format)
     if not times_are_decoded:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import product
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -72,13 +73,13 @@ _HARMLESS |= {"astype", "bitround", "delta", "fixedscaleoffset", "packbits", "qu
 _HARMLESS |= {"adler32", "crc32", "crc32c", "fletcher32", "jenkins_lookup3"}
 _HARMLESS |= {"base64", "bytes", "endian", "sharding_indexed", "transpose"}
 _HARMLESS |= {"categorize", "json2", "msgpack2", "vlen-array", "vlen-bytes", "vlen-utf8"}
-_MEMORY = {  # where Linux tells what is available, and the limit of a container
-    "/proc/meminfo": r"MemAvailable: *(\d+) kB",
-    "/sys/fs/cgroup/memory.max": r"^(\d+)$",
-    "/sys/fs/cgroup/memory/memory.limit_in_bytes": r"^(\d+)$",
-}
-_WORKING = 1.5  # how much memory values take while they are read; measured with Parquet files
+_EXTRAS = {"pcodec", "zfpy"}  # of numcodecs, and the packages that these need
+_ROOT = Path("/")
+# The files of a control group that tell its limit and what it uses: of version 2, and of 1.
+_CGROUP = {"memory.max": "memory.current", "memory.limit_in_bytes": "memory.usage_in_bytes"}
+WORKING = 1.5  # how much memory values take while they are read; measured with Parquet files
 _STORE_METADATA = (".zarray", ".zmetadata", "zarr.json")
+_OF_DAMAGED = (errno.EINVAL, errno.E2BIG)  # NetCDF also reports these of damaged files
 _OF_ARRAYS = ("compressor", "filters", "codecs")
 
 
@@ -235,18 +236,26 @@ def damaged(path: str, format: Format) -> ValueError:
 
 
 def require_harmless(path: str, format: Format) -> None:
-    """Raise if an array of a store has a codec that might run code, naming both."""
+    """Raise if an array of a store has a codec that may run code or is missing, naming both."""
     # A store names the codecs of its arrays itself, and ``pickle`` runs whatever it holds.
     for name, array in _arrays(path, format):
         with reading(path, format):  # such as of lists nested too deeply
             named = list(_named_in({key: array.get(key) for key in _OF_ARRAYS}))
         for codec in named:
-            if not isinstance(codec, str) or codec.removeprefix("numcodecs.") not in _HARMLESS:
+            bare = codec.removeprefix("numcodecs.") if isinstance(codec, str) else ""
+            uses = f"{path}: array {name!r} uses the codec {codec!r}, which"
+            if bare not in _HARMLESS:
+                unknown = "" if bare == "pickle" else "is unknown to lincfa and "
                 raise ValueError(
-                    f"{path}: the array {name!r} is stored with the codec {codec!r}, which might "
-                    "run code that the store holds, or is not known here; if you trust the store, "
-                    "write the array again with a usual compression, such as zstd"
+                    f"{uses} {unknown}may execute code; if you trust the store, rewrite the array "
+                    "with a standard codec such as zstd"
                 )
+            if bare in _EXTRAS:
+                try:
+                    import_module(bare)
+                except ImportError as error:
+                    needs = f"{uses} needs {bare}: pip install 'numcodecs[{bare}]'"
+                    raise ImportError(needs) from error
 
 
 def _arrays(path: str, format: Format) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -260,8 +269,8 @@ def _arrays(path: str, format: Format) -> Iterator[tuple[str, dict[str, Any]]]:
             try:
                 with open(place, "rb") as opened:
                     metadata = json.load(opened)
-            except (ValueError, RecursionError):
-                raise damaged(place, format) from None
+            except (ValueError, RecursionError) as error:
+                raise damaged(place, format) from error
             if not isinstance(metadata, dict):
                 raise damaged(place, format)
             yield os.path.relpath(folder, path), metadata
@@ -299,31 +308,51 @@ _IN_CHUNKS = (
 
 def require_memory(source: str, size: float, advice: str = _IN_CHUNKS) -> None:
     """Raise if the values of a file, which may be small itself, need more memory than there is."""
-    needed, available = _WORKING * size, available_memory()
+    needed, available = WORKING * size, available_memory()
     if needed > available:
-        raise too_large(source, f"about {gigabytes(needed)}", available, advice)
+        raise exceeds_memory(source, f"about {gigabytes(needed)}", available, advice)
 
 
-def too_large(source: str, needed: str, available: float, advice: str = _IN_CHUNKS) -> ValueError:
+def exceeds_memory(
+    source: str, needed: str, available: float, advice: str = _IN_CHUNKS
+) -> ValueError:
     return ValueError(
-        f"{source} needs {needed} of memory when it is unpacked, and {gigabytes(available)} are "
+        f"{source} needs {needed} of memory once decompressed, but only {gigabytes(available)} is "
         f"available; {advice}"
     )
 
 
 def available_memory() -> float:
-    """Return how many bytes this process may take, infinite where the system does not tell."""
-    limits: list[int] = []
+    """Return how many bytes this process may still take, infinite where nothing tells."""
+    available = [inf, *_left_by_cgroups()]
+    with suppress(OSError):
+        found = re.findall(r"MemAvailable: *(\d+) kB", (_ROOT / "proc/meminfo").read_text())
+        available += [1024 * int(each) for each in found]
     with suppress(ImportError, OSError):
         import resource  # not on Windows
 
-        limits.append(resource.getrlimit(resource.RLIMIT_AS)[0])
-    for place, pattern in _MEMORY.items():
-        with suppress(OSError):
-            found = re.search(pattern, Path(place).read_text())
-            if found is not None:
-                limits.append(int(found[1]) * (1024 if found[0].endswith("kB") else 1))
-    return min((limit for limit in limits if limit >= 0), default=inf)  # −1: without a limit
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        pages = int((_ROOT / "proc/self/statm").read_text().split()[0])
+        if limit != resource.RLIM_INFINITY:
+            available.append(limit - pages * resource.getpagesize())
+    return max(0, min(available))
+
+
+def _left_by_cgroups() -> Iterator[int]:
+    """Yield what the control groups of this process leave it: its own, and those around it."""
+    with suppress(OSError, ValueError):
+        for line in (_ROOT / "proc/self/cgroup").read_text().splitlines():
+            _, controller, place = line.split(":", 2)  # no controller in version 2
+            if controller not in ("", "memory"):
+                continue
+            own = _ROOT / "sys/fs/cgroup" / controller / place.lstrip("/")
+            for folder, (limit, used) in product((own, *own.parents), _CGROUP.items()):
+                with suppress(OSError, ValueError):  # no limit there, or the word "max"
+                    largest = int((folder / limit).read_text())
+                    stat = (folder / "memory.stat").read_text()
+                    # Version 1 adds totals that include the groups within; the last count.
+                    cache = dict(re.findall(r"^(?:total_)?((?:in)?active_file) (\d+)$", stat, re.M))
+                    yield largest - int((folder / used).read_text()) + sum(map(int, cache.values()))
 
 
 def gigabytes(size: float) -> str:
@@ -360,12 +389,17 @@ def reading(path: str, format: Format) -> Iterator[None]:
     """Report a file that cannot be read as damaged, unless the system reports an error."""
     try:
         yield
+    except ImportError as error:
+        raise ImportError(f"{path} needs a package that is missing: {error}") from error
+    except MemoryError:
+        raise
     except BaseException as error:
-        of_system = isinstance(error, MemoryError) or getattr(error, "errno", None) is not None
+        number = getattr(error, "errno", None)
+        of_system = isinstance(number, int) and number > 0 and number not in _OF_DAMAGED
         panic = type(error).__name__ == "PanicException"  # of polars
         if of_system or not (panic or isinstance(error, Exception)):
             raise
-        raise damaged(path, format) from None
+        raise damaged(path, format) from error
 
 
 def require_packages(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,18 @@ from ..._data._names import shifted_name
 from ._csv import MISSING, CsvFile
 from ._dates import find_dates, why_no_dates
 from ._excel import SheetText, read_sheet
-from ._formats import Format, by_name, is_text, parquet_files, reading, require_memory
+from ._formats import (
+    WORKING,
+    Format,
+    available_memory,
+    by_name,
+    exceeds_memory,
+    gigabytes,
+    is_text,
+    parquet_files,
+    reading,
+    require_memory,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -360,20 +371,37 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
     import polars as pl
 
     is_parquet = format.kind == "parquet"
-    with reading(path, format):
-        with open(path, "rb") as file:
-            begin = file.read(6)
-        with open(path, "rb") as file:  # polars would search a path for wildcards
-            if not is_parquet and begin != b"ARROW1":
-                return pl.read_ipc_stream(file)
+    # polars would search a path for wildcards; it reads a file from where its descriptor is.
+    with open(path, "rb", buffering=0) as file:
+        if not is_parquet and file.read(6) != b"ARROW1":
+            return _read_stream(path, format, file)
+        file.seek(0)
+        with reading(path, format):
             scan = pl.scan_parquet(file) if is_parquet else pl.scan_ipc(file)
             n_rows, schema = scan.select(pl.len()).collect().item(), scan.collect_schema()
-    require_memory(path, n_rows * _row_bytes(schema))
+        require_memory(path, n_rows * _row_bytes(schema))
+        if not is_parquet:
+            with reading(path, format):
+                file.seek(0)
+                return pl.read_ipc(file)
     with reading(path, format), by_name(path) as source:
-        if is_parquet:
-            return pl.read_parquet(source, glob=False, hive_partitioning=False)
-        with open(path, "rb") as file:
-            return pl.read_ipc(file)
+        return pl.read_parquet(source, glob=False, hive_partitioning=False)
+
+
+def _read_stream(path: str, format: Format, file: BinaryIO) -> pl.DataFrame:
+    """Read an Arrow stream, which does not tell how long it is, while its rows fit into memory."""
+    import polars as pl
+
+    available = available_memory()
+    with reading(path, format):
+        file.seek(0)
+        schema = pl.read_ipc_stream(file, n_rows=0).schema
+        file.seek(0)
+        most = int(min(available / WORKING / (_row_bytes(schema) or 1), 2**60))
+        frame = pl.read_ipc_stream(file, n_rows=most + 1)
+    if frame.height > most:
+        raise exceeds_memory(path, f"more than {gigabytes(available)}", available)
+    return frame
 
 
 def _read_csv(csv: CsvFile) -> tuple[CsvFile, pl.DataFrame, dict[str, str], list[str]]:
