@@ -9,9 +9,6 @@ from importlib.metadata import version
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ._checks import is_dask
-from ._declared import as_declared
-
 PATIENCE = "30s"
 """How long a cluster may be without workers; one that died is replaced in a few seconds."""
 
@@ -39,6 +36,9 @@ def compute(graph: Any) -> Any:
 
 def computed(values: Any, what: str = "values") -> Any:
     """Return what a dask collection holds, anything else unchanged."""
+    from ._checks import is_dask
+    from ._declared import as_declared
+
     if not is_dask(values):
         return values
     array = getattr(values, "data", values)  # that of xarray
