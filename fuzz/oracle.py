@@ -8,7 +8,7 @@ a decision within this error is not clear, any other has to be the library's.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 import literal_strategies as literal
-from literal_strategies import CLEAR, Figure, Verdict
+from literal_strategies import Figure, Verdict
 
 Long: TypeAlias = npt.NDArray[np.longdouble]
 
@@ -741,6 +741,3 @@ def inverted(matrix: Long) -> Long | None:
         column[k] = 0
         work -= np.outer(column, work[k])
     return np.asarray(work[:, size:])
-
-
-__all__ = ["CLEAR", "Exact", "Problem", "UnclearError", "replace"]

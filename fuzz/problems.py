@@ -60,7 +60,8 @@ def draw_problem(rng: np.random.Generator, container: str | None = None) -> Draw
         arrays["feature_weights"] = rng.uniform(0.1, 5, D) ** rng.integers(0, 3)
     if rng.random() < 0.2:
         weights = rng.uniform(0.2, 3, n) if rng.random() < 0.5 else rng.integers(0, 4, n)
-        if np.sum(weights) >= 6 and np.sum(weights > 0) >= 4:
+        varies = weights.any() and np.ptp(y[weights > 0], axis=0).all()
+        if np.sum(weights) >= 6 and np.sum(weights > 0) >= 4 and varies:
             arrays["sample_weight"] = np.asarray(weights, dtype=float)
     total = float(np.sum(arrays.get("sample_weight", np.ones(n))))
     if rng.random() < 0.12:
