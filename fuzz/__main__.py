@@ -9,23 +9,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .case import Case
-from .run import Table, campaign, run
+from .run import Tally, campaign, missing, run
 
 CAMPAIGNS = ["differential", "metamorphic", "chunks", "files", "signals", "models"]
 
 
-def report(tables: dict[str, Table]) -> None:
+def report(tallies: dict[str, Tally]) -> None:
     """Print a row for each campaign, and every failure."""
     heads = ("cases", "unclear", "failures", "faults")
     print(f"{'campaign':<14}{''.join(f'{head:>10}' for head in heads)}{'per second':>12}")
-    for name, table in tables.items():
-        rate = table.cases / table.seconds if table.seconds else 0.0
-        counts = (table.cases, table.unclear, len(table.failures), len(table.faults))
+    for name, tally in tallies.items():
+        rate = tally.cases / tally.seconds if tally.seconds else 0.0
+        counts = (tally.cases, tally.unclear, len(tally.failures), len(tally.faults))
         print(f"{name:<14}{''.join(f'{count:>10}' for count in counts)}{rate:>12.1f}")
-    for name, table in tables.items():
-        for line in table.failures:
+    for name, tally in tallies.items():
+        for line in tally.failures:
             print(f"{name}: {line}")
-        for line in table.faults:
+        for line in tally.faults:
             print(f"{name}, fault of another library: {line}")
 
 
@@ -56,18 +56,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.replay is not None:
         return replay(options.replay)
     options.failures.mkdir(parents=True, exist_ok=True)
-    shares = {name: campaign(name).SHARE for name in options.only}
-    tables: dict[str, Table] = {}
+    shares: dict[str, float] = {}
+    for name in options.only:
+        if lacks := missing(name):
+            print(f"{name} is left out: there is no {', no '.join(lacks)}")
+        else:
+            shares[name] = campaign(name).SHARE
+    tallies: dict[str, Tally] = {}
     try:
         for name, share in shares.items():
             seconds = 60 * options.minutes * share / sum(shares.values())
-            tables[name] = Table()
-            run(name, seconds, options.seed, options.jobs, options.failures, tables[name])
+            tallies[name] = Tally()
+            run(name, seconds, options.seed, options.jobs, options.failures, tallies[name])
     except KeyboardInterrupt:
-        report(tables)
+        report(tallies)
         return 130
-    report(tables)
-    return int(any(table.failures for table in tables.values()))
+    report(tallies)
+    return int(any(tally.failures for tally in tallies.values()))
 
 
 if __name__ == "__main__":

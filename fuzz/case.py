@@ -46,6 +46,8 @@ class Campaign(Protocol):
     """What a module in this folder has to be a campaign."""
 
     SHARE: float  # of the time, relative to those of the others
+    LIMIT: float  # seconds after which a case counts as one that does not end
+    NEEDS: tuple[str, ...]  # packages and files without which it is left out
 
     def draw(self, rng: np.random.Generator) -> Case:
         """Make a case; the same for the same generator."""

@@ -21,13 +21,13 @@ from typing import Any
 MEMORY = 3 << 30  # bytes beyond what the process has when it begins
 FILE_SIZE = 256 << 20
 CPU_SECONDS = 15.0  # of which a case needs less than one
-SECONDS = 240.0  # of a process that waits for something
+SECONDS = 120.0  # of a process that waits for something
 PATIENCE = 10.0  # seconds to end after a signal
-_PRELOADED = ["fuzz.imported"]
+STATM = "/proc/self/statm"  # of Linux: pages that a process has
 
 Hook = Callable[[Any], Any]
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(_PRELOADED)
+context = multiprocessing.get_context("forkserver")
+context.set_forkserver_preload(["fuzz.imported"])
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def execute(
     """Run ``lincfa`` in a folder; hooks run in the same process, and get ``given``."""
     notes = folder.with_name(f"{folder.name}.notes")
     notes.mkdir()
-    process = _context.Process(
+    process = context.Process(
         target=_run, args=(str(folder), str(notes), list(arguments), before, after, given)
     )
     process.start()
@@ -92,7 +92,7 @@ def _wait(process: Any) -> str:
         process.join(1.0)
         if not process.is_alive():
             return ""
-        if _seconds_used(process.pid) > CPU_SECONDS or time.monotonic() - start > SECONDS:
+        if seconds_used(process.pid) > CPU_SECONDS or time.monotonic() - start > SECONDS:
             break
     for name in ("SIGUSR1", "SIGTERM", "SIGKILL"):  # the first is for the trace
         os.kill(process.pid, getattr(signal, name))
@@ -102,7 +102,14 @@ def _wait(process: Any) -> str:
     return "nothing"
 
 
-def _seconds_used(pid: int) -> float:
+def limit_memory(size: int) -> None:
+    """Let this process have no more than so many bytes beyond what it has."""
+    size += int(Path(STATM).read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def seconds_used(pid: int) -> float:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:  # it has ended
@@ -129,15 +136,14 @@ def _run(
     trace = open(os.path.join(notes, "trace"), "w")  # noqa: SIM115 - as long as the process lives
     faulthandler.enable(trace, all_threads=False)
     faulthandler.register(signal.SIGUSR1, trace, all_threads=False)
+    # If what waits for this process is killed meanwhile, this one ends all the same.
+    faulthandler.dump_traceback_later(2 * SECONDS, exit=True, file=trace)
     for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
         number = os.open(os.path.join(notes, name), os.O_CREAT | os.O_WRONLY | os.O_APPEND)
         os.dup2(number, stream.fileno())
         stream.reconfigure(encoding="utf-8")
-    with open("/proc/self/statm") as file:
-        used = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    limit_memory(MEMORY)
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     from lincfa.cli import main
 
     if before is not None:

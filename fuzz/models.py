@@ -10,11 +10,11 @@ import functools
 import hashlib
 import json
 import re
-import resource
 import tempfile
 import traceback
 import warnings
 from collections.abc import Callable
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,12 @@ from lincfa import LinCFA, LinCFAClassifierCV, LinCFACV
 from lincfa.structure import chain_connectivity
 
 from .case import Case, Tried
-from .child import _context, _seconds_used
+from .child import PATIENCE, STATM, context, limit_memory, seconds_used
 from .mutate import change_bytes, one
 
 SHARE = 1.0
-NEEDS = ("xarray", "pandas")
+LIMIT = 120.0
+NEEDS = ("xarray", "pandas", "polars", STATM)
 _OLD = Path(__file__).parents[1] / "tests" / "data"
 _MEMORY = 1 << 30  # bytes beyond what the process has when it begins
 _CPU_SECONDS = 5.0  # of which a case needs a hundredth
@@ -376,20 +377,22 @@ class _Child:
     """A process that tries files one after the other, until one of them ends it."""
 
     def __init__(self) -> None:
-        self._pipe, other = _context.Pipe()
-        self.process = _context.Process(target=_serve, args=(other,), daemon=True)
+        self._pipe, other = context.Pipe()
+        self.process = context.Process(target=_serve, args=(other,), daemon=True)
         self.process.start()
         other.close()
         self.tried = 0
+        self.end = Finalize(None, self._end, exitpriority=1)  # called once, at exit at the latest
 
     def try_file(self, content: bytes) -> str:
         """Return what is wrong with how the library treats a file, or nothing."""
         self.tried += 1
-        before = _seconds_used(self.process.pid)
+        before = seconds_used(self.process.pid)
         try:
             self._pipe.send_bytes(content)
             while not self._pipe.poll(1.0):
-                if _seconds_used(self.process.pid) - before > _CPU_SECONDS:
+                if seconds_used(self.process.pid) - before > _CPU_SECONDS:
+                    self.process.kill()
                     self.end()
                     return f"it did not end in {_CPU_SECONDS} seconds"
             return str(self._pipe.recv())
@@ -397,7 +400,9 @@ class _Child:
             self.process.join()
             return f"the process ended with {self.process.exitcode}"
 
-    def end(self) -> None:
+    def _end(self) -> None:
+        self._pipe.close()
+        self.process.join(PATIENCE)  # it removes its folder
         self.process.kill()
         self.process.join()
 
@@ -420,9 +425,7 @@ def check(case: Case) -> Tried:
 
 
 def _serve(pipe: Any) -> None:
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, used + _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_memory(_MEMORY)
     warnings.simplefilter("ignore")  # of numbers that no data have
     np.seterr(all="ignore")
     with tempfile.TemporaryDirectory() as folder:

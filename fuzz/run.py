@@ -1,4 +1,4 @@
-"""Campaigns run for a time in several processes, with a table of what they did."""
+"""Campaigns run for a time in several processes, with a tally of what they did."""
 
 import importlib
 import itertools
@@ -7,6 +7,7 @@ import signal
 import time
 import warnings
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import cast
@@ -15,14 +16,13 @@ import numpy as np
 
 from .case import Campaign, Case
 
-_LIMIT = 120.0
-"""Seconds that a case may take, unless its campaign has a LIMIT of its own."""
 _PATIENCE = 1.0
+_LEAVE = 10.0  # seconds for a process to end by itself
 _FAILURES_KEPT = 20  # of a campaign in one process: more say nothing new
 
 
 @dataclass
-class Table:
+class Tally:
     """What a campaign did."""
 
     cases: int = 0
@@ -31,7 +31,7 @@ class Table:
     failures: list[str] = field(default_factory=list)  # in a line each
     faults: list[str] = field(default_factory=list)  # of other libraries
 
-    def add(self, other: "Table") -> None:
+    def add(self, other: "Tally") -> None:
         """Add what another process did in the same time."""
         self.cases += other.cases
         self.unclear += other.unclear
@@ -44,23 +44,31 @@ def campaign(name: str) -> Campaign:
     return cast(Campaign, importlib.import_module(f"{__package__}.{name}"))
 
 
-def run(name: str, seconds: float, seed: int, jobs: int, folder: Path, total: Table) -> None:
+def missing(name: str) -> list[str]:
+    """Return what a campaign needs and is not here: packages, or files, which have a slash."""
+    return [
+        need
+        for need in campaign(name).NEEDS
+        if not (Path(need).exists() if "/" in need else find_spec(need))
+    ]
+
+
+def run(name: str, seconds: float, seed: int, jobs: int, folder: Path, total: Tally) -> None:
     """Run a campaign in several processes, each with seeds of its own, and add up what they did.
 
     A process that dies, or does not end with a case, is replaced: the case counts as a failure.
     """
     start = time.monotonic()
-    limit = getattr(campaign(name), "LIMIT", _LIMIT)
     workers = [_Worker(name, seconds, seed, job, folder) for job in range(jobs)]
     try:
         while workers:
             wait([worker.connection for worker in workers], timeout=_PATIENCE)
             for worker in list(workers):
-                ended = worker.read(limit)
+                ended = worker.read(campaign(name).LIMIT)
                 if ended is None:
                     continue
                 workers.remove(worker)
-                total.add(worker.table)
+                total.add(worker.tally)
                 if not ended:
                     continue
                 total.cases += 1
@@ -71,7 +79,7 @@ def run(name: str, seconds: float, seed: int, jobs: int, folder: Path, total: Ta
     finally:
         for worker in workers:
             worker.stop()
-            total.add(worker.table)
+            total.add(worker.tally)
         total.seconds = time.monotonic() - start
 
 
@@ -89,14 +97,15 @@ class _Worker:
         self._process.start()
         theirs.close()
         self._drawn, self.job, self.number = (folder, name, seed, job), job, first
-        self.table, self._since, self.tried = Table(), time.monotonic(), False
+        self.tally, self._since, self.tried = Tally(), time.monotonic(), False
 
     def read(self, limit: float) -> str | None:
         """Take in what there is; return why it ended, empty if as it should, None if it goes on."""
         try:
             while self.connection.poll():
-                number, self.table = self.connection.recv()
+                number, self.tally = self.connection.recv()
                 if number is None:
+                    self._process.join(_LEAVE)
                     self.stop()
                     return ""
                 self.number, self._since, self.tried = number, time.monotonic(), True
@@ -130,25 +139,25 @@ def attempts(
     """Draw cases and check them until the time is over; say before each what came of the others."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent says what was interrupted
     warnings.simplefilter("error")
-    module, table = campaign(name), Table()
+    module, tally = campaign(name), Tally()
     start = time.monotonic()
     for number in itertools.count(first):
-        if time.monotonic() - start >= seconds or len(table.failures) >= _FAILURES_KEPT:
+        if time.monotonic() - start >= seconds or len(tally.failures) >= _FAILURES_KEPT:
             break
-        connection.send((number, table))
+        connection.send((number, tally))
         try:
             tried = module.check(drawn(name, seed, job, number))
         except Exception as error:
-            table.cases += 1
+            tally.cases += 1
             kept = keep(folder, name, seed, job, number)
-            table.failures.append(f"{kept}: {describe(error)}")
+            tally.failures.append(f"{kept}: {describe(error)}")
         else:
-            table.cases += tried.cases
-            table.unclear += tried.unclear
+            tally.cases += tried.cases
+            tally.unclear += tried.unclear
             if tried.fault:
                 kept = keep(folder, name, seed, job, number)
-                table.faults.append(f"{kept}: {tried.fault}")
-    connection.send((None, table))
+                tally.faults.append(f"{kept}: {tried.fault}")
+    connection.send((None, tally))
 
 
 def drawn(name: str, seed: int, job: int, number: int) -> Case:

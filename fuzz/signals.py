@@ -23,11 +23,12 @@ import numpy as np
 
 from . import formats
 from .case import Case, Tried
-from .child import Ended, execute
+from .child import STATM, Ended, execute
 from .mutate import Rng, one
 
 SHARE = 0.5
-NEEDS = ("polars", "pyarrow", "dask", "xarray", "netCDF4", "zarr", "rich")
+LIMIT = 600.0  # its processes have limits of their own
+NEEDS = ("polars", "pyarrow", "dask", "xarray", "netCDF4", "zarr", "rich", "xlsxwriter", STATM)
 _ATTEMPTS = 4  # of one case
 _PATIENCE = 20.0  # seconds
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGKILL")

@@ -1,34 +1,39 @@
 """Cases that once failed, which ``python -m fuzz`` saved, and the campaigns themselves."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from fuzz import __main__, run
 from fuzz.__main__ import CAMPAIGNS
 from fuzz.case import Case
-from fuzz.run import campaign, drawn, keep
+from fuzz.run import campaign, drawn, keep, missing
 from lincfa import _lincfa
 from lincfa._rule import Rule
 
 SAVED = sorted((Path(__file__).parent / "data" / "cases").glob("*.npz"))
 
 
+def needed(name):
+    """Return a campaign, if it can run here."""
+    if lacks := missing(name):
+        pytest.skip(f"there is no {', no '.join(lacks)}")
+    return campaign(name)
+
+
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
 def test_a_case_that_once_failed_passes(path):
     case = Case.load(path)
-    for package in getattr(campaign(case.campaign), "NEEDS", ()):
-        pytest.importorskip(package)
-    campaign(case.campaign).check(case)
+    needed(case.campaign).check(case)
 
 
 @pytest.mark.parametrize("name", CAMPAIGNS)
 def test_a_case_is_drawn_again_and_read_back_as_it_was(name, tmp_path):
-    for package in getattr(campaign(name), "NEEDS", ()):
-        pytest.importorskip(package)
+    again = needed(name).draw(np.random.default_rng([1, 0, 2]))
     kept = Case.load(keep(tmp_path, name, seed=1, job=0, number=2))
-    again = campaign(name).draw(np.random.default_rng([1, 0, 2]))
     assert kept.campaign == again.campaign == name
     assert kept.options == again.options
     assert list(kept.arrays) == list(again.arrays)
@@ -36,35 +41,35 @@ def test_a_case_is_drawn_again_and_read_back_as_it_was(name, tmp_path):
         np.testing.assert_array_equal(kept.arrays[key], array)
 
 
+def test_a_campaign_that_cannot_run_here_is_left_out(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(run, "find_spec", lambda name: name != "polars" or None)
+    assert __main__.main(["--only", "differential", "--failures", str(tmp_path)]) == 0
+    assert "differential is left out: there is no polars\n" in capsys.readouterr().out
+
+
+def check_some(name, size):
+    return [needed(name).check(drawn(name, 4, 0, number)) for number in range(size)]
+
+
 @pytest.mark.parametrize(
-    ("name", "size"), [("differential", 60), ("metamorphic", 20), ("chunks", 40)]
+    ("name", "size"), [("differential", 60), ("metamorphic", 30), ("chunks", 60)]
 )
 def test_some_cases(name, size):
     """As many as leave no doubt that the campaign still judges most of what it draws."""
-    for package in getattr(campaign(name), "NEEDS", ()):
-        pytest.importorskip(package)
-    tried = [campaign(name).check(drawn(name, 3, 0, number)) for number in range(size)]
+    tried = check_some(name, size)
     assert sum(each.unclear for each in tried) < sum(each.cases for each in tried) / 2
 
 
-def first_failure(name, most):
-    """Number of the first case that fails; None if none does."""
-    for number in range(most):
-        try:
-            campaign(name).check(drawn(name, 4, 0, number))
-        except Exception:
-            return number
-    return None
-
-
-def off_by_a_billionth(plain):
-    return lambda self, growth, *rest: plain(self, growth * (1 + 1e-9), *rest)
+# The same cases, with something wrong
 
 
 def test_an_error_of_a_billionth_in_f_is_found(monkeypatch):
-    assert first_failure("differential", 40) is None
-    monkeypatch.setattr(Rule, "ratio", off_by_a_billionth(Rule.ratio))
-    assert first_failure("differential", 40) is not None
+    plain = Rule.ratio
+    monkeypatch.setattr(
+        Rule, "ratio", lambda self, growth, *rest: plain(self, growth * (1 + 1e-9), *rest)
+    )
+    with pytest.raises(AssertionError, match=r"^f .* not "):
+        check_some("differential", 60)
 
 
 def test_a_fit_that_depends_on_the_order_of_the_rows_is_found(monkeypatch):
@@ -74,23 +79,53 @@ def test_a_fit_that_depends_on_the_order_of_the_rows_is_found(monkeypatch):
         return replace(training, weights=weights) if training.weights is None else training
 
     plain = _lincfa.read_training
-    assert first_failure("metamorphic", 30) is None
     monkeypatch.setattr(_lincfa, "read_training", of_later_rows)
-    assert first_failure("metamorphic", 30) is not None
+    with pytest.raises(AssertionError, match=r"^rows in another order: AssertionError groups "):
+        check_some("metamorphic", 30)
 
 
-@pytest.mark.parametrize("what", ["shapes", "changes", "products"])
-def test_chunks_that_are_read_wrong_are_found(monkeypatch, what):
-    pytest.importorskip("dask")
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("shapes", "^no error with "),
+        ("changes", "^a change is not noticed"),
+        ("products", "^correlation .* not "),
+    ],
+)
+def test_chunks_that_are_read_wrong_are_found(monkeypatch, what, said):
+    needed("chunks")
     from lincfa._data import _dask
     from lincfa._statistics._dask import _kernels
 
     plain = _kernels.products
-    assert first_failure("chunks", 60) is None
     if what == "shapes":
         monkeypatch.setattr(_dask, "as_declared", lambda array, *_: array)
     elif what == "changes":
         monkeypatch.setattr(_kernels, "same_again", lambda chunk, *_: chunk)
     else:
         monkeypatch.setattr(_kernels, "products", lambda *given: plain(*given) * (1 + 1e-7))
-    assert first_failure("chunks", 60) is not None
+    with pytest.raises(AssertionError, match=said):
+        check_some("chunks", 60)
+
+
+@pytest.mark.parametrize(
+    ("err", "code", "left", "said"),
+    [
+        (b"panicked at x.rs", 1, "out.csv", r"^left \['out.csv'\]"),
+        (b"Traceback (most recent", None, "", r"^exit 1 in \? 'Traceback"),
+        (b"panicked at x.rs", 1, "", ""),
+        (b"", None, "", ""),
+    ],
+)
+def test_what_is_a_failure_and_what_a_fault_of_another_library(monkeypatch, err, code, left, said):
+    files = needed("files")
+    from fuzz.child import Ended
+
+    def execute(folder, *_, **__):
+        if left:
+            (folder / left).touch()
+        return Ended(exit=1, code=code, after=None, out=b"", err=err, trace="")
+
+    monkeypatch.setattr(files, "execute", execute)
+    with pytest.raises(AssertionError, match=said) if said else nullcontext():
+        assert files.check(drawn("files", 0, 0, 0)).fault
