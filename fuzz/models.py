@@ -433,7 +433,7 @@ def _serve(pipe: Any) -> None:
         while True:
             try:
                 path.write_bytes(pipe.recv_bytes())
-            except EOFError:
+            except (EOFError, ConnectionError):
                 return
             try:
                 _attempt(path)
