@@ -145,6 +145,13 @@ class Moments:
             problem,
         )
 
+    def least_left(self, i: int, j: int) -> float:
+        """The share of a target below which nothing is known of what two features leave of it."""
+        if self.problem.by_sums:
+            return RESOLUTION
+        ratio = np.abs(self.mean / self.scale).astype(np.float64)[[i, j]]
+        return float((EPS / 2 * np.hypot(1.0, ratio) + COMPUTED).sum()) ** 2 / 2
+
     @cached_property
     def verdicts(self) -> dict[Any, Verdict]:
         """What was compared already."""
@@ -392,7 +399,7 @@ class Exact(literal.Comparisons):
         equal, opposite, clear = self.equality(i, j, pair)
         error = float(self.moments.error[i] + self.moments.error[j])
         by_sums = self.problem.by_sums
-        floor = float(self.moments.rounding[i] + self.moments.rounding[j]) ** 2 / 2
+        floor = self.moments.least_left(i, j)
         below, above = pair.below, pair.above
         if equal or opposite:
             below, above = (np.longdouble(2 * is_it) for is_it in (opposite, equal))
