@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("polars")
 xr = pytest.importorskip("xarray")
-pytest.importorskip("zarr")
+zarr = pytest.importorskip("zarr")
 pickles = pytest.importorskip("numcodecs.pickles")
 
 from lincfa.cli._files import open_data
@@ -30,9 +30,11 @@ class Payload:
 
 @pytest.fixture(autouse=True)
 def unsafe(tmp_path, monkeypatch):
-    """A folder of its own, and a numcodecs that still unpickles."""
+    """A folder of its own, and libraries that still unpickle."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(pickles, "ALLOW_UNSAFE_PICKLE_DECODE", True, raising=False)
+    with zarr.config.set({"array.allow_unsafe_pickle_decode": True}):
+        yield
 
 
 def store(zarr_format=2, name="d.zarr", **options):

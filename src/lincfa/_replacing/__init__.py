@@ -14,7 +14,6 @@ from typing import Any
 from ._folders import foreign_file
 from ._folders import is_store as is_store
 from ._journal import Journal, sync
-from ._journal import cleaning_up as cleaning_up
 from ._journal import repair as repair
 
 _OF_DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}

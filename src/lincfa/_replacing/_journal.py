@@ -7,11 +7,10 @@ process, and puts right what that has left behind.
 import json
 import os
 import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -262,25 +261,6 @@ def _remove(path: Path) -> bool:
         if not path.exists():
             return True
     return False
-
-
-@contextmanager
-def cleaning_up(journal: Path) -> Iterator[None]:
-    """Have another process remove what a journal lists, if a signal ends this one meanwhile."""
-    # It waits for the end of its standard input. Who reads our standard error until its end will
-    # find everything cleaned up, as the other process has it too.
-    command = [sys.executable, "-IS", __file__, os.fspath(journal)]
-    pipe, null = subprocess.PIPE, subprocess.DEVNULL
-    try:
-        process = subprocess.Popen(command, stdin=pipe, stdout=null, start_new_session=True)
-    except OSError:  # the next command will do it
-        yield
-        return
-    with process:
-        try:
-            yield
-        finally:
-            process.kill()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import errno
 import os
 import re
 import shutil
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .._data._names import describe_columns
-from .._replacing import Replacement, cleaning_up, repair, require_replaceable, temporary
+from .._replacing import Replacement, _journal, repair, require_replaceable, temporary
 from ._files import DataFile
 from ._files._csv import write_csv
 from ._files._excel import write_sheet
@@ -151,10 +152,29 @@ def replacing(paths: Sequence[str], *, force: bool) -> Iterator[Callable[[], dic
         def prepare() -> dict[str, Path]:
             parts = replacement.prepare()
             if replacement.journal is not None:
-                stack.enter_context(cleaning_up(replacement.journal))
+                stack.enter_context(_cleaning_up(replacement.journal))
             return dict(zip(files, parts, strict=True))
 
         yield prepare
+
+
+@contextmanager
+def _cleaning_up(journal: Path) -> Iterator[None]:
+    """Have another process remove what a journal lists, if a signal ends this one meanwhile."""
+    # It waits for the end of its standard input. Who reads our standard error until its end will
+    # find everything cleaned up, as the other process has it too.
+    command = [sys.executable, "-IS", _journal.__file__, os.fspath(journal)]
+    pipe, null = subprocess.PIPE, subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(command, stdin=pipe, stdout=null, start_new_session=True)
+    except OSError:  # the next command will do it
+        yield
+        return
+    with process:
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 @contextmanager
@@ -266,7 +286,7 @@ def _standard_output() -> Iterator[Path]:
     """Yield a temporary path, and copy what was written there to standard output."""
     if sys.stdout is None:
         raise ValueError("there is no standard output to write to")
-    with temporary(Path(gettempdir())) as (place, journal), cleaning_up(journal):
+    with temporary(Path(gettempdir())) as (place, journal), _cleaning_up(journal):
         yield place
         with place.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
