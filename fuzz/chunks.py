@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -193,7 +194,9 @@ def _frame(X: Array, rows: list[int], altered: Any) -> Any:
             part = altered.of(part, (place, 0))
         return pd.DataFrame(part, columns=names)
 
-    return dd.from_map(read, range(len(rows)), meta=pd.DataFrame(X[:0], columns=names))
+    # dask would take a living collection of the same name, with what its function remembers.
+    meta, label = pd.DataFrame(X[:0], columns=names), token_hex(8)
+    return dd.from_map(read, range(len(rows)), meta=meta, label=label)
 
 
 # Checks

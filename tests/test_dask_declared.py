@@ -1,6 +1,7 @@
 """Blocks and partitions that are not what was declared, or not the same in every pass."""
 
 import threading
+from secrets import token_hex
 
 import numpy as np
 import pandas as pd
@@ -170,8 +171,9 @@ def partitions(change, frame=None):
         part = frame[divisions[place] : divisions[place] + 20]
         return change(part) if place == 1 else part
 
-    meta = frame[:0]
-    return dd.from_map(read, range(3), meta=meta, divisions=divisions, enforce_metadata=False)
+    # dask would take a living collection of the same name, with what its function remembers.
+    options = {"label": token_hex(8), "enforce_metadata": False}
+    return dd.from_map(read, range(3), meta=frame[:0], divisions=divisions, **options)
 
 
 FRAMES = {
