@@ -406,7 +406,7 @@ class Exact(literal.Comparisons):
         gaps = []
         for gap, is_zero in ((below, equal), (above, opposite)):
             off = error
-            if not by_sums and gap < 2 * REFINED:
+            if not by_sums and gap < 0.999 * REFINED:
                 off = float(2 * np.sqrt(2 * gap) * COLUMN + COLUMN**2)
             gaps += [gap, 0.0 if is_zero else off]
         below, error_below, above, error_above = gaps
@@ -521,10 +521,12 @@ class Exact(literal.Comparisons):
             clear = abs(gap - limit) / error
             if gap <= limit:
                 product, r_second = np.longdouble(copy), copy * r_first  # their contrast is none
+        # Of copies up to the rounding of a coarse type, means of more than two need not be copies.
+        doubtful = len(group) + len(other) > 2 and self.slack[[*group, *other]].any()
         gaps, contrasts = [], []
         left, off = np.ones(len(r), dtype=np.longdouble), np.zeros(len(r))
         for gap, contrast in ((1 - product, r_first - r_second), (1 + product, r_first + r_second)):
-            if 0 < gap < 1:
+            if 0 < gap < 1 or (doubtful and gap == 0):
                 clear = min(clear, abs(float(gap) - RESOLUTION) / error)
             none = gap <= RESOLUTION
             gaps.append(np.longdouble(0) if none else gap)

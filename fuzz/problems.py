@@ -77,6 +77,8 @@ def draw_problem(rng: np.random.Generator, container: str | None = None) -> Draw
     if gaps:
         parameters["missing"] = "pairwise"
         X[rng.random(X.shape) < rng.choice([0.03, 0.1, 0.25])] = np.nan
+        if container == "xarray":  # of which a cell without any value is no feature
+            X[0, np.isnan(X).all(axis=0)] = 0.0
     elif rng.random() < 0.05:
         parameters["missing"] = "pairwise"
     draw_structure(rng, D, options, arrays)
