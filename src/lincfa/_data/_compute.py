@@ -37,12 +37,15 @@ def compute(graph: Any) -> Any:
 def computed(values: Any, what: str = "values") -> Any:
     """Return what a dask collection holds, anything else unchanged."""
     from ._checks import is_dask
-    from ._declared import as_declared
 
     if not is_dask(values):
         return values
+    from dask.array import Array
+
+    from ._declared import as_declared
+
     array = getattr(values, "data", values)  # that of xarray
-    if hasattr(array, "map_blocks") and hasattr(array, "chunks"):
+    if isinstance(array, Array):
         checked = as_declared(array, what)
         values = checked if array is values else values.copy(data=checked)
     return compute(values)

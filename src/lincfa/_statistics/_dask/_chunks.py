@@ -149,7 +149,7 @@ class Chunks(ChunkedTraining):
         }
         return {"X": self.blocks, **given}
 
-    def _same(self, prints: Mapping[str, Sequence[FloatArray]]) -> "Chunks":
+    def _same(self, prints: Mapping[str, Sequence[kernels.Fingerprint]]) -> "Chunks":
         """Return chunks that raise if they have other fingerprints than these."""
         sizes = (self.lengths, self.widths)
         bounds = [list(pairwise(accumulate(each, initial=0))) for each in sizes]

@@ -63,8 +63,8 @@ def _counted(weights: Any) -> tuple[IndexArray | slice, FloatArray | None]:
 # The same values in every pass
 
 
-_SUMS = 32
-"""Sums by which a chunk is known again, each of some neighbouring columns."""
+Fingerprint: TypeAlias = tuple[float, float]
+"""Two sums over a chunk: of the scales of its columns, and of the values in these scales."""
 
 _ROUNDING = 16
 """Units in the last place by which values may differ between passes."""
@@ -83,12 +83,12 @@ _ROWS_TOGETHER = {"f": 2**6, "d": 2**10}
 
 
 @_quiet
-def fingerprint(chunk: Any) -> FloatArray:
+def fingerprint(chunk: Any) -> Fingerprint:
     """Return sums by which a chunk is known again, in about the time that it takes to read it.
 
-    They are of the scales of columns, and of the values in these scales, so that no unit hides what
-    changes in another. Random factors tell places from each other. Rounding, by other processors
-    say, changes the sums by about as many units in the last place as the values.
+    Random factors tell places from each other. Columns are divided by their scales, so that no unit
+    hides what changes in another. Rounding, by other processors say, changes the sums by about as
+    many units in the last place as the values.
     """
     X = float64(chunk) if isinstance(chunk, np.ma.MaskedArray) else chunk
     X = X.reshape(len(X), -1 if X.size else 0)
@@ -100,9 +100,8 @@ def fingerprint(chunk: Any) -> FloatArray:
         sums, some = _weighted_sums(X, finite=True), _without_large(some)
     scale = np.hypot(np.sqrt(column_squares(some) / max(len(some), 1)), sums)
     scale[scale == 0] = 1.0
-    starts = np.arange(0, size, -(-size // _SUMS) or 1)
-    factors = _directions(size, 1) * np.sqrt(starts.size)
-    return np.add.reduceat(factors * (np.log(scale), sums / scale), starts, axis=1)
+    of_columns = _directions(size, 1)
+    return float(of_columns @ np.log(scale)), float(of_columns @ (sums / scale))
 
 
 def _weighted_sums(X: Any, *, finite: bool = False) -> FloatArray:
@@ -128,7 +127,7 @@ def _directions(size: int, seed: int) -> FloatArray:
     )
 
 
-def same_again(chunk: Any, known: FloatArray, name: str) -> Any:
+def same_again(chunk: Any, known: Fingerprint, name: str) -> Any:
     """Return a chunk unchanged, if it has the values that it had before."""
     kind = np.result_type(chunk)
     unit = float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
