@@ -69,9 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tallies[name] = Tally()
             run(name, seconds, options.seed, options.jobs, options.failures, tallies[name])
     except KeyboardInterrupt:
-        report(tallies)
         return 130
-    report(tallies)
+    finally:
+        report(tallies)
     return int(any(tally.failures for tally in tallies.values()))
 
 

@@ -8,6 +8,7 @@ import lzma
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -193,9 +194,13 @@ def parts(columns: Columns, rng: np.random.Generator) -> Files:
 
 
 def read_folder(folder: Path) -> Files:
-    """Return all files in a folder and its subfolders."""
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+    """Return all files in a folder and its subfolders, but those that another process removes."""
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            if path.is_file():
+                files[str(path.relative_to(folder))] = path.read_bytes()
+    return files
 
 
 def write_folder(folder: Path, files: Files) -> None:

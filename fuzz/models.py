@@ -255,10 +255,13 @@ def _place(model: Any, rng: Rng) -> tuple[Any, Any, list[Any]]:
     return functools.reduce(lambda part, key: part[key], path[:-1], model), path[-1], path
 
 
+_DEEPEST = 20  # levels in which a place is looked for: models have fewer, changed ones thousands
+
+
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> Any:
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
         yield [*path, key]
-        if isinstance(inner, dict | list):
+        if isinstance(inner, dict | list) and len(path) < _DEEPEST:
             yield from _paths(inner, (*path, key))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lincfa import _replacing
-from lincfa._replacing import _journal, repair, replacing_all
+from lincfa._replacing import _journal, repair, repair_beside, replacing_all
 
 pytest.importorskip("fcntl")
 
@@ -237,19 +237,41 @@ def test_a_signal_during_the_moves_leaves_nothing_hidden(begin):
     raise AssertionError("no signal came when all was new")
 
 
+def replace_table():
+    with replacing_all(["table.zarr"]) as (part,):
+        part.mkdir()
+        (part / ".zgroup").write_text('{"zarr_format": 2, "is": "new"}')
+
+
 def test_what_cannot_be_removed_is_removed_later(begin, monkeypatch):
     begin("old")
     with monkeypatch.context() as context:
         context.setattr(_journal, "_ATTEMPTS", 1)
         context.setattr(_journal.shutil, "rmtree", lambda *_, **__: None)
-        with replacing_all(["table.zarr"]) as (part,):
-            part.mkdir()
-            (part / ".zgroup").write_text('{"zarr_format": 2, "is": "new"}')
+        with pytest.warns(UserWarning, match="is of no use any more, but cannot be removed"):
+            replace_table()
     assert outputs()[2] == "new"
     assert len(hidden()) == 2  # the old folder, and the journal
     repair([Path()])
     assert hidden() == []
     assert outputs()[2] == "new"
+
+
+@pytest.mark.parametrize("content", ["5\n", '["model.json"]\n5\n', "[" * 99_999, "{}\n"])
+def test_what_is_no_journal_hinders_nothing(begin, content):
+    begin("old")
+    Path(".lincfa-a.journal").write_text(content)
+    Path(".lincfa-b.journal").mkdir()
+    with replacing_all(["model.json"]) as (part,):
+        part.write_text("new")
+    assert outputs() == ["new", "old", "old"]
+
+
+@pytest.mark.usefixtures("killed_between_renames")
+def test_who_reads_finds_everything_put_right():
+    repair_beside("model.json")
+    assert outputs() == ["old"] * 3
+    assert hidden() == []
 
 
 def test_errors_that_are_not_of_the_disk_name_no_output(begin):

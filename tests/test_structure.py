@@ -65,6 +65,16 @@ def grids(draw):
     return shape, draw(st.sampled_from([4, 8])), np.reshape(cells, shape), wrap
 
 
+def test_axes_of_one_cell_and_many_axes():
+    plain = grid_connectivity((3, 4), neighbors=8, wrap=[False, True]).toarray()
+    wrap = [True, False, *[False] * 30, True]
+    wide = grid_connectivity((1, 3, *[1] * 30, 4), neighbors=8, wrap=wrap).toarray()
+    np.testing.assert_array_equal(wide, plain)
+    assert grid_connectivity((1, 1), wrap=True).toarray().tolist() == [[0]]
+    with pytest.raises(ValueError, match="at most 8 axes with more than one cell"):
+        grid_connectivity((2,) * 24)
+
+
 @CALM
 @given(case=grids())
 @example(case=((2, 2), 8, np.ones((2, 2), bool), [True, True]))

@@ -360,7 +360,21 @@ def test_chunks_are_those_of_the_store(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("suffix", [".nc", ".zarr"])
 def test_names_that_the_format_cannot_hold(tmp_path, suffix):
-    names = ["", "index", "%s", "y ", " z", "a/b", "a_b", ".", "..", ".zarray", "t\tb", "l\n"]
+    names = [
+        "",
+        "index",
+        "%s",
+        "y ",
+        " z",
+        "a/b",
+        "a\\c",
+        "a_b",
+        ".",
+        "..",
+        ".zarray",
+        "t\tb",
+        "l\n",
+    ]
     names += ["é", "e\u0301", "Unnamed: 0", "x" * 300, "x" * 299]
     frame = pl.DataFrame({name: [float(k), 0.5] for k, name in enumerate(names)})
     frame.write_parquet(tmp_path / "t.parquet")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._lincfa import LinCFA
 from ._model._document import read_model
+from ._replacing import repair_beside
 
 if TYPE_CHECKING:
     from ._lincfa_classifier_cv import LinCFAClassifierCV
@@ -52,6 +53,7 @@ def load(path: str | os.PathLike[str]) -> "LinCFA | LinCFACV | LinCFAClassifierC
     ...     bool((lincfa.load(path).predict(X) == model.predict(X)).all())
     True
     """
+    repair_beside(path)
     document = _read_json(path)
     try:
         values = read_model(document)

@@ -86,6 +86,15 @@ def grid_connectivity(
             f"dimensions, got {neighbors!r}"
         )
     included = _checked_mask(mask, shape)
+    longer = np.array(shape) > 1  # along the others there are no neighbours
+    if np.count_nonzero(longer) > _MOST_AXES:
+        raise ValueError(
+            f"shape may have at most {_MOST_AXES} axes with more than one cell, got {shape!r}"
+        )
+    if not longer.all():
+        shape, circles = tuple(np.array(shape)[longer].tolist()) or (1,), circles[longer]
+        circles = circles if circles.size else np.array([False])
+        included, n_axes = included.reshape(shape), len(shape)
     numbers: Integers = np.full(shape, -1, dtype=_index_type(included.size))
     numbers[included] = np.arange(np.count_nonzero(included))
     around = _with_border(numbers, circles)
@@ -203,6 +212,7 @@ EARTH_RADIUS_KM = 6371.0088  # mean radius of WGS 84, (2 a + b) / 3
 # Rounding moves a place on the unit sphere by about 1e-15. With this slack, about 25 nanometres (a
 # metre for antipodes), places exactly at the radius are included everywhere.
 _SLACK = 4e-15
+_MOST_AXES = 8  # numbers of neighbours grow with a power of it
 _MOST_LINKS = 2**31 - 1  # limit of the 32-bit indices of sparse matrices
 
 

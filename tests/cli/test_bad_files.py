@@ -20,6 +20,8 @@ BAD = {
     "empty": ("d.csv", b"", "d.csv is empty."),
     "header alone": ("d.csv", b"a,b,y\n", "d.csv has columns but no rows."),
     "duplicate names": ("d.csv", b"a,a,y\n1,2,3\n", "d.csv: columns 1 and 2 are both named 'a'."),
+    "a pattern": ("d.csv", b"*,b,y\n1,2,3\n4,5,6\n", "d.csv: rename the column '*': names such"),
+    "a regular expression": ("d.csv", b"a,^b$,y\n1,2,3\n4,5,6\n", "d.csv: rename the column '^b$'"),
     "cut": ("d.csv.gz", gzip.compress(b"a,y\n1,2\n" * 99)[:-9], "d.csv.gz is a damaged compressed"),
     "broken Parquet": (
         "d.parquet",

@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import signal
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -146,7 +147,11 @@ def test_an_interruption_leaves_nothing(call, parts, files, monkeypatch, end):
     def waiting(file, *arguments):
         Path(file).write_text("half")
         os.kill(os.getpid(), end)
-        interrupted.wait()  # until the command has noticed it, and stops the workers
+        while not interrupted.wait(1):  # until the command has noticed it, and stops the workers
+            # A signal just before the main thread begins to wait does not wake it.
+            frame = sys._current_frames()[threading.main_thread().ident]
+            if frame.f_code is threading.Condition.wait.__code__:
+                os.kill(os.getpid(), end)
         Path(file).parent.mkdir(exist_ok=True)  # as stores are written
         Path(file).with_name("late").write_text("half")
         finished.append(file)

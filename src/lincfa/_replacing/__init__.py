@@ -156,6 +156,11 @@ def handling_signals(
             signal.signal(number, former)
 
 
+def repair_beside(path: str | os.PathLike[str]) -> None:
+    """Put right what a killed process has left in the folder of a file that is to be read."""
+    repair([Path(os.path.abspath(path)).parent])
+
+
 def _target(path: str | os.PathLike[str]) -> Path:
     target = Path(os.path.realpath(path))  # a link stays a link
     if not os.fspath(path):

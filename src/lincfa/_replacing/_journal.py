@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import time
+import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -107,10 +108,10 @@ class Journal:
         if problems:
             raise problems[0]
 
-    def end(self) -> None:
+    def end(self, attempts: int = _ATTEMPTS) -> None:
         """Remove what is left, the journal last; what is unsettled is left to ``repair``."""
         paths = [path for move in self.moves for path in (move.part, move.old)]
-        removed = [False] if self._unsettled else [_remove(path) for path in paths]
+        removed = [False] if self._unsettled else [_remove(path, attempts) for path in paths]
         self._file.close()  # first: some systems keep what is open
         if all(removed):
             for name in (*self._links, self.path):
@@ -126,7 +127,9 @@ class Journal:
         path = Path(os.path.realpath(name))
         if path.name in _own:  # merely to open and close it would release the lock on some systems
             return
-        with suppress(FileNotFoundError, PermissionError, ValueError), path.open("rb+") as file:
+        # What is no journal is left alone, whatever its name.
+        wrong = (IsADirectoryError, ValueError, TypeError, RecursionError)
+        with suppress(FileNotFoundError, PermissionError, *wrong), path.open("rb+") as file:
             own = not hasattr(os, "geteuid") or os.fstat(file.fileno()).st_uid == os.geteuid()
             if not (
                 own and path.name == name.name and _lock(file, wait=wait) and _is_at(file, path)
@@ -137,7 +140,7 @@ class Journal:
             journal = cls(path, file, [path.parent / target for target in targets])
             if len(moved) == 1:  # and not done
                 journal.undo(moved[0])
-            journal.end()
+            journal.end(attempts=1)
 
 
 @dataclass(frozen=True)
@@ -249,17 +252,18 @@ def _sync_folder(folder: Path) -> None:
             os.close(number)
 
 
-def _remove(path: Path) -> bool:
+def _remove(path: Path, attempts: int) -> bool:
     """Remove a file or folder; whether it is gone."""
     if not path.is_dir():
         path.unlink(missing_ok=True)
         return True
     # After an error, threads that write a Zarr store may still be adding files, or the folder.
-    for _ in range(_ATTEMPTS):
+    for _ in range(attempts):
         shutil.rmtree(path, ignore_errors=True)
-        time.sleep(0.05)
         if not path.exists():
             return True
+        time.sleep(0.05)
+    warnings.warn(f"{path} is of no use any more, but cannot be removed", stacklevel=2)
     return False
 
 

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     from rich.table import Table
 
     from ..report._page import report_text
-    from ._write import check_outputs, is_named_as_store, replacing, write_table
+    from ._write import check_outputs, is_named_as_store, naming_file, replacing, write_table
 
     outputs = {"--report": options.report}
     if options.table is not None:
@@ -88,10 +88,12 @@ def run(options: argparse.Namespace) -> int:
         findings = _field_findings(options.seed)
         text = report_text(findings, options.report)
         parts = prepare()
-        parts[options.report].write_text(text, encoding="utf-8", newline="\n")
+        with naming_file(parts[options.report]) as part:
+            part.write_text(text, encoding="utf-8", newline="\n")
         if options.table is not None:
             table = options.table
-            write_table(parts[table], table, _paper_table(options.seed))
+            with naming_file(parts[table]) as part:
+                write_table(part, table, _paper_table(options.seed))
     if options.table is not None:
         terminal.print(f"The paper's data, target y: {Path(options.table).resolve()}")
     terminal.print(f"Report on the field: {Path(options.report).resolve()}")

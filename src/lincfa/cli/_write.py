@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .._data._names import describe_columns
-from .._replacing import Replacement, _journal, repair, require_replaceable, temporary
+from .._replacing import (
+    Replacement,
+    _journal,
+    repair,
+    repair_beside,
+    require_replaceable,
+    temporary,
+)
 from ._files import DataFile
 from ._files._csv import write_csv
 from ._files._excel import write_sheet
@@ -48,6 +55,8 @@ def output_paths(
     ending: str = "reduced",
 ) -> dict[str, str]:
     """Return the paths to write, by option; raise if the table cannot be written as asked."""
+    if options.data != "-":
+        repair_beside(options.data)
     format = format_of(options.data)
     output = options.output or _named_after(options.data, format, ending)
     chunked = format.is_folder or options.dask is not None

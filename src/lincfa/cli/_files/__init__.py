@@ -1,10 +1,12 @@
 """Data in files: tables and fields, read by polars and xarray, or in chunks by dask."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from ..._replacing import repair_beside
 from ._fields import FieldFile, open_field
 from ._formats import Format, format_of, require_content, require_packages
 from ._tables import ParquetChunks, TableFile
@@ -33,6 +35,8 @@ def open_data(
     # the variables of a fitted model. Targets are names or patterns; classes stay as they are, also
     # numbers that are text. A scheduler elsewhere takes another package. Codes are numbers that
     # mean missing. Dates are names of the columns of a table that hold them.
+    if path != "-":
+        repair_beside(path)
     format = format or format_of(path)
     require_packages(format, dask=in_chunks, scheduler=scheduler)
     if format.is_folder and not in_chunks:
@@ -65,6 +69,12 @@ def open_data(
         raise ValueError(f"{data.source} has columns but no rows.")
     if isinstance(data, FieldFile):
         return data
+    pattern = next((name for name in data.names if re.fullmatch(r"\*|\^.*\$", name)), None)
+    if pattern is not None:
+        raise ValueError(
+            f"{data.source}: rename the column {pattern!r}: names such as * and ^…$ are patterns "
+            "to polars, which reads the file"
+        )
     for name in dates:
         if name not in data.schema:
             raise ValueError(f"{data.source} has no column {name!r}, which --dates names")

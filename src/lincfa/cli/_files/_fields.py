@@ -44,7 +44,7 @@ _LONGEST = 4  # by how much a chunk may exceed the usual size so that none store
 _LASTING = {"dtype", "_FillValue", "missing_value", "scale_factor", "add_offset"}
 _LASTING |= {"units", "calendar", "grid_mapping"}
 # What a name must not hold or begin or end with. A point begins the metadata of a Zarr store.
-_UNSTORABLE = {"netcdf": r"[\x00-\x1f/\x7f]|^[ -/:-@\[-^`{-~]| (?= *$)", "zarr": r"[\x00/]|^\."}
+_UNSTORABLE = {"netcdf": r"[\x00-\x1f/\x7f]|^[ -/:-@\[-^`{-~]| (?= *$)", "zarr": r"[\x00/\\]|^\."}
 _LONGEST_NAME = 240  # bytes; NetCDF takes 256, file systems 255
 _ROW_LABELS = "index"  # the name of a column without one, as pandas calls it
 _LASTING_NETCDF = {"zlib", "complevel", "shuffle", "fletcher32"}
