@@ -208,8 +208,10 @@ class _Grid:
         known = ~around & (np.abs(direction) > 1e-9 * total)
         centre = np.where(known, np.rad2deg(np.angle(direction)), np.nan)
         single = np.diff(starts, append=lat.size) == 1  # as they are, without rounding
+        with np.errstate(invalid="ignore", divide="ignore"):  # where no cell has an area
+            latitude = degrees / total
         return (
-            np.where(single, lat[starts], degrees / total),
+            np.where(single, lat[starts], latitude),
             _wrapped(np.where(single, lon[starts], centre)),
         )
 
