@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from ._folders import PARQUET as PARQUET
 from ._folders import foreign_file
 from ._folders import is_store as is_store
 from ._journal import Journal, sync

@@ -260,10 +260,10 @@ def _remove(path: Path, attempts: int) -> bool:
     # After an error, threads that write a Zarr store may still be adding files, or the folder.
     for _ in range(attempts):
         shutil.rmtree(path, ignore_errors=True)
+        time.sleep(0.05)
         if not path.exists():
             return True
-        time.sleep(0.05)
-    warnings.warn(f"{path} is of no use any more, but cannot be removed", stacklevel=2)
+    warnings.warn(f"{os.fspath(path)!r} is of no use any more, but cannot be removed", stacklevel=2)
     return False
 
 

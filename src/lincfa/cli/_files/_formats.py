@@ -15,7 +15,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..._replacing import is_store
+from ..._replacing import PARQUET, is_store
 
 SUFFIXES = {
     ".csv": "csv",
@@ -38,7 +38,6 @@ SUFFIXES = {
     ".zarr": "zarr",
 }
 ONLY_READ = (".xlsm", ".xlsb", ".xls", ".ods")
-_PARQUET = (".parquet", ".pq", ".parq")
 STANDARD_INPUT = "standard input"
 _BEGINNINGS = {
     ".gz": b"\x1f\x8b",
@@ -155,7 +154,7 @@ def parquet_files(folder: str | os.PathLike[str]) -> list[str]:
         os.path.join(place, file)
         for place, _, files in os.walk(folder)
         for file in files
-        if os.path.splitext(file)[1].lower() in _PARQUET and file[0] not in "._"
+        if os.path.splitext(file)[1].lower() in PARQUET and file[0] not in "._"
     ]
     return sorted(found, key=_natural_order)
 
