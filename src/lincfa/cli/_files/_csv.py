@@ -114,9 +114,8 @@ class CsvFile:
         import polars as pl
 
         places = sorted(self.names.index(name) for name in wanted)
-        frame = pl.read_csv(
-            self.text, separator=self.separator, columns=places, infer_schema=False, glob=False
-        )
+        scan = pl.scan_csv(self.text, separator=self.separator, infer_schema=False, glob=False)
+        frame = scan.select(pl.nth(places)).collect()
         if frame.height < n_rows:
             raise ValueError(f"{self.source} changed while it was being read.")
         frame.columns = [self.names[place] for place in places]
