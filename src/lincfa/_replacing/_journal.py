@@ -140,7 +140,8 @@ class Journal:
             journal = cls(path, file, [path.parent / target for target in targets])
             if len(moved) == 1:  # and not done
                 journal.undo(moved[0])
-            journal.end(attempts=1)
+            # Processes that worked for one that was dying may be dying, too, and still write.
+            journal.end(attempts=_ATTEMPTS if wait else 1)
 
 
 @dataclass(frozen=True)
