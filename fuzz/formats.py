@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import lzma
+import os
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -196,7 +197,8 @@ def parts(columns: Columns, rng: np.random.Generator) -> Files:
 def read_folder(folder: Path) -> Files:
     """Return all files in a folder and its subfolders, but those that another process removes."""
     files = {}
-    for path in sorted(folder.rglob("*")):
+    # Unlike rglob, os.walk takes it calmly when a folder is gone.
+    for path in sorted(Path(place, name) for place, _, names in os.walk(folder) for name in names):
         with suppress(FileNotFoundError, NotADirectoryError):
             if path.is_file():
                 files[str(path.relative_to(folder))] = path.read_bytes()

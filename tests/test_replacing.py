@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from itertools import count
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lincfa import _replacing
-from lincfa._replacing import _journal, repair, repair_beside, replacing_all
+from lincfa._replacing import _journal, repair, repair_beside, replacing_all, write_atomically
 
 pytest.importorskip("fcntl")
 
@@ -293,3 +294,129 @@ def test_no_journal_of_another_name_is_followed(begin):
     repair([Path()])
     assert Path("notes-0.part").read_text() == "mine"
     assert outputs() == ["old"] * 3
+
+
+def replace_all(text):
+    with replacing_all(["model.json", "other/report.html", "table.zarr"]) as parts:
+        for part in parts[:2]:
+            part.write_text(text)
+        parts[2].mkdir()
+        (parts[2] / ".zgroup").write_text(json.dumps({"zarr_format": 2, "is": text}))
+
+
+def stopped(what, step):
+    """A process that has been stopped before a step."""
+    process = start(what, step, "SIGSTOP")
+    _, status = os.waitpid(process.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+    return process
+
+
+@pytest.fixture
+def when_waiting(monkeypatch):
+    """Has a function called when this process begins to wait for another; lists that it did."""
+    take = _journal.FolderLocks.take
+
+    def set_up(act):
+        def take_or_act(*arguments):
+            taken = take(*arguments)
+            if not taken and not waits:
+                waits.append(True)
+                act()
+            return taken
+
+        waits = []
+        monkeypatch.setattr(_journal.FolderLocks, "take", take_or_act)
+        return waits
+
+    return set_up
+
+
+def end(process, number):
+    process.send_signal(number)
+    process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGCONT, signal.SIGKILL])
+def test_two_processes_that_replace_the_same_take_turns(begin, steps, when_waiting, number):
+    waited = []
+    for step in steps("old"):
+        begin("old")
+        process = stopped("write", step)
+        mixed = outputs() not in (["old"] * 3, ["new"] * 3)
+        waits = when_waiting(lambda process=process: end(process, number))
+        replace_all("from here")
+        if process.poll() is None:  # it had not begun, or was through
+            end(process, number)
+        assert waits or not mixed
+        assert outputs() in (["from here"] * 3, ["new"] * 3), step
+        assert outputs() == ["from here"] * 3 or not waits, step
+        repair([Path(), Path("other")])
+        assert hidden() == []
+        waited += waits
+    assert waited
+
+
+@pytest.mark.usefixtures("killed_between_renames")
+def test_who_repairs_takes_turns_too(when_waiting):
+    process = stopped("repair", 2)
+    waits = when_waiting(lambda: end(process, signal.SIGCONT))
+    replace_all("from here")
+    assert waits
+    assert outputs() == ["from here"] * 3
+    assert hidden() == []
+
+
+@pytest.fixture
+def stopped_between_renames(begin, steps):
+    for step in steps("old"):
+        begin("old")
+        process = stopped("write", step)
+        if outputs() == ["new", "new", None]:
+            yield process
+            return
+        end(process, signal.SIGKILL)
+
+
+def test_who_waits_too_long_is_told_for_whom(stopped_between_renames, monkeypatch):
+    process = stopped_between_renames
+    monkeypatch.setattr(_journal, "_TURNS", 1)
+    before = sorted(hidden())
+    with pytest.raises(TimeoutError) as raised, replacing_all(["model.json"]) as (part,):
+        write_atomically(part, "from here")  # which need not wait
+    assert str(raised.value) == (
+        f"{Path('model.json').resolve()}: another lincfa command (process {process.pid}) is "
+        "replacing files there; try again when it has finished"
+    )
+    assert sorted(hidden()) == before
+    end(process, signal.SIGCONT)
+    assert outputs() == ["new"] * 3
+    assert hidden() == []
+
+
+@pytest.mark.usefixtures("killed_between_renames")
+def test_where_the_system_has_no_locks(monkeypatch):
+    import fcntl
+
+    def fail(*_):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    with replacing_all(["other/else.json"]) as (part,):
+        part.write_text("new")
+    assert Path("other/else.json").read_text() == "new"
+    assert not Path("other/.lincfa-lock").exists()
+
+
+def test_a_lock_of_the_user_is_no_hindrance(begin, monkeypatch):
+    """As by ``flock . lincfa reduce ...``."""
+    import fcntl
+
+    begin("old")
+    monkeypatch.setattr(_journal, "_TURNS", 1)
+    number = os.open(".", os.O_RDONLY)
+    fcntl.flock(number, fcntl.LOCK_EX)
+    replace_all("from here")
+    os.close(number)
+    assert outputs() == ["from here"] * 3
+    assert hidden() == []

@@ -138,20 +138,19 @@ def test_a_terminal_shows_how_far_it_is(parts, monkeypatch):
         assert re.search(rf"{what} ━+ (\d+)/\1 ", text), what
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interruption_leaves_nothing(call, parts, files, monkeypatch, end):
-    """The interruption comes while a part is written, and waits for its end."""
+def test_an_interruption_leaves_nothing(call, parts, files, monkeypatch):
+    """Of a function, which goes on: Ctrl-C while a part is written waits for its end."""
     interrupted, finished = threading.Event(), []
     shutdown = ThreadPoolExecutor.shutdown
 
     def waiting(file, *arguments):
         Path(file).write_text("half")
-        os.kill(os.getpid(), end)
+        os.kill(os.getpid(), signal.SIGINT)
         while not interrupted.wait(1):  # until the command has noticed it, and stops the workers
             # A signal just before the main thread begins to wait does not wake it.
             frame = sys._current_frames()[threading.main_thread().ident]
             if frame.f_code is threading.Condition.wait.__code__:
-                os.kill(os.getpid(), end)
+                os.kill(os.getpid(), signal.SIGINT)
         Path(file).parent.mkdir(exist_ok=True)  # as stores are written
         Path(file).with_name("late").write_text("half")
         finished.append(file)
@@ -163,9 +162,45 @@ def test_an_interruption_leaves_nothing(call, parts, files, monkeypatch, end):
     monkeypatch.setattr(_tables, "_write_part", waiting)
     monkeypatch.setattr(ThreadPoolExecutor, "shutdown", noticed)
     result = call("reduce", parts, *OPTIONS)
-    assert result.code == 128 + end
+    assert result.code == 128 + signal.SIGINT
     assert result.err.splitlines()[-1] == "lincfa: interrupted"
     assert finished
+    assert files() == ["data"]
+
+
+WAITING = """
+import os, sys, threading
+import dask.system
+from lincfa.cli import main
+from lincfa.cli._files import _tables
+
+def write_for_ever(file, *arguments):
+    with open(file, "w") as part:
+        part.write("half")
+    os.write(1, b"begun\\n")
+    threading.Event().wait()
+
+if __name__ == "__main__":
+    dask.system.CPU_COUNT = 1
+    _tables._write_part = write_for_ever
+    sys.exit(main())
+"""
+ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
+
+
+@pytest.mark.parametrize(
+    ("where", "end"),
+    [*(("threads", end) for end in ENDING), *(("processes", end) for end in ENDING[::3])],
+)
+def test_a_signal_does_not_wait_for_work_that_never_ends(launch, parts, files, where, end):
+    arguments = ("reduce", parts, *OPTIONS, "--quiet", "--dask", where)
+    process = launch(*arguments, program=("-c", WAITING))
+    assert process.stdout.readline() == b"begun\n"
+    assert any(name.startswith(".lincfa-") for name in files())
+    process.send_signal(end)
+    out, err = process.communicate()  # which the processes that work have too, and who cleans up
+    assert process.returncode == -end
+    assert (out, err) == (b"", b"")
     assert files() == ["data"]
 
 

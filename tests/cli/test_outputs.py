@@ -404,6 +404,29 @@ def test_a_file_that_is_never_read_to_its_end(launch, folder, files):
     assert files() == []
 
 
+@pytest.mark.skipif(not ENDLESS.exists(), reason=f"{ENDLESS} is not here")
+@pytest.mark.parametrize(
+    ("where", "end"), [*(("threads", end) for end in ENDING), ("processes", signal.SIGTERM)]
+)
+def test_a_file_beside_chunks_that_is_never_read_to_its_end(
+    launch, samples, folder, files, where, end
+):
+    pytest.importorskip("netCDF4")
+    pytest.importorskip("dask.dataframe")
+    (folder / "data").mkdir()
+    table = pl.DataFrame(samples.X, schema=samples.names).with_columns(y=pl.Series(samples.y))
+    table.write_parquet("data/0.parquet")
+    stations = ("--connectivity", "stations", "--radius-km", "5", "--stations", ENDLESS)
+    arguments = ("reduce", "data", "--target", "y", "--dask", where, *stations)
+    process = launch(*arguments, program=("-c", OPENING))
+    assert process.stdout.readline() == b"opening\n"
+    process.send_signal(end)
+    _, err = process.communicate()  # which other processes have too
+    assert process.returncode == -end
+    assert err == b""
+    assert files() == ["data"]
+
+
 def test_a_read_only_folder(run, data, tmp_path):
     with mounted(tmp_path / "fixed", "size=64k", "ro") as folder:
         result = run("reduce", data, *OPTIONS, "--output", folder / "r.csv")

@@ -44,8 +44,9 @@ class Replacement:
 
     What is new is written beside the old, under hidden names, which a journal lists; when all of it
     is on the disk, the old is moved aside and the new into its place, and at last the old is
-    removed. After an error everything is as it was. The journal is locked as long as this process
-    lives, so that any later one knows what it left behind, and can put it right: ``repair``.
+    removed. After an error everything is as it was. Processes that do so in the same folder take
+    turns. The journal is locked as long as this process lives, so that any later one knows what
+    it left behind, and can put it right: ``repair``.
     """
 
     def __init__(self, paths: Sequence[str | os.PathLike[str]], *, force: bool = True) -> None:
@@ -87,7 +88,7 @@ class Replacement:
     def _commit(self, journal: Journal) -> None:
         for move in journal.moves:
             sync(move.part)
-        with _signals_deferred():
+        with journal.alone() as locks, _signals_deferred():
             for move, path in zip(journal.moves, self._paths, strict=True):
                 require_replaceable(path, as_folder=move.part.is_dir())  # it may be another by now
                 if move.target.exists():
@@ -96,6 +97,7 @@ class Replacement:
                     if move.part.is_file():
                         shutil.copymode(move.target, move.part)
             journal.move_all()
+            locks.release()  # others need not wait until the old is removed
             journal.end()
 
     @contextmanager

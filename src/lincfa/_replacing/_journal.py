@@ -6,19 +6,23 @@ process, and puts right what that has left behind.
 
 import json
 import os
+import re
 import shutil
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any, TypeAlias
 
 _PREFIX, _JOURNAL = ".lincfa-", ".journal"
+_LOCK = f"{_PREFIX}lock"
 _ATTEMPTS = 100
+_TURNS = 600  # attempts at what another process may be about to finish
+_PAUSE = 0.05  # seconds between two attempts
 _Identity: TypeAlias = list[int] | None
 _own: set[str] = set()  # names of the journals of this process, whose locks do not keep it out
 
@@ -39,18 +43,19 @@ class Journal:
             Move(target, Path(f"{name}.part"), Path(f"{name}.old"))
             for target, name in zip(targets, hidden, strict=True)
         ]
-        folders = {target.parent for target in targets} - {path.parent}
-        self._links = [folder / path.name for folder in folders]
+        self.folders = {target.parent for target in targets}
+        self._links = [folder / path.name for folder in self.folders - {path.parent}]
 
     @classmethod
     def begin(cls, targets: Sequence[Path]) -> "Journal":
         """Begin a journal beside the first target, with links to it beside the others."""
         while True:
-            path = targets[0].parent / f"{_PREFIX}{token_hex(8)}{_JOURNAL}"
+            name = f"{_PREFIX}{os.getpid()}-{token_hex(8)}{_JOURNAL}"
+            path = targets[0].parent / name
             _own.add(path.name)
             file = path.open("xb+")
             _lock(file, wait=True)
-            if _is_at(file, path):  # and nobody thought that a dead process had left it
+            if _is_at(file.fileno(), path):  # and nobody thought that a dead process had left it
                 break
             file.close()
         journal = cls(path, file, targets)
@@ -67,6 +72,26 @@ class Journal:
     def _add(self, line: Any) -> None:
         self._file.write(json.dumps(line).encode() + b"\n")
         self._file.flush()
+
+    @contextmanager
+    def alone(self) -> Iterator["FolderLocks"]:
+        """Keep other processes from moving files in the same folders, when none does any more."""
+        # What is written into a file that is itself hidden is no other's to move.
+        targets = [m.target for m in self.moves if not m.target.name.startswith(_PREFIX)]
+        folders = {target.parent for target in targets}
+        for _ in range(_TURNS):
+            with FolderLocks() as locks:
+                # Who has moved files there without the locks has died, or puts that right.
+                if locks.take(folders) and not _unfinished(folders, locks):
+                    yield locks
+                    return
+            time.sleep(_PAUSE)
+        found = [re.match(rf"{re.escape(_PREFIX)}(\d+)-", n) for n in _unfinished(folders)]
+        process = next((f" (process {match[1]})" for match in found if match is not None), "")
+        raise TimeoutError(
+            f"{', '.join(map(str, targets))}: another lincfa command{process} is replacing files "
+            "there; try again when it has finished"
+        )
 
     def move_all(self) -> None:
         """Make all moves, or none."""
@@ -119,28 +144,99 @@ class Journal:
         _own.discard(self.path.name)
 
     @classmethod
-    def clean_up(cls, name: Path, *, wait: bool = False) -> None:
-        """Put right what a dead process left; nothing is done if it lives, or is another user's.
+    def clean_up(
+        cls, name: Path, locks: "FolderLocks | None" = None, *, wait: bool = False
+    ) -> bool:
+        """Put right what a dead process left; whether nobody is moving what the journal lists.
 
-        ``wait`` for the end of one that is known to be dying.
+        Nothing is done if the process lives, or is another user's. ``wait`` for the end of one that
+        is known to be dying. ``locks`` are those that the caller has.
         """
         path = Path(os.path.realpath(name))
         if path.name in _own:  # merely to open and close it would release the lock on some systems
-            return
+            return True
         # What is no journal is left alone, whatever its name.
         wrong = (IsADirectoryError, ValueError, TypeError, RecursionError)
-        with suppress(FileNotFoundError, PermissionError, *wrong), path.open("rb+") as file:
+        with (
+            suppress(FileNotFoundError, PermissionError, *wrong),
+            path.open("rb+") as file,
+            FolderLocks() as new,
+        ):
             own = not hasattr(os, "geteuid") or os.fstat(file.fileno()).st_uid == os.geteuid()
-            if not (
-                own and path.name == name.name and _lock(file, wait=wait) and _is_at(file, path)
-            ):
-                return
+            if not own or path.name != name.name:
+                return True
+            is_dead = _lock(file, wait=wait)
+            if not _is_at(file.fileno(), path):
+                return True
             *lines, _ = file.read().split(b"\n")  # the last may have been cut off
             targets, *moved = map(json.loads, lines or [b"[]"])
+            is_halfway = len(moved) == 1  # and not done
+            if not is_dead:
+                return is_dead is None or not is_halfway
             journal = cls(path, file, [path.parent / target for target in targets])
-            if len(moved) == 1:  # and not done
+            is_locked = (locks or new).take(journal.folders, _TURNS if wait else 1)
+            if is_halfway:
+                if not is_locked:
+                    return False
                 journal.undo(moved[0])
-            journal.end(attempts=1)
+            new.release()
+            # Processes that worked for one that was dying may be dying, too, and still write.
+            journal.end(attempts=_ATTEMPTS if wait else 1)
+        return True
+
+
+class FolderLocks:
+    """Locks of folders, which keep others from moving files there; none where the system has none.
+
+    Each is of a file in the folder, which is removed in the end. A lock of the folder itself would
+    need no file, but may be the user's own: ``flock . lincfa reduce ...``.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[int, int], tuple[Path, int]] = {}
+
+    def __enter__(self) -> "FolderLocks":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def take(self, folders: Iterable[Path], attempts: int = 1) -> bool:
+        """Lock more folders; if another process has one of them, none is locked in the end."""
+        # Who waits for a lock has none, so that no two wait for each other.
+        for left in reversed(range(attempts)):
+            if all(map(self._take, folders)):
+                return True
+            self.release()
+            time.sleep(_PAUSE if left else 0)
+        return False
+
+    def _take(self, folder: Path) -> bool:
+        path = folder / _LOCK
+        try:
+            status = folder.stat()
+            key = status.st_dev, status.st_ino
+            if key in self._open:
+                return True
+            number = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        except OSError:  # such as a lock of another user
+            return True
+        is_locked = _lock(number)
+        if is_locked and _is_at(number, path):
+            self._open[key] = path, number
+            return True
+        os.close(number)
+        if is_locked is None:
+            with suppress(OSError):
+                path.unlink()
+        return is_locked is None
+
+    def release(self) -> None:
+        while self._open:
+            _, (path, number) = self._open.popitem()
+            with suppress(OSError):
+                path.unlink()  # first: nobody else may lock it and find it gone
+            os.close(number)
 
 
 @dataclass(frozen=True)
@@ -191,13 +287,30 @@ class Move:
             self.old.unlink(missing_ok=True)  # where both were the same file
 
 
-def repair(folders: Iterable[Path]) -> None:
+def repair(folders: Collection[Path]) -> None:
     """Put right what processes that were killed have left in folders; raise if that cannot be."""
+    for journal in _journals(folders):
+        Journal.clean_up(journal)
+    with FolderLocks() as locks:  # which are removed with it, those that were left too
+        locks.take([folder for folder in folders if os.path.lexists(folder / _LOCK)])
+
+
+def _unfinished(folders: Iterable[Path], locks: FolderLocks | None = None) -> list[str]:
+    """Put right what can be; return names of journals by which files are still being moved."""
+    names = []
+    for journal in _journals(folders):
+        with suppress(FileExistsError):  # which is for the user to settle, and hinders no others
+            if not Journal.clean_up(journal, locks):
+                names.append(journal.name)
+    return names
+
+
+def _journals(folders: Iterable[Path]) -> Iterator[Path]:
     for folder in folders:
         with suppress(FileNotFoundError, PermissionError, NotADirectoryError):
             for name in os.listdir(folder):
                 if name.startswith(_PREFIX) and name.endswith(_JOURNAL):
-                    Journal.clean_up(folder / name)
+                    yield folder / name
 
 
 def _identity(path: Path) -> _Identity:
@@ -209,22 +322,24 @@ def _identity(path: Path) -> _Identity:
     return [status.st_ino, status.st_mtime_ns]
 
 
-def _lock(file: IO[bytes], *, wait: bool = False) -> bool:
-    """Lock a file as long as this process lives; whether that was possible."""
+def _lock(file: IO[bytes] | int, *, wait: bool = False) -> bool | None:
+    """Lock a file while it is open; False if another process has, None if the system cannot."""
     try:
         import fcntl
     except ImportError:  # Windows
-        return False
+        return None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return None
     return True
 
 
-def _is_at(file: IO[bytes], path: Path) -> bool:
+def _is_at(file: int, path: Path) -> bool:
     with suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+        return os.path.samestat(os.fstat(file), path.stat())
     return False
 
 

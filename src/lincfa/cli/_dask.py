@@ -1,6 +1,8 @@
 """Work that dask or other processes do: where, its progress, and its end at a signal."""
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -27,15 +29,12 @@ def computing(where: str | None, terminal: Terminal) -> Iterator[Step]:
         yield terminal.busy
         return
     if "://" in where:
-        with interrupted_by_signals(), _connected(where) as client:
+        with _interrupted_by_keyboard(), _connected(where) as client:
             yield lambda what: _counting_tasks_elsewhere(client, terminal, what)
         return
     import dask
 
-    # The handler that polars installs when it is imported does not wake a waiting scheduler.
-    import polars  # noqa: F401
-
-    with interrupted_by_signals():
+    with _interrupted_by_keyboard():
         pool = _pool(where)
         try:
             with dask.config.set(scheduler=where, pool=pool):
@@ -56,6 +55,17 @@ def interrupted_by_signals() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _interrupted_by_keyboard() -> Iterator[None]:
+    """Raise KeyboardInterrupt at Ctrl-C, where that does not end the program at once."""
+    # The handler that polars installs when it is imported does not wake a waiting scheduler.
+    import polars  # noqa: F401
+
+    names = [] if signal.getsignal(signal.SIGINT) is signal.SIG_DFL else ["SIGINT"]
+    with handling_signals(signal.default_int_handler, names):
+        yield
+
+
 def _pool(where: str) -> Any:
     from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
     from multiprocessing import get_context
@@ -64,10 +74,29 @@ def _pool(where: str) -> Any:
 
     if where == "threads":
         return ThreadPoolExecutor(CPU_COUNT)
+    # Python starts another process, too, which tidies up if a signal ends this one, and is told
+    # here not to say so.
+    silence = "ignore:resource_tracker:UserWarning"
+    sys.warnoptions.append(silence)
+    try:
+        return ProcessPoolExecutor(CPU_COUNT, get_context("spawn"), initializer=_depend)
+    finally:
+        sys.warnoptions.remove(silence)
+
+
+def _depend() -> None:
+    """Let this process end when the one that started it does, in whatever way."""
+    from multiprocessing import parent_process
+
     # Ctrl-C reaches every process, and is left to the one that started them.
-    ignore = (signal.SIGINT, signal.SIG_IGN)
-    context = get_context("spawn")
-    return ProcessPoolExecutor(CPU_COUNT, context, initializer=signal.signal, initargs=ignore)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent: Any = parent_process()
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
 
 
 @contextmanager
