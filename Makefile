@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 # Part of the first stamp's name, so that another PYTHON creates a new environment.
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
-.PHONY: demo test fuzz examples paper bench quality lint clean help
+.PHONY: demo test fuzz docs examples paper bench quality lint clean help
 
 help:
 	@echo "make demo      run LinCFA on generated data, print the results, write a report with a map"
 	@echo "make test      run the tests"
 	@echo "make fuzz      try to break it with random problems (10 minutes)"
+	@echo "make docs      build the documentation: build/docs/index.html (2 minutes)"
 	@echo "make examples  predict from three climate fields, against EOF regression, PLS, … (3 minutes)"
 	@echo "make paper     run the paper's experiments and compare with its tables (6 minutes)"
 	@echo "make bench     time and memory against other methods, and how they scale (50 minutes)"
@@ -28,6 +29,10 @@ test: $(VENV)/.installed-dev
 
 fuzz: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m fuzz $(ARGS)
+
+# The gallery runs its examples; those that did not change since the last build are not run again.
+docs: $(VENV)/.installed-docs
+	OMP_NUM_THREADS=2 $(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --jobs auto $(ARGS) docs build/docs
 
 # Two processes, so each needs only one thread for arithmetic.
 examples: $(VENV)/.installed-examples
@@ -71,6 +76,10 @@ $(VENV)/.installed-bench: $(VENV)/.created-$(VERSION) pyproject.toml
 
 $(VENV)/.installed-examples: $(VENV)/.created-$(VERSION) pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[plot,xarray]" --group examples
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.created-$(VERSION) pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[all]" --group docs
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml

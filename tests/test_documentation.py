@@ -10,7 +10,7 @@ from lincfa.datasets import load_financial
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), ROOT / "examples" / "README.md"]
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def text_of(page):

@@ -579,7 +579,7 @@ def plot_path(
     """Draw scores against the number of groups; a ring marks the model.
 
     For a search, its scores, one line per strategy, with bars of one standard error. For
-    :class:`LinCFA` with a merge path (``"agglomerative"`` and ``"joint"``), R² of linear
+    :class:`lincfa.LinCFA` with a merge path (``"agglomerative"`` and ``"joint"``), R² of linear
     regressions on the groups at different cuts of the path, of several targets its mean; for
     classes the accuracy of logistic regressions.
 
