@@ -23,7 +23,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["**/*.ipynb", "**/sg_execution_times*"]
+exclude_patterns = ["**/*.ipynb"]
 templates_path = ["_templates"]
 smartquotes = False  # types in docstrings are code
 nitpicky = True
@@ -49,7 +49,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
-    "min_reported_time": 1e9,
+    "write_computation_times": False,
     "backreferences_dir": "generated/examples",
     "doc_module": ("lincfa",),
     "reference_url": {"lincfa": None},
