@@ -85,24 +85,24 @@ def formula(translator: Any, node: nodes.Element) -> None:
     raise nodes.SkipNode
 
 
-def inherited(_app: Sphinx, _kind: str, _name: str, member: Any, _skip: bool, _: Any) -> bool | None:
+def leave_out_inherited(_app: Sphinx, _kind: str, _name: str, member: Any, *_: Any) -> bool | None:
     """Leave out methods of scikit-learn, which its own documentation describes."""
     module = getattr(member, "__module__", None) or ""
     return True if module.startswith("sklearn.") else None
 
 
-def _escaped(shape: re.Match[str]) -> str:
-    return re.sub(r"(n_\w+)_(?=[,)])", r"\1\_", shape[0])
-
-
 def escape_shapes(*arguments: Any) -> None:
-    """Take ``n_groups_`` in "of shape (n_groups_,)" as it is: reST would read a link."""
+    """Keep the last letter of ``n_groups_`` in "of shape (n_groups_,)": reST would read a link."""
     lines = arguments[-1]
-    lines[:] = [re.sub(r"\([^()`]*\)", _escaped, line) for line in lines]
+    for number, line in enumerate(lines):
+        shapes = re.findall(r"\([^()`]*\)", line)
+        for shape in shapes:
+            line = line.replace(shape, re.sub(r"(n_\w+)_(?=[,)])", r"\1\_", shape))
+        lines[number] = line
 
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", escape_shapes, priority=900)  # after numpydoc
-    app.connect("autodoc-skip-member", inherited)
+    app.connect("autodoc-skip-member", leave_out_inherited)
     app.add_html_math_renderer("mathml", (formula, None), (formula, None))
