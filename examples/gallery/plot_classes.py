@@ -40,7 +40,7 @@ model = LinCFAClassifierCV(min_correlations=[0.5], cv=cv).fit(X_train, y_train)
 print(f"{model.n_groups_} groups, of several measurements:")
 for members in model.groups_by_name().values():
     if len(members) > 1:
-        print(fill(f"• {', '.join(members)}", 90, subsequent_indent="  "))
+        print(fill(f"• {', '.join(members)}", 74, subsequent_indent="  "))
 
 # %%
 # What speaks for a good outline
@@ -68,7 +68,7 @@ search = make_pipeline(StandardScaler(), logistic_regression(cv)).fit(X_train, y
 every = make_pipeline(search[0], search[-1].best_estimator_)
 rows = {}
 for name, fitted in {
-    f"LinCFAClassifierCV, {model.n_groups_} means": model,
+    f"LinCFA, {model.n_groups_} means": model,
     f"logistic regression, all {X.shape[1]}": every,
 }.items():
     chances = fitted.predict_proba(X_test)

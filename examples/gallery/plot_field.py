@@ -82,13 +82,17 @@ model = LinCFACV(
     cv=cv,
 )
 model.fit(X_past, y_past)
-print(model.summary())
+areas = model.summary().frame()
+print(f"{model.n_groups_} areas of {areas['size'].sum()} cells; the largest:")
+columns = ["centre_lat", "centre_lon", "area_km2", "size", "mean_correlation", "weight"]
+print(areas.nlargest(8, "size")[columns].round(2).to_string())
 
 # %%
 # What each area does
 # -------------------
-# On the left the areas, on the right what each does to the prediction when its mean is one standard
-# deviation warmer and all others stay as they are. The hole is the lakes and their margin.
+# On the left the areas, with the numbers of the table; on the right what each does to the prediction
+# when its mean is one standard deviation warmer and all others stay as they are. The grey hole is
+# the lakes and their margin.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 plot_map(model, numbers=8, legend=False, ax=left)
@@ -123,8 +127,8 @@ print(pd.Series(scores, name="R², 2040 to 2099").astype(float).round(3).to_stri
 # The areas predict the held-out years at least as well as methods that weigh every cell, and they
 # can be named, mapped and measured. The map says where the information is: mostly beside the hole,
 # in air that reaches the lakes or comes from them. Read single effects with care. Neighbouring
-# areas are correlated, so that a blue one beside a red one is often a contrast between the two, and
-# the summary marks weights whose sign such contrasts have turned.
+# areas are correlated, so that a blue one beside a red one is often a contrast between the two;
+# ``print(model.summary())`` marks the weights whose sign that has turned.
 #
 # One period of sixty years of one model run is little to rank methods by. :doc:`/climate-fields`
 # compares them on four periods, and on two other fields.

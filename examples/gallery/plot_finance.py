@@ -74,7 +74,7 @@ cv = GroupKFold(5, shuffle=True, random_state=0)
 model = LinCFACV(missing="pairwise", min_correlations=[0.5], cv=cv)
 model.fit(X_train, y_train, groups=firm_train)
 for members in model.groups_by_name().values():
-    print(fill(f"• {', '.join(members)}", 90, subsequent_indent="  "))
+    print(fill(f"• {', '.join(members)}", 74, subsequent_indent="  "))
 
 plot_coefficients(model)
 plt.show()
@@ -93,7 +93,7 @@ X_test, y_test = X.iloc[held_out], y.iloc[held_out]
 complete = X_test.notna().all(axis=1).to_numpy()
 predictions = {
     "last year's value": X_test["tobinq 1y"].to_numpy(),
-    f"median and ridge, {X.shape[1]} features": filled.predict(X_test),
+    f"ridge, {X.shape[1]} features": filled.predict(X_test),
     f"LinCFACV, {model.n_groups_} means": model.predict(X_test),
 }
 scores = {
@@ -104,7 +104,8 @@ scores = {
     ]
     for name, found in predictions.items()
 }
-columns = ["R², held-out firms", "complete rows", "rows with gaps"]
+columns = ["all rows", "complete", "with gaps"]
+print("R² on held-out firms")
 print(pd.DataFrame(scores, columns).T.round(3).to_string())
 
 fig, ax = plt.subplots(figsize=(5, 4.5), layout="constrained")

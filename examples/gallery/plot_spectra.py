@@ -13,8 +13,8 @@ package chemotools, which also prepares the spectra.
 # -----------
 # We keep the wavenumbers at which sugars absorb, subtract a straight baseline and take the first
 # derivative: what one would do before PLS. None of it learns from other samples, so it can be done
-# before the folds are made. Three empty spectra at the end of the run are left out. The columns get
-# the wavenumbers as names: that is how lincfa knows them.
+# before the folds are made. Empty spectra, at the end of the run, are left out. The columns get the
+# wavenumbers as names: that is how lincfa knows them.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -87,8 +87,8 @@ plt.show()
 # --------
 # At the time of each HPLC sample we read off the predicted curve. The mean error (bias) and the
 # scatter around it are listed apart, as is usual for calibrations. In practice one would correct
-# the offset with the first samples from the tank, so the last column is the error on the later
-# samples after the mean error on the first five has been subtracted.
+# the offset with the first samples from the tank: the last column is the error on the later samples
+# after the mean error on the first five has been subtracted. All are in grams per litre.
 
 glucose, when = tank_hplc["glucose"], tank_hplc["time"]
 rows, curves = {}, {}
@@ -97,7 +97,7 @@ for name, model in models.items():
     error = (np.interp(when, hours, curves[name]) - glucose).to_numpy()
     later = error[5:] - error[:5].mean()
     rows[name] = [np.sqrt((error**2).mean()), error.mean(), error.std(), np.sqrt((later**2).mean())]
-columns = ["error (RMS)", "bias", "scatter", "later samples, offset corrected"]
+columns = ["error (RMS)", "bias", "scatter", "corrected"]
 print(pd.DataFrame(rows, columns, dtype=float).T.round(1).to_string())
 
 fig, ax = plt.subplots(figsize=(8, 4), layout="constrained")
