@@ -1,6 +1,6 @@
 """
-How many measurements are needed? Choosing by cross-validation
-==============================================================
+How many groups? Body weight from a tape measure
+================================================
 
 A hospital doses drugs by body weight, but some patients cannot stand on scales. Their weight is
 estimated from a tape measure and callipers. We let cross-validation choose how
@@ -14,6 +14,8 @@ to see which measurements go together.
 #
 # Widths and girths of 507 adults in centimetres, with their weight in kilograms. We learn from a
 # third of them, and hold out the others.
+
+import textwrap
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -56,17 +58,17 @@ found = {
 }
 for rule, model in found.items():
     print(
-        f"{rule:18}  {model.n_groups_:2} groups, R² {model.best_score_:.3f} in cross-validation, "
-        f"{model.score(X_test, y_test):.3f} on held-out people"
+        f"{rule:18}  {model.n_groups_:2} groups, R² in cross-validation {model.best_score_:.3f}, "
+        f"held out {model.score(X_test, y_test):.3f}"
     )
 
 # %%
 # All scores are in ``cv_results_``, ready for a data frame: here the best penalty of each way to
-# merge, the fewest groups first. ``std_test_score`` is over the folds.
+# merge, the fewest groups first. ``split0_test_score`` and so on are those of each fold.
 
 table = pd.DataFrame(found["near_best"].cv_results_)
 ways = table.sort_values("mean_test_score").groupby(["tolerance", "min_correlation"]).tail(1)
-columns = ["mean_n_groups", "mean_test_score", "std_test_score", "tolerance", "min_correlation"]
+columns = ["mean_n_groups", "mean_test_score", "tolerance", "min_correlation"]
 print(ways[columns].sort_values("mean_n_groups").head(8).round(3).to_string(index=False))
 
 # %%
@@ -103,7 +105,8 @@ plt.show()
 
 few = path.cut(n_groups=found["one_standard_error"].n_groups_)
 for members in few.groups_by_name().values():
-    print(f"{len(members):2}:", ", ".join(members))
+    text = f"{len(members)}: {', '.join(members)}"
+    print(textwrap.fill(text, 72, subsequent_indent="   "))
 
 # %%
 # The whole path as a dendrogram. A merge further to the right needs a larger tolerance; the dashed

@@ -83,8 +83,8 @@ with (
     print(f"{len(client.scheduler_info()['workers'])} workers")
     areas.fit(field[past], y[past])
     lazy = areas.transform(field)
-    print(f"transform gives {type(lazy.data).__module__}, {lazy.sizes['group']} areas, "
-          f"{lazy.nbytes / 1e6:.0f} MB once it is computed")  # fmt: skip
+    print(f"transform: {type(lazy.data).__module__}, {lazy.sizes['group']} areas, "
+          f"{lazy.nbytes / 1e6:.0f} MB once computed")  # fmt: skip
     series = lazy.compute()
 
 # %%
@@ -128,8 +128,8 @@ plt.show()
 
 best = r2_score(y[future], signal[future])
 print(f"{field[0].size} cells became {areas.n_groups_} areas; in memory the same: {same}")
-print(f"R² on the last {len(y[future])} days: {regression.score(series[future], y[future]):.3f}; "
-      f"without any error in the weights it would be {best:.3f}")  # fmt: skip
+print(f"R² on the last {len(y[future])} days: {regression.score(series[future], y[future]):.3f}")
+print(f"R² of the true signal, which nobody knows: {best:.3f}")
 folder.cleanup()
 
 # %%

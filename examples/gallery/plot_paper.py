@@ -1,6 +1,6 @@
 """
-From the paper's table to a figure of our own
-=============================================
+The paper's table, and a figure beyond it
+=========================================
 
 Two correlated features drive a target. Is it better to keep both or to use their mean? The paper
 answers with a formula and checks it on six cases, with 500 repetitions each. We draw them again,
@@ -58,9 +58,10 @@ def repeat(weights, noise, n_samples, repetitions):
 # The table
 # ---------
 #
-# Counts are per 500 repetitions; the expected ones come from the distribution of F. The last
-# columns are what merging does to the expected squared error: the formula (growth of squared bias
-# minus drop of variance) and the mean over our repetitions.
+# First the threshold, whether the known weights merge, and how often the estimated ones do, per
+# 500 repetitions: the paper's count, the one expected from the distribution of F, and ours. Then
+# what merging does to the expected squared error: the formula (growth of squared bias minus drop
+# of variance) and the mean over our repetitions.
 
 rows = []
 for (weights, noise), printed in PAPER.items():
@@ -79,7 +80,10 @@ for (weights, noise), printed in PAPER.items():
     case["± 1.96 se"] = 1.96 * change.std(ddof=1) / np.sqrt(REPETITIONS)
     rows.append(case)
 table = pd.DataFrame(rows)
-print(table.to_string(index=False, float_format="{:.4g}".format))
+counts = ["weights", "sigma", "threshold", "merge?", "paper", "expected", "ours"]
+changes = ["weights", "sigma", "change by formula", "ours, mean", "± 1.96 se"]
+for columns in (counts, changes):
+    print(table[columns].to_string(index=False, float_format="{:.4g}".format), end="\n\n")
 
 # %%
 # Beyond the table: how many samples?
@@ -131,7 +135,7 @@ print("Furthest from the expected count, in standard deviations of that count:")
 print(f"  the paper's {paper:.1f}, ours {ours:.1f}")
 print("Change of the error within three standard errors of the formula:")
 print(f"  {close.sum()} of {len(table)} cases")
-print(f"Merging the far weights pays up to n = {crossing:.0f}, by the formula for many samples")
+print(f"By the formula, merging the far weights pays up to n = {crossing:.0f}")
 nearest = np.abs(np.log(sizes / crossing)).argmin()
 print(f"At n = {sizes[nearest]} the estimates merge in {merges[nearest]:.0%} of the repetitions")
 

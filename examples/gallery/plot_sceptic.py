@@ -39,7 +39,7 @@ print(model.summary())
 weights = np.abs(model.estimator_.coef_) * [len(members) >= 3 for members in model.groups_]
 group = int(weights.argmax())
 members = model.groups_by_name()[model.get_feature_names_out()[group]]
-print(", ".join(members))
+print(textwrap.fill(", ".join(members), 72))
 
 # %%
 # "Why these?"
@@ -47,8 +47,9 @@ print(", ".join(members))
 #
 # First: the correlations, and how each goes along with tau.
 
-table = X[members].corr().set_axis([member[:8] for member in members], axis=1)
-table["with tau"] = X[members].corrwith(y)
+table = X[members].corr().set_axis(range(1, len(members) + 1), axis=1)
+table["tau"] = X[members].corrwith(y)
+table.index = [f"{k} {member[:20]}" for k, member in enumerate(members, 1)]
 print(table.round(2).to_string())
 
 # %%
@@ -59,7 +60,7 @@ print(table.round(2).to_string())
 
 evidence = model.evidence_frame()
 evidence = evidence[evidence["feature"].isin(members)]
-columns = ["feature", "partner", "correlation", "threshold", "f", "tolerance", "gain_share"]
+columns = ["feature", "correlation", "threshold", "f", "gain_share"]
 print(evidence[columns].round(3).to_string(index=False))
 
 # %%
@@ -68,7 +69,7 @@ print(evidence[columns].round(3).to_string(index=False))
 closest = evidence.loc[evidence["f"].idxmax()]
 pair = closest["partner"], closest["feature"]
 words = explain_pair(X, y, *pair, tolerance=model.tolerance_)
-print(textwrap.fill(str(words), 90))
+print(textwrap.fill(str(words), 72))
 
 # %%
 # Members are tested against the seed, not against each other. How many pairs would merge by

@@ -1,6 +1,6 @@
 """
-Which areas, and which weights, can be trusted?
-===============================================
+Which areas and weights can be trusted?
+=======================================
 
 A climate service wants six areas of the tropical Pacific whose sea surface temperatures say what
 El Niño will do in three months. Before the map goes into a bulletin, three questions: would other
@@ -116,11 +116,11 @@ plt.show()
 now = index.sel(time=X_test["time"])
 clear = inference.frame()["adjusted_p_value"] < 0.05
 kept = found.frame()["together"]
-print(f"R² of the held-out forecast: {r2_score(y_test, forecast):.2f}; "
-      f"of this month's index taken as it is: {r2_score(y_test, now):.2f}")  # fmt: skip
+print(f"R² of the held-out forecast: {r2_score(y_test, forecast):.2f}")
+print(f"R² of this month's index taken as the forecast: {r2_score(y_test, now):.2f}")
 print(f"Weights clearly not 0: {clear.sum()} of {len(clear)}")
-print(f"Members stay together in {kept.min():.0%} to {kept.max():.0%} of the resamples, "
-      f"the least stable area is intact in {found.intact.min():.0%}")  # fmt: skip
+print(f"Members stay together in {kept.min():.0%} to {kept.max():.0%} of the resamples")
+print(f"The least stable area is intact in {found.intact.min():.0%} of them")
 
 # %%
 # So the bulletin can say that temperatures of the two large areas, the east against the west of

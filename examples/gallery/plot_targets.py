@@ -108,7 +108,7 @@ plt.show()
 
 middle = len(wavelengths) // 2
 words = explain_pair(X, Y, wavelengths[middle], wavelengths[middle + 1])
-print(textwrap.fill(str(words), 90))
+print(textwrap.fill(str(words), 72))
 
 # %%
 # What came out
