@@ -90,9 +90,9 @@ print(areas.nlargest(8, "size")[columns].round(2).to_string())
 # %%
 # What each area does
 # -------------------
-# On the left the areas, with the numbers of the table; on the right what each does to the prediction
-# when its mean is one standard deviation warmer and all others stay as they are. The grey hole is
-# the lakes and their margin.
+# On the left the areas, with the numbers of the table; on the right what each does to the
+# prediction when its mean is one standard deviation warmer and all others stay as they are. The
+# grey hole is the lakes and their margin.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 plot_map(model, numbers=8, legend=False, ax=left)

@@ -122,5 +122,5 @@ plt.show()
 #
 # Twelve years have only a few events, so that the order of the methods may be another in the next
 # twelve. :doc:`/climate-fields` repeats the comparison on the full grid for four periods, with more
-# methods; there LinCFACV is level with the best and not ahead. How folds and dates work is in
-# :doc:`/time`.
+# methods; there LinCFACV is level with ridge, and with the rule used here a little behind it. How
+# folds and dates work is in :doc:`/time`.
