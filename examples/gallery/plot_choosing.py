@@ -112,6 +112,7 @@ for members in few.groups_by_name().values():
 # The whole path as a dendrogram. A merge further to the right needs a larger tolerance; the dashed
 # line is the paper's rule.
 
+# sphinx_gallery_thumbnail_number = 3
 figure, ax = plt.subplots(figsize=(8, 6), layout="constrained")
 dendrogram(
     path.to_linkage(),

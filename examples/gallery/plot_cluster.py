@@ -136,7 +136,7 @@ folder.cleanup()
 # The chunks and the cluster do not change the result: a lazy fit sums over the chunks what a fit
 # in memory sums over the rows. What remains to be decided is the same as for small data. The
 # tolerance was set here, not chosen; ``LinCFACV`` takes dask collections as well, at the price of
-# some passes over the data for each fold. The strength of dask is size: data that fit into memory
-# are faster without it.
+# some passes over the data for each fold. Dask is for size: data that fit into memory do not need
+# it.
 #
 # Passes, memory and measured times are on the page :doc:`/dask`.

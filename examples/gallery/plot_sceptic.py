@@ -49,7 +49,7 @@ print(textwrap.fill(", ".join(members), 72))
 
 table = X[members].corr().set_axis(range(1, len(members) + 1), axis=1)
 table["tau"] = X[members].corrwith(y)
-table.index = [f"{k} {member[:20]}" for k, member in enumerate(members, 1)]
+table.index = [f"{k} {member[:14]}" for k, member in enumerate(members, 1)]
 print(table.round(2).to_string())
 
 # %%
