@@ -40,7 +40,7 @@ model = LinCFAClassifierCV(min_correlations=[0.5], cv=cv).fit(X_train, y_train)
 print(f"{model.n_groups_} groups, of several measurements:")
 for members in model.groups_by_name().values():
     if len(members) > 1:
-        print(fill(f"• {', '.join(members)}", 74, subsequent_indent="  "))
+        print(fill(f"• {', '.join(members)}", 70, subsequent_indent="  "))
 
 # %%
 # What speaks for a good outline
@@ -54,7 +54,7 @@ plt.show()
 # Test
 # ----
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
 plot_confusion(model, X_test, y_test, ax=left)
 plot_roc(model, X_test, y_test, ax=right)
 plt.show()

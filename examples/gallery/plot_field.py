@@ -90,15 +90,15 @@ print(areas.nlargest(8, "size")[columns].round(2).to_string())
 # %%
 # What each area does
 # -------------------
-# On the left the areas, with the numbers of the table; on the right what each does to the
-# prediction when its mean is one standard deviation warmer and all others stay as they are. The
-# grey hole is the lakes and their margin.
+# Above the areas, with the numbers of the table; below what each does to the prediction when its
+# mean is one standard deviation warmer and all others stay as they are. The grey hole is the lakes
+# and their margin.
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-plot_map(model, numbers=8, legend=False, ax=left)
-plot_effect_map(model, legend=False, colorbar={"label": "change (K)"}, ax=right)
-left.set_title(f"{model.n_groups_} areas, the largest numbered")
-right.set_title("What each does to the prediction")
+fig, (top, bottom) = plt.subplots(2, 1, figsize=(7, 8.5), layout="constrained")
+plot_map(model, numbers=8, legend=False, ax=top)
+plot_effect_map(model, legend=False, colorbar={"label": "change (K)"}, ax=bottom)
+top.set_title(f"{model.n_groups_} areas, the largest numbered")
+bottom.set_title("What each does to the prediction")
 plt.show()
 
 # %%

@@ -74,7 +74,7 @@ cv = GroupKFold(5, shuffle=True, random_state=0)
 model = LinCFACV(missing="pairwise", min_correlations=[0.5], cv=cv)
 model.fit(X_train, y_train, groups=firm_train)
 for members in model.groups_by_name().values():
-    print(fill(f"• {', '.join(members)}", 74, subsequent_indent="  "))
+    print(fill(f"• {', '.join(members)}", 70, subsequent_indent="  "))
 
 plot_coefficients(model)
 plt.show()

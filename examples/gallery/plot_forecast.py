@@ -49,7 +49,7 @@ field = anomalies.coarsen(lat=2, lon=2, boundary="trim").mean().assign_attrs(uni
 # target is still in 2009.
 
 X, y, dropped, gap = at_lead(field, nino, lead=3, lags=[0, 1, 2])
-print(fill(dropped, 74), f"gap between folds: {gap} months", sep="\n")
+print(fill(dropped, 70), f"gap between folds: {gap} months", sep="\n")
 past, future = slice(None, "2009-09"), slice("2010-01", None)
 X_past, y_past, X_future, y_future = (
     X.sel(time=past),

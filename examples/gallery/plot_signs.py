@@ -58,10 +58,10 @@ for title, model in (("plain", plain), ("signed", signed)):
         print("   ", members)
 
 # %%
-# The correlations, ordered by group, on the right with the flips made. Within its group, what was
+# The correlations, ordered by group, below with the flips made. Within its group, what was
 # blue without signs is red with them.
 
-fig, axes = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
+fig, axes = plt.subplots(2, 1, figsize=(6.5, 9.5), layout="constrained")
 for ax, model, title in zip(axes, (plain, signed), ("plain", "signed"), strict=True):
     plot_correlation(model, X, ax=ax)
     ax.set_title(title)
@@ -72,7 +72,7 @@ plt.show()
 # ---------------------
 
 reason = explain_pair(X, y, "MPG.city", "EngineSize", signed=True, min_correlation=0.7)
-print(fill(str(reason), 74))
+print(fill(str(reason), 70))
 
 # %%
 # Does it predict better?
