@@ -33,7 +33,7 @@ fuzz: $(VENV)/.installed-dev
 
 # The gallery runs its examples; those that did not change since the last build are not run again.
 docs: $(VENV)/.installed-docs
-	OMP_NUM_THREADS=2 $(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --jobs auto $(ARGS) docs build/docs
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --jobs auto $(ARGS) docs build/docs
 
 # Two processes, so each needs only one thread for arithmetic.
 examples: $(VENV)/.installed-examples

@@ -7,6 +7,7 @@ from typing import Any
 from docutils import nodes
 from docutils.utils.math import latex2mathml
 from sphinx.application import Sphinx
+from sphinx_gallery.sorting import ExplicitOrder
 
 import lincfa
 
@@ -39,11 +40,25 @@ autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
+GALLERY = (
+    "spectra",
+    "field",
+    "forecast",
+    "finance",
+    "targets",
+    "classes",
+    "signs",
+    "choosing",
+    "stability",
+    "sceptic",
+    "cluster",
+    "paper",
+)
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
     "filename_pattern": os.sep,
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": ExplicitOrder([f"plot_{name}.py" for name in GALLERY]),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "remove_config_comments": True,
@@ -101,8 +116,14 @@ def escape_shapes(*arguments: Any) -> None:
         lines[number] = line
 
 
+def close_boxes(_app: Sphinx, _page: str, source: list[str]) -> None:
+    """Take away the empty line at the end of examples, by which doctest knows the end."""
+    source[0] = source[0].replace("\n\n```\n", "\n```\n")
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.connect("source-read", close_boxes)
     app.connect("autodoc-process-docstring", escape_shapes, priority=900)  # after numpydoc
     app.connect("autodoc-skip-member", leave_out_inherited)
     app.add_html_math_renderer("mathml", (formula, None), (formula, None))
