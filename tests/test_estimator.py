@@ -94,6 +94,21 @@ def test_transform_is_accurate_when_the_mean_is_much_larger(rng, units, dtype):
     np.testing.assert_allclose(model.transform(X), expected.astype(float), rtol=0, atol=bound)
 
 
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("output", ["default", "pandas", "polars"])
+def test_float32_stays_float32(data, container, output):
+    X, y = data
+    model = LinCFA().fit(X, y).set_output(transform=output)
+    for dtype in (np.float32, np.float64):
+        given = container(X.astype(dtype))
+        fitted = clone(model).fit(given, y)
+        assert np.asarray(fitted.transform(given)).dtype == dtype
+        np.testing.assert_array_equal(fitted.labels_, model.labels_)
+    if container is pl.DataFrame:
+        mixed = given.with_columns(given.to_series(0).cast(pl.Float32))
+        assert np.asarray(clone(model).fit(mixed, y).transform(mixed)).dtype == np.float64
+
+
 def test_constant_columns_belong_to_no_group(data):
     X, y = data
     X = X.copy()

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import softmax
 from sklearn.datasets import load_digits, load_wine
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from lincfa._model._logistic import PenalizedLogistic, logistic_path
 
@@ -16,7 +16,9 @@ from lincfa._model._logistic import PenalizedLogistic, logistic_path
 WEIGHTS, PROBABILITIES = 1e-5, 1e-6
 
 
-@parametrize_with_checks([PenalizedLogistic(0.1)])
+@pytest.mark.parametrize(
+    ("estimator", "check"), [*estimator_checks_generator(PenalizedLogistic(0.1))]
+)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

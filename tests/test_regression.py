@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.linear_model import Ridge
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from lincfa._model import _regression
 from lincfa._model._regression import (
@@ -15,7 +15,9 @@ from lincfa._model._regression import (
 )
 
 
-@parametrize_with_checks([RidgeRegression(0.1)])
+@pytest.mark.parametrize(
+    ("estimator", "check"), [*estimator_checks_generator(RidgeRegression(0.1))]
+)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

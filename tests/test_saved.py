@@ -477,6 +477,18 @@ def test_names_that_are_no_text_are_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_names_that_data_frames_cannot_hold(tmp_path):
+    X, y = draw(12, D=4)
+    names = pd.Index(["a", "b\ud800", "c", "d"], dtype=object)
+    X = pd.DataFrame(X, columns=names)
+    fitted = LinCFA(tolerance=1e-9).fit(X, y)
+    for model in (fitted, saved(fitted, tmp_path)):
+        assert model.transform(X).shape == (len(X), 4)
+        said = r"A data frame cannot hold 'b\\ud800', which is not valid Unicode; rename it\."
+        assert_raises(said, model.set_output(transform="polars").transform, X)
+        assert_raises(said, model.summary().frame, "polars")
+
+
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(data=st.data())
 def test_any_numbers_survive(folder, data):

@@ -60,6 +60,41 @@ def test_columnar_files(name):
     assert open_data(name).n_rows == 10_000
 
 
+LONG = pl.DataFrame({"t": ["a" * 100_000] * 20, "y": range(20)})
+
+
+@pytest.mark.parametrize("name", ["d.parquet", "d.arrow"])
+def test_long_text_of_several_rows(name):
+    if name == "d.parquet":
+        LONG.write_parquet(name, statistics=False)  # which has it once
+    else:
+        LONG.write_ipc(name, compression="zstd")
+    refused(name, "about 3.0 MB")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [letter * 100_000 for letter in "abcdefghijklmnopqrst"],
+        [[0.0] * 12_500] * 20,
+        [{"a": letter * 100_000} for letter in "abcdefghijklmnopqrst"],
+    ],
+    ids=["text", "lists", "fields"],
+)
+def test_text_and_lists_are_not_read(monkeypatch, column):
+    pytest.importorskip("pyarrow")  # the footer is read by it
+    monkeypatch.setattr(pl, "read_parquet", None)
+    pl.DataFrame({"t": column, "y": range(20)}).write_parquet("d.parquet", statistics=False)
+    refused("d.parquet", r"about 3\.\d MB")
+
+
+def test_headers():
+    Path("d.csv").write_text(",".join(f"t{i}" for i in range(400)) + "\n" + ",".join("0" * 400))
+    refused("d.csv", "about 1.2 MB")
+    Path("d.csv").write_text(",".join(f"t{i}" for i in range(300)) + "\n" + ",".join("0" * 300))
+    assert open_data("d.csv").n_rows == 1
+
+
 def test_arrow_streams(monkeypatch):
     zeros().write_ipc_stream("d.arrow", compression="zstd")
     refused("d.arrow", "more than 1.0 MB")

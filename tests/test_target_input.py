@@ -1,5 +1,7 @@
 """Several targets and labels as they are given: containers, chunks, names, and what is refused."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -276,7 +278,7 @@ def test_none_among_several_targets():
 def test_values_that_are_no_numbers_among_numbers():
     X, Y, _ = data()
     others = Y[1:, 0].tolist()
-    for container in (list, pd.Series, lambda y: np.array(y, dtype=object)):
+    for container in (list, partial(pd.Series, dtype=object), partial(np.array, dtype=object)):
         text = r"all of one type, got float, str \(row 0: 'dry'\)"
         assert_raises(text, fit, X, container(["dry", *others]))
         assert_raises("not numeric", fit, X, container(["dry", *others]), target="numbers")

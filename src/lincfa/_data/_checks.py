@@ -177,8 +177,11 @@ def as_table(X: Any, min_samples: int = 1, estimator: str = "") -> npt.NDArray[A
         )
     if n_samples < min_samples:
         raise too_few_samples(n_samples, min_samples, estimator)
+    # scikit-learn does not see the types of polars, and would make float64 of all of them.
+    single = is_frame(X) and all(str(dtype) == "Float32" for dtype in X.dtypes)
+    dtype = np.float32 if single else FLOATS
     try:
-        return np.asarray(check_array(X, dtype=FLOATS, ensure_all_finite=False, input_name="X"))
+        return np.asarray(check_array(X, dtype=dtype, ensure_all_finite=False, input_name="X"))
     except OverflowError:
         raise too_large("X") from None
 

@@ -1,5 +1,7 @@
 """Data frames: some of their columns, and frames made for the user."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -36,4 +38,16 @@ def frame_of(columns: dict[str, Any], library: str) -> Any:
         raise ImportError(
             f"A {library} data frame needs {library}: pip install 'lincfa[tables]'"
         ) from error
-    return module.DataFrame(columns)
+    with naming_text():
+        return module.DataFrame(columns)
+
+
+@contextmanager
+def naming_text() -> Iterator[None]:
+    """Say which text a data frame cannot hold, such as a name with a lone surrogate."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"A data frame cannot hold {error.object!r}, which is not valid Unicode; rename it."
+        ) from None

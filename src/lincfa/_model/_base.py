@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data._checks import check_no_overflow, check_reduced, is_dask, is_field, real_numbers
 from .._data._columns import Columns, keep_columns
-from .._data._frames import columns_of_records, frame_of
+from .._data._frames import columns_of_records, frame_of, naming_text
 from .._data._names import describe_columns, did_you_mean, reduced_names
 from .._data._targets import Targets
 from .._data._training import FeatureTable, read_new
@@ -131,7 +131,8 @@ class AnyContainer:
         self._check_is_fitted()
         of_field = is_field(X) and self._columns.field is not None
         if not (is_dask(X) or of_field):
-            return super().transform(X)  # type: ignore[misc]
+            with naming_text():
+                return super().transform(X)  # type: ignore[misc]
         table = self._read_new(X)
         values = self._reduce(table, X)
         if not of_field:

@@ -99,6 +99,11 @@ def _write_array(array: npt.NDArray[Any]) -> list[Any]:
 
 
 def _read_array(content: Any, dtype: Any) -> npt.NDArray[Any]:
+    kind = np.dtype(dtype)
+    if kind.kind in "iu" and content:
+        limits = np.iinfo(kind)
+        if min(content) < limits.min or max(content) > limits.max:
+            raise OverflowError("too large for its type")  # NumPy 1.26 would only warn
     with np.errstate(all="ignore"):  # a number too large for its type is not written the same
         array = np.array(content, dtype=dtype)
     if array.ndim != 1:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +28,37 @@ _UNKNOWN_LENGTH = 2**12
 """Rows that a chunk is assumed to have if their number is unknown."""
 
 
+class _Averaging(NamedTuple):
+    """How a task averages the groups, as far as they are among its columns."""
+
+    labels: IndexArray  # of these columns, as the next three
+    factors: FloatArray
+    standard: dict[str, FloatArray]  # mean and scale, if columns are standardised
+    columns: Names | range
+    weights: FloatArray  # of all groups, as the names
+    names: Names
+    dtype: npt.DTypeLike
+    missing: str
+
+
+class _Expanding(NamedTuple):
+    """How a task makes columns of the groups' means."""
+
+    columns: Names
+    labels: IndexArray
+    mean: FloatArray
+    scale: FloatArray
+    center: FloatArray
+    missing: str
+
+
 def average_lazily(model: Any, X: Any, table: FeatureTable) -> Any:
     """Average each group, with the same chunks of rows, or the same index of a dataframe."""
     array, labels, (mean, scale) = table.values, model.labels_, model._standardization
     names = model.get_feature_names_out()
     dtype = float_type([array.dtype])
     factors, weights = model._factors, model._group_weights()
-    specs, left, reduced = [], 0, (names, dtype, table.missing)
+    specs, left = [], 0
     for width in array.chunks[1]:
         own = slice(left, left + width)
         left = own.stop
@@ -42,8 +66,9 @@ def average_lazily(model: Any, X: Any, table: FeatureTable) -> Any:
         if mean is not None and scale is not None:
             standard = {"mean": mean[own], "scale": scale[own]}
         known = table.columns.names
-        named = range(own.start, own.stop) if known is None else known[own]
-        specs.append((labels[own], factors[own], standard, weights, named, reduced))
+        columns = range(own.start, own.stop) if known is None else known[own]
+        of_columns = labels[own], factors[own], standard, columns
+        specs.append(_Averaging(*of_columns, weights, names, dtype, table.missing))
     if is_dask_frame(X):
         return _map_frame(X, _averages, specs[0], names, dtype)
     if len(specs) == 1:
@@ -53,9 +78,8 @@ def average_lazily(model: Any, X: Any, table: FeatureTable) -> Any:
     # What the column chunks contribute is added up in tasks of their own: sums of arrays would be
     # fused with all that they are sums of, and a whole row of chunks would have to be in memory.
     task, divide, given = delayed(_sums), delayed(_divided), [_once(spec) for spec in specs]
-    last = _once((weights, reduced))
     rows = [
-        [divide(add_in_tree([task(*pair) for pair in zip(row, given, strict=True)]), last)]
+        [divide(add_in_tree([task(*pair) for pair in zip(row, given, strict=True)]), given[0])]
         for row in array.to_delayed()
     ]
     chunks = (array.chunks[0], (len(names),))
@@ -73,7 +97,7 @@ def expand_lazily(
     center: FloatArray,
 ) -> Any:
     """Approximate the features by the means of their groups, as the same kind of collection."""
-    spec = (missing, names, labels, mean, scale, center)
+    spec = _Expanding(names, labels, mean, scale, center, missing)
     if is_dask_frame(X):
         check_reduced_columns(list(X.columns), len(X.columns), reduced_names)
         return _map_frame(X, _expanded, spec, names, float_type([frame_values(X).dtype]))
@@ -88,7 +112,7 @@ def expand_lazily(
 
     task = delayed(_expanded)
     given = [
-        _once((missing, names[part], labels[part], mean[part], scale[part], center))
+        _once(_Expanding(names[part], labels[part], mean[part], scale[part], center, missing))
         for part in parts
     ]
     rows = [[task(row[0], some) for some in given] for row in array.to_delayed()]
@@ -171,19 +195,17 @@ def _once(value: Any) -> Any:
     return delayed(value, pure=True, traverse=False)
 
 
-def _averages(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:
+def _averages(chunk: npt.NDArray[Any], spec: _Averaging) -> npt.NDArray[Any]:
     """Average the groups of a chunk that has all columns."""
-    *_, weights, _, reduced = spec
-    return _divided(_sums(chunk, spec), (weights, reduced))
+    return _divided(_sums(chunk, spec), spec)
 
 
-def _divided(sums: FloatArray, spec: Any) -> npt.NDArray[Any]:
+def _divided(sums: FloatArray, spec: _Averaging) -> npt.NDArray[Any]:
     """Divide sums by the weights, as of :func:`divided`, in the type of the result."""
-    weights, (names, dtype, missing) = spec
     with np.errstate(over="ignore"):
-        averages = divided(sums, weights).astype(dtype, copy=False)
+        averages = divided(sums, spec.weights).astype(spec.dtype, copy=False)
     with _naming(averages):
-        check_no_overflow(averages, lambda: names, missing)
+        check_no_overflow(averages, lambda: spec.names, spec.missing)
     return averages
 
 
@@ -196,30 +218,28 @@ def _naming(chunk: npt.NDArray[Any]) -> Iterator[None]:
         raise ValueError(f"In a chunk of {chunk.shape[0]} rows: {error}") from None
 
 
-def _sums(chunk: npt.NDArray[Any], spec: Any) -> FloatArray:
+def _sums(chunk: npt.NDArray[Any], spec: _Averaging) -> FloatArray:
     """Return what the columns of a chunk contribute to each group, as of partial_sums."""
-    labels, factors, standard, weights, names, (_, _, missing) = spec
     with _naming(chunk):
         return partial_sums(
             chunk,
-            labels,
-            weights.size,
-            factors,
-            gaps=missing == "pairwise",
-            check=lambda: check_finite(chunk, names, missing),
-            **standard,
+            spec.labels,
+            spec.weights.size,
+            spec.factors,
+            gaps=spec.missing == "pairwise",
+            check=lambda: check_finite(chunk, spec.columns, spec.missing),
+            **spec.standard,
         )
 
 
-def _expanded(chunk: npt.NDArray[Any], spec: Any) -> npt.NDArray[Any]:
-    missing, names, *line = spec
+def _expanded(chunk: npt.NDArray[Any], spec: _Expanding) -> npt.NDArray[Any]:
     values = chunk.astype(float_type([chunk.dtype]), copy=False)
-    if first_not_finite(values, missing) is not None:
-        what = "infinity" if missing == "pairwise" else "NaN or infinity"
+    if first_not_finite(values, spec.missing) is not None:
+        what = "infinity" if spec.missing == "pairwise" else "NaN or infinity"
         raise ValueError(f"The reduced features contain {what}.")
-    features = spread_means(values, *line)
+    features = spread_means(values, spec.labels, spec.mean, spec.scale, spec.center)
     with _naming(features):
-        check_no_overflow(features, lambda: names, "pairwise")
+        check_no_overflow(features, lambda: spec.columns, "pairwise")
     return features
 
 

@@ -30,6 +30,7 @@ from ._formats import (
     gigabytes,
     is_text,
     require_content,
+    require_memory,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _DECIMAL_COMMA = r"(?:^|(?<=[;\t|]))[^,;\t|]*\d,\d[^,;\t|]*(?=[;\t|\r\n]|$)"
 _BLOCK = 2**20  # bytes read at once
 _ENDS = (b",", b";", b"\t", b"|", b"\n")  # of values
 _PER_VALUE = 16  # bytes that a number takes besides its text: eight, and as many while it is read
+_PER_NAME = 2048  # bytes that a column takes besides its values, at least
 _QUICK = 100  # rows from which the types are inferred first
 _MODULES = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
 
@@ -112,9 +114,8 @@ class CsvFile:
         import polars as pl
 
         places = sorted(self.names.index(name) for name in wanted)
-        frame = pl.read_csv(
-            self.text, separator=self.separator, columns=places, infer_schema=False, glob=False
-        )
+        scan = pl.scan_csv(self.text, separator=self.separator, infer_schema=False, glob=False)
+        frame = scan.select(pl.nth(places)).collect()
         if frame.height < n_rows:
             raise ValueError(f"{self.source} changed while it was being read.")
         frame.columns = [self.names[place] for place in places]
@@ -241,6 +242,8 @@ def _find_separator(lines: _Lines, decimal: str | None = None) -> str:
 
 def _read_header(lines: _Lines, separator: str) -> list[str]:
     source = lines.source
+    width = next(iter(lines), "").count(separator) + 1
+    require_memory(source, _PER_NAME * width, f"its header has {width} names")
     try:
         number, names = next(lines.rows(separator), (0, []))
     except csv.Error as error:

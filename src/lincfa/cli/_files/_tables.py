@@ -379,13 +379,47 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
         with reading(path, format):
             scan = pl.scan_parquet(file) if is_parquet else pl.scan_ipc(file)
             n_rows, schema = scan.select(pl.len()).collect().item(), scan.collect_schema()
-        require_memory(path, n_rows * _row_bytes(schema))
-        if not is_parquet:
-            with reading(path, format):
+        size = n_rows * _row_bytes(schema)
+        if is_parquet and not all(dtype.is_numeric() for dtype in schema.values()):
+            size = max(size, _text_bytes(path, format))
+        require_memory(path, size)
+        with reading(path, format), by_name(path) as source:
+            if is_parquet:
+                frame = pl.read_parquet(source, glob=False, hive_partitioning=False)
+            else:
                 file.seek(0)
-                return pl.read_ipc(file)
+                frame = pl.read_ipc(file)
+    return _require_text(path, frame)
+
+
+def _text_bytes(path: str, format: Format) -> int:
+    """Return how much text and nested columns of a Parquet file take at least, by its footer."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:  # polars does not tell
+        return 0
     with reading(path, format), by_name(path) as source:
-        return pl.read_parquet(source, glob=False, hive_partitioning=False)
+        metadata = pq.read_metadata(source)
+        columns = [metadata.schema.column(place) for place in range(metadata.num_columns)]
+        places = [
+            place
+            for place, column in enumerate(columns)
+            if column.path != column.name or column.physical_type.endswith("BYTE_ARRAY")
+        ]
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        parts = [group.column(place) for group in groups for place in places]
+        return sum(max(part.total_uncompressed_size, 8 * part.num_values) for part in parts)
+
+
+def _require_text(path: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table; raise if text that its rows share would not fit into memory as their own."""
+    # A file may hold long text once for many rows; most of what is done with it makes copies.
+    import polars as pl
+    import polars.selectors as cs
+
+    sizes = frame.select(cs.string().str.len_bytes().cast(pl.UInt64).sum())
+    require_memory(path, max(sizes.row(0), default=0) if sizes.width else 0)
+    return frame
 
 
 def _read_stream(path: str, format: Format, file: BinaryIO) -> pl.DataFrame:
@@ -401,7 +435,7 @@ def _read_stream(path: str, format: Format, file: BinaryIO) -> pl.DataFrame:
         frame = pl.read_ipc_stream(file, n_rows=most + 1)
     if frame.height > most:
         raise exceeds_memory(path, f"more than {gigabytes(available)}", available)
-    return frame
+    return _require_text(path, frame)
 
 
 def _read_csv(csv: CsvFile) -> tuple[CsvFile, pl.DataFrame, dict[str, str], list[str]]:
