@@ -16,6 +16,7 @@ author = copyright = "The lincfa developers"
 version = release = lincfa.__version__
 
 extensions = [
+    "matplotlib.sphinxext.plot_directive",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -70,6 +71,9 @@ sphinx_gallery_conf = {
     "reference_url": {"lincfa": None},
     "matplotlib_animations": False,
 }
+
+plot_formats = [("png", 150)]
+plot_html_show_formats = plot_html_show_source_link = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "lincfa"
