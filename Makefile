@@ -6,17 +6,19 @@ BIN := $(VENV)/bin
 # Part of the first stamp's name, so that another PYTHON creates a new environment.
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
-.PHONY: demo test fuzz examples paper bench quality lint clean help
+.PHONY: demo test fuzz docs examples paper bench quality lint dist clean help
 
 help:
 	@echo "make demo      run LinCFA on generated data, print the results, write a report with a map"
 	@echo "make test      run the tests"
 	@echo "make fuzz      try to break it with random problems (10 minutes)"
+	@echo "make docs      build the documentation: build/docs/index.html (2 minutes)"
 	@echo "make examples  predict from three climate fields, against EOF regression, PLS, … (3 minutes)"
 	@echo "make paper     run the paper's experiments and compare with its tables (6 minutes)"
 	@echo "make bench     time and memory against other methods, and how they scale (50 minutes)"
 	@echo "make quality   prediction against PCA, PLS, ridge, … on 23 data sets (15 minutes)"
 	@echo "make lint      ruff and strict mypy"
+	@echo "make dist      the source distribution and the wheel, in dist/"
 	@echo "make clean     remove the virtual environment and the caches"
 
 demo: $(VENV)/.installed-demo
@@ -28,6 +30,10 @@ test: $(VENV)/.installed-dev
 
 fuzz: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m fuzz $(ARGS)
+
+# The gallery runs its examples; those that did not change since the last build are not run again.
+docs: $(VENV)/.installed-docs
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --jobs auto $(ARGS) docs build/docs
 
 # Two processes, so each needs only one thread for arithmetic.
 examples: $(VENV)/.installed-examples
@@ -55,6 +61,11 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+dist: $(VENV)/.installed-release
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+
 $(VENV)/.created-$(VERSION):
 	@$(PYTHON) -c 'import sys; sys.exit("lincfa needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; choose another with make PYTHON=...") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv --clear $(VENV)
@@ -73,9 +84,17 @@ $(VENV)/.installed-examples: $(VENV)/.created-$(VERSION) pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[plot,xarray]" --group examples
 	@touch $@
 
+$(VENV)/.installed-release: $(VENV)/.created-$(VERSION) pyproject.toml
+	$(BIN)/python -m pip install --quiet --group release
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.created-$(VERSION) pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[all]" --group docs
+	@touch $@
+
 $(VENV)/.installed-dev: $(VENV)/.created-$(VERSION) pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[tables,cli,plot,report,xarray,dask,onnx,fast]" --group dev
 	@touch $@ $(VENV)/.installed-demo $(VENV)/.installed-bench $(VENV)/.installed-examples
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/gallery docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -40,7 +40,7 @@ def content_of(model):
 
 
 def sealed(model, version=7):
-    """A file of this content, with the checksum that docs/evidence.md defines."""
+    """A file of this content, with the checksum that docs/saved-files.md defines."""
     text = json.dumps(model, sort_keys=True, separators=(",", ":"))
     checksum = "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
     document = {"format": "lincfa-model", "version": version, "checksum": checksum, "model": model}

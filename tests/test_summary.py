@@ -419,8 +419,8 @@ def test_documentation_is_the_declared_or_the_local_one(monkeypatch, declared):
 
     monkeypatch.setattr("lincfa._model._display.metadata", lambda package: Metadata())
     link = documentation_link("theory.md")
-    assert link == "https://d/theory.md" if declared else link.endswith("/docs/theory.md")
-    assert documentation_link("nowhere.md") == ("https://d/nowhere.md" if declared else "")
+    assert link == "https://d/theory.html" if declared else link.endswith("/docs/theory.md")
+    assert documentation_link("nowhere.md") == ("https://d/nowhere.html" if declared else "")
 
 
 def opposite(rng, units="standardized"):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .diagnostics._explain import PairExplanation, explain_pair
     from .diagnostics._stability import OrderSensitivity, Stability, order_sensitivity, stability
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 __all__ = [
     "ClassComparison",

@@ -610,7 +610,7 @@ class LinCFA(GroupModel):
 
         The file holds everything exactly, except the rows seen by :meth:`partial_fit`, which starts
         over after a load. It is written completely or not at all, so that an interruption leaves an
-        older file as it was. ``docs/evidence.md`` documents its contents.
+        older file as it was. ``docs/saved-files.md`` documents its contents.
 
         Parameters
         ----------

@@ -182,7 +182,20 @@ def lagged(X: Any, lags: int | Sequence[int], dim: Hashable = "time") -> Any:
 
 
 class Aligned(NamedTuple):
-    """Features and a target that belong together, from :func:`at_lead`."""
+    """Features and a target that belong together, from :func:`at_lead`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lincfa.timeseries import at_lead
+    >>> months = pd.date_range("2000-01", periods=5, freq="MS")
+    >>> X = pd.DataFrame({"sst": range(5)}, months)
+    >>> aligned = at_lead(X, pd.Series(range(5), months, name="rain"), lead=2)
+    >>> len(aligned.X), aligned.y.name, aligned.gap
+    (3, 'rain lead 2', 2)
+    >>> print(aligned.dropped)
+    2 of 5 samples lack a target at lead 2: 2000-04-01, 2000-05-01.
+    """
 
     X: Any
     """Features, with their lags."""

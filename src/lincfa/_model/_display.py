@@ -67,7 +67,7 @@ class Table:
 
 
 def documentation_link(page: str) -> str:
-    """Return the address of a page: as declared by the package, or else of an installed file."""
+    """Return the address of a page: on the site that the package declares, or an installed file."""
     try:
         declared = metadata("lincfa").get_all("Project-URL") or []
     except PackageNotFoundError:
@@ -75,7 +75,7 @@ def documentation_link(page: str) -> str:
     for entry in declared:
         label, _, address = entry.partition(",")
         if label.strip().lower() == "documentation":
-            return f"{address.strip().rstrip('/')}/{page}"
+            return f"{address.strip().rstrip('/')}/{page.removesuffix('.md')}.html"
     for folder in (_PACKAGE / "docs", _PACKAGE.parents[1] / "docs"):
         if (folder / page).is_file():
             return (folder / page).as_uri()

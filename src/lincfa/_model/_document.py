@@ -1,6 +1,6 @@
 """Saved models: what is in the file, how it is written, and how it is checked when read.
 
-``ENTRIES`` is the one list of what is saved; ``docs/evidence.md`` documents it. To save one more
+``ENTRIES`` is the one list of what is saved; ``docs/saved-files.md`` documents it. To save one more
 attribute, add an entry and raise ``VERSION``: what files of earlier versions lack is read as None.
 
 Nothing in a file is trusted. An entry must be exactly what would be written for the value read from

@@ -72,6 +72,18 @@ class Inference:
         How often such intervals cover the weight.
     how : str
         How the standard errors were made.
+
+    Examples
+    --------
+    >>> from lincfa import LinCFA
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=400, n_features=20, random_state=0)
+    >>> model = LinCFA(tolerance=10).fit(X[:200], y[:200])
+    >>> found = model.inference(X[200:], y[200:])
+    >>> found.estimate.round(1).tolist()
+    [8.5, 3.2]
+    >>> found.adjusted_p_value.round(3).tolist()
+    [0.0, 0.023]
     """
 
     names: tuple[str, ...]

@@ -128,6 +128,17 @@ class Summary:
         ``centre_lat``, ``centre_lon``, ``south``, ``north``, ``west``, ``east`` and ``area_km2``.
     weighted : bool
         Whether means are weighted by ``feature_weights``.
+
+    Examples
+    --------
+    >>> from lincfa import LinCFA
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=200, n_features=8, random_state=0)
+    >>> summary = LinCFA().fit(X, y).summary()
+    >>> summary.n_groups, summary.sizes.tolist()
+    (3, [5, 2, 1])
+    >>> summary.members[0]
+    ('x0', 'x1', 'x2', 'x3', 'x7')
     """
 
     n_samples: float

@@ -69,8 +69,8 @@ def choose(
     mean, eligible = results["mean_test_score"], results["eligible"]
     if not eligible.any():
         warnings.warn(
-            "LinCFACV: every combination leaves more groups than max_groups allows; the best was "
-            "chosen anyway. Try larger tolerances, or a ridge regression with penalties above 0.",
+            "Every combination leaves more groups than max_groups allows; the best was chosen "
+            "anyway. Try larger tolerances, or a ridge regression with penalties above 0.",
             UserWarning,
             stacklevel=stack_level(),
         )

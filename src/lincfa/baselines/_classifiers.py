@@ -37,6 +37,16 @@ def minus_log_loss(model: Any, X: Any, y: Any) -> float:
     X : array of shape (n_samples, n_features)
     y : array of shape (n_samples,)
         Class of each sample.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lincfa.baselines import logistic_regression, minus_log_loss
+    >>> X, kind = load_wine(return_X_y=True)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> model = logistic_regression(cv=3).fit(X[::2], kind[::2])
+    >>> round(minus_log_loss(model, X[1::2], kind[1::2]), 2)
+    -0.06
     """
     own = np.asarray(y)[:, None] == model.classes_
     probabilities = np.where(own, model.predict_proba(X), 0.0).sum(axis=1)

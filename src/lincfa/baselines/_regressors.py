@@ -76,6 +76,15 @@ class PathCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         How many features, components or clusters it has; those of several targets together.
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
+
+    Examples
+    --------
+    >>> from lincfa.baselines import ridge
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=100, n_features=20, random_state=0)
+    >>> model = ridge(cv=5).fit(X, y)
+    >>> type(model).__name__, int(model.best_index_)
+    ('PathCV', 10)
     """
 
     def __init__(self, path: Path, cv: Any = 5) -> None:
@@ -266,6 +275,15 @@ def slope(cv: Any) -> PathCV:
     ----------
     M. Bogdan et al., *SLOPE: adaptive variable selection via convex optimization*, Annals of
     Applied Statistics 9 (2015).
+
+    Examples
+    --------
+    >>> from lincfa.baselines import slope
+    >>> from lincfa.datasets import make_correlated
+    >>> X, y = make_correlated(n_samples=100, n_features=20, random_state=0)
+    >>> model = slope(cv=5).fit(X, y)
+    >>> model.n_features_
+    8
     """
     try:
         import sortedl1  # noqa: F401

@@ -63,6 +63,11 @@ def load_life_expectancy(
     X : pandas.DataFrame of shape (1649, 18)
     y : pandas.Series
         Life expectancy in years.
+
+    Examples
+    --------
+    >>> from lincfa.datasets import load_life_expectancy
+    >>> X, y = load_life_expectancy("folder/with/the/file")  # doctest: +SKIP
     """
     path, table = _read(LIFE_EXPECTANCY, folder, verify)
     return _after(path, table.dropna(), "Life expectancy ")
@@ -88,6 +93,11 @@ def load_financial(
     X : pandas.DataFrame of shape (1299, 75)
     y : pandas.Series
         The cash ratio.
+
+    Examples
+    --------
+    >>> from lincfa.datasets import load_financial
+    >>> X, y = load_financial("folder/with/the/file")  # doctest: +SKIP
     """
     path, table = _read(FINANCIAL, folder, verify)
     table = table.iloc[:, 1:].select_dtypes("number")  # the first column numbers the rows
@@ -117,6 +127,11 @@ def load_climatological(
         Vegetation indices, temperatures and precipitation of river basins, in time order.
     y : pandas.Series
         Anomaly of the vegetation index of the Adda basin.
+
+    Examples
+    --------
+    >>> from lincfa.datasets import load_climatological
+    >>> X, y = load_climatological("folder/with/the/file")  # doctest: +SKIP
     """
     path, table = _read(CLIMATOLOGICAL, folder, verify)
     return _after(path, table, "anomalia_adda")
@@ -142,6 +157,11 @@ def load_climatological_ii(
     -------
     X : pandas.DataFrame of shape (981, 1991)
     y : pandas.Series
+
+    Examples
+    --------
+    >>> from lincfa.datasets import load_climatological_ii
+    >>> X, y = load_climatological_ii("folder/with/the/file")  # doctest: +SKIP
     """
     path, table = _read(CLIMATOLOGICAL_II, folder, verify)
     if table.shape[1] < 3:

@@ -358,6 +358,16 @@ def plot_correlation(model: Any, X: Any, *, limit: int = 240, ax: "Axes | None" 
         Most features shown; of more, every k-th.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure of pyplot.
+
+    Examples
+    --------
+    >>> from lincfa import LinCFA
+    >>> from lincfa.datasets import make_correlated
+    >>> from lincfa.plotting import plot_correlation
+    >>> X, y = make_correlated(n_samples=200, n_features=20, random_state=0)
+    >>> ax = plot_correlation(LinCFA().fit(X, y), X)
+    >>> ax.images[0].get_array().shape
+    (20, 20)
     """
     reducer = fitted_reducer(model)
     if not is_count(limit) or limit < _FEWEST:
@@ -468,6 +478,16 @@ def plot_thresholds(
         The training data, for pairs that nearly merged; None for merged pairs only.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure of pyplot.
+
+    Examples
+    --------
+    >>> from lincfa import LinCFA
+    >>> from lincfa.datasets import make_correlated
+    >>> from lincfa.plotting import plot_thresholds
+    >>> X, y = make_correlated(n_samples=200, n_features=20, random_state=0)
+    >>> ax = plot_thresholds(LinCFA().fit(X, y), X, y)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('correlation required to merge', 'actual correlation')
     """
     reducer = fitted_reducer(model)
     if reducer.strategy == "joint":
@@ -579,7 +599,7 @@ def plot_path(
     """Draw scores against the number of groups; a ring marks the model.
 
     For a search, its scores, one line per strategy, with bars of one standard error. For
-    :class:`LinCFA` with a merge path (``"agglomerative"`` and ``"joint"``), R² of linear
+    :class:`lincfa.LinCFA` with a merge path (``"agglomerative"`` and ``"joint"``), R² of linear
     regressions on the groups at different cuts of the path, of several targets its mean; for
     classes the accuracy of logistic regressions.
 
@@ -593,6 +613,17 @@ def plot_path(
         Samples to score on; not needed for a search.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure of pyplot.
+
+    Examples
+    --------
+    >>> from lincfa import LinCFA
+    >>> from lincfa.datasets import make_correlated
+    >>> from lincfa.plotting import plot_path
+    >>> X, y = make_correlated(n_samples=300, n_features=20, random_state=0)
+    >>> model = LinCFA(strategy="agglomerative").fit(X[:200], y[:200])
+    >>> ax = plot_path(model, X[:200], y[:200], X[200:], y[200:])
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('number of groups', 'R²')
     """
     reducer = fitted_reducer(model)
     train = open_training(model, X, y)
@@ -705,6 +736,16 @@ def plot_search(search: Any, *, ax: Any = None) -> Any:
     -------
     matplotlib.axes.Axes
         Or an array of two, one for each panel.
+
+    Examples
+    --------
+    >>> from lincfa import LinCFACV
+    >>> from lincfa.datasets import make_correlated
+    >>> from lincfa.plotting import plot_search
+    >>> X, y = make_correlated(n_samples=200, n_features=20, random_state=0)
+    >>> left, right = plot_search(LinCFACV().fit(X, y))
+    >>> left.get_xlabel()
+    'mean number of groups'
     """
     if not isinstance(search, GroupSearch):
         raise TypeError(
@@ -974,6 +1015,17 @@ def plot_confusion(model: Any, X: Any, y: Any, *, ax: "Axes | None" = None) -> "
         Their labels.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure of pyplot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lincfa import LinCFAClassifierCV
+    >>> from lincfa.plotting import plot_confusion
+    >>> X, kind = load_wine(return_X_y=True)
+    >>> model = LinCFAClassifierCV(cv=3).fit(X[::2], kind[::2])
+    >>> ax = plot_confusion(model, X[1::2], kind[1::2])
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('predicted class', 'class')
     """
     samples, p = _classified(model, X, y, "plot_confusion")
     classes = model.classes_
@@ -997,6 +1049,17 @@ def plot_roc(model: Any, X: Any, y: Any, *, ax: "Axes | None" = None) -> "Axes":
         Their labels.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None for a new figure of pyplot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lincfa import LinCFAClassifierCV
+    >>> from lincfa.plotting import plot_roc
+    >>> X, kind = load_wine(return_X_y=True)
+    >>> model = LinCFAClassifierCV(cv=3).fit(X[::2], kind[::2])
+    >>> ax = plot_roc(model, X[1::2], kind[1::2])
+    >>> len(ax.get_lines())  # three classes and the diagonal
+    4
     """
     samples, p = _classified(model, X, y, "plot_roc")
     ax = axes_or_new(ax, 5.4, 5.4)

@@ -275,6 +275,19 @@ def plot_stability_map(
     -------
     matplotlib.axes.Axes
         Or an array of them, if there are several panels.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> from lincfa import LinCFA, stability
+    >>> from lincfa.datasets import make_field
+    >>> from lincfa.plotting import plot_stability_map
+    >>> values, y, _ = make_field(n_samples=100, shape=(6, 8), random_state=0)
+    >>> field = xr.DataArray(values.reshape(100, 6, 8), dims=("time", "lat", "lon"))
+    >>> model = LinCFA(connectivity="grid", tolerance=10)
+    >>> ax = plot_stability_map(stability(field, y, 5, model=model, random_state=0))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('lon', 'lat')
     """
     if not (hasattr(stability, "field") and hasattr(stability, "features")):
         raise TypeError(

@@ -455,7 +455,7 @@ def variance_drop_unit(
 
     Paper: ``eq:general2Dvar`` (Appendix B, under ``eq:unitVar``),
     ``σ²/(n−1) · [(σ̂₁²−σ̂₂²)² + 2(1−ρ)(σ̂₁²+cov̂)(σ̂₂²+cov̂)] / (σ̂₁²σ̂₂²(1−ρ̂²) σ̂²_{x₁+x₂})``,
-    for |ρ̂| < 1.
+    for ρ̂ between −1 and 1.
 
     Examples
     --------
@@ -1051,7 +1051,7 @@ def bias_pair_3d(
     Paper: Appendix D. With v₁ = w₁ + aw₃ and v₂ = w₂ + bw₃ the expected weights,
     ``v₁² + v₂² + 2ρ₁₂v₁v₂ − 2v₁(w₁ + w₂ρ₁₂ + w₃σ₃ρ₁₃) − 2v₂(w₁ρ₁₂ + w₂ + w₃σ₃ρ₂₃) +
     E[(w₁x₁+w₂x₂+w₃x₃)²]``, where ``a = σ₃(ρ₁₃ − ρ₁₂ρ₂₃)/(1−ρ₁₂²)`` and
-    ``b = σ₃(ρ₂₃ − ρ₁₂ρ₁₃)/(1−ρ₁₂²)``, for |ρ₁₂| < 1.
+    ``b = σ₃(ρ₂₃ − ρ₁₂ρ₁₃)/(1−ρ₁₂²)``, for ρ₁₂ between −1 and 1.
 
     Examples
     --------
