@@ -114,6 +114,8 @@ def escape_shapes(*arguments: Any) -> None:
     """Keep the last letter of ``n_groups_`` in "of shape (n_groups_,)": reST would read a link."""
     lines = arguments[-1]
     for number, line in enumerate(lines):
+        if line.lstrip().startswith((">>>", "...")):
+            continue
         shapes = re.findall(r"\([^()`]*\)", line)
         for shape in shapes:
             line = line.replace(shape, re.sub(r"(n_\w+)_(?=[,)])", r"\1\_", shape))

@@ -28,7 +28,8 @@ model.fit(field[:200], y[:200])
 figure, (cells, areas, scores) = plt.subplots(1, 3, figsize=(11, 3.3), layout="constrained")
 anomaly = field[0] - field.mean("time")
 anomaly.plot(ax=cells, cbar_kwargs={"location": "bottom", "label": "one sample, K"})
-cells.set(title=f"{values.shape[1]} cells of a field …", xlabel="", ylabel="")
+cells.set(title=f"{values.shape[1]} cells of a field …", xlabel="", ylabel="", aspect="equal")
+cells.set(xticks=[], yticks=[])
 plot_effect_map(
     model, ax=areas, legend=False, colorbar={"location": "bottom", "label": "effect of an area"}
 )

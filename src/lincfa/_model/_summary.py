@@ -342,7 +342,8 @@ class Summary:
         if several:
             titles = (*_TITLES[:4], f"largest r with a {noun}", "largest weight")
             every = "classes" if self.classes else "targets"
-            notes.append(f"summary().frame() has the figures of all {every}")
+            if not options:
+                notes.append(f"summary().frame() has the figures of all {every}")
         if self.weight is not None:
             unit = "log odds" if self.classes else f"standard deviations of the {noun}"
             notes.append(f"weight: change in {unit} per standard deviation of the mean")

@@ -96,7 +96,8 @@ def run(options: argparse.Namespace) -> int:
                 write_table(part, table, _paper_table(options.seed))
     if options.table is not None:
         terminal.print(f"The paper's data, target y: {Path(options.table).resolve()}")
-    terminal.print(f"Report on the field: {Path(options.report).resolve()}")
+    alone = ", where only neighbouring cells merge" if findings.maps else ""
+    terminal.print(f"Report on the field{alone}: {Path(options.report).resolve()}")
     for line in _what_to_look_at(findings):
         terminal.print(line)
     return 0
