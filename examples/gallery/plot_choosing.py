@@ -12,8 +12,8 @@ to see which measurements go together.
 # The data
 # --------
 #
-# Widths and girths of 507 adults in centimetres, with their weight in kilograms. We learn from a
-# third of them, and hold out the others.
+# Widths, depths and girths of 507 adults in centimetres, with their weight in kilograms. We learn
+# from a third of them, and hold out the others.
 
 import textwrap
 
@@ -73,7 +73,7 @@ print(ways[columns].sort_values("mean_n_groups").head(8).round(3).to_string(inde
 
 # %%
 # The same as a picture. On the left every way to merge with its best penalty, on the right the
-# penalties of the chosen one; a ring marks the choice of the sparing rule.
+# penalties of the chosen one; a ring marks the choice of ``"one_standard_error"``.
 
 plot_search(found["one_standard_error"])
 plt.show()
@@ -101,7 +101,7 @@ plt.show()
 
 # %%
 # Cut the path where you like: at the numbers that cross-validation found, or at one that you can
-# explain. Here, as many as the sparing rule left.
+# explain. Here, as many groups as ``"one_standard_error"`` left.
 
 few = path.cut(n_groups=found["one_standard_error"].n_groups_)
 for members in few.groups_by_name().values():
@@ -150,8 +150,8 @@ for n_groups in (few.n_groups_, 3):
 # %%
 # Each step down in the number of groups costs a little. ``"best"`` gives nothing away; where it
 # leaves every length single, as here, it is plain ridge regression, and that predicts best. Fewer
-# groups do not save the nurse any work, since a mean still asks for all its members; they save
-# weights that nobody can read. Which lengths go together depends on these people, too: the example
-# on stability measures by how much.
+# groups do not save the nurse any work, since a mean still needs all its members; they leave fewer
+# weights to read. Which lengths go together also depends on who was measured: the example on
+# stability shows how to find out how much.
 #
 # The page :doc:`/merging` has all settings, and what was tried before these defaults.

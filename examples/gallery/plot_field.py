@@ -124,11 +124,12 @@ print(pd.Series(scores, name="R², 2040 to 2099").astype(float).round(3).to_stri
 # %%
 # What came out
 # -------------
-# The areas predict the held-out years at least as well as methods that weigh every cell, and they
-# can be named, mapped and measured. The map says where the information is: mostly beside the hole,
-# in air that reaches the lakes or comes from them. Read single effects with care. Neighbouring
+# The areas predict the held-out years at least as well as these methods that weigh every cell, and
+# they can be named, mapped and measured. The map says where the information is: mostly in areas
+# that border on the hole. Read single effects with care. Neighbouring
 # areas are correlated, so that a blue one beside a red one is often a contrast between the two;
 # ``print(model.summary())`` marks the weights whose sign that has turned.
 #
 # One period of sixty years of one model run is little to rank methods by. :doc:`/climate-fields`
-# compares them on four periods, and on two other fields.
+# compares them on four periods, and on two other fields. There the elastic net and SLOPE, which
+# select single cells, predict this series better than all others.

@@ -117,11 +117,11 @@ plt.show()
 # %%
 # What came out
 # -------------
-# A few means, each of which a reader of accounts would recognise (size, research, value, owners,
-# competition), forecast as well as ridge on all features with the gaps filled in, to within a few
-# thousandths; ridge is the one in front. Most of the score is due to last year's value: the other
-# features add a little to it, in either model. The gain is a list that can be discussed, made of
-# recorded numbers only, with nothing to fill in for the next firm either.
+# Six means, most of which a reader of accounts would recognise (size, research, value, owners,
+# competition), and the last three values of q forecast as well as ridge on all features with the
+# gaps filled in, to within a few thousandths; ridge is the one in front. Most of the score is due
+# to last year's value: the other features add a little to it, in either model. The gain is a list
+# that can be discussed, made of recorded numbers only, with nothing to fill in for the next firm.
 #
 # Such gaps are hardly at random: whether a firm has a record may depend on how it is doing. Neither
 # method corrects for that. What else to do with gaps, and when a good imputation is better, is in

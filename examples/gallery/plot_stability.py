@@ -84,7 +84,7 @@ plt.show()
 #
 # The default strategy ``"sequential"`` goes through the cells in order; in another order it may
 # draw other areas. An agreement of 1 means the same areas, 0 what chance would give. Those of
-# ``"agglomerative"``, ours, should not depend on the order.
+# ``"agglomerative"``, used above, should not depend on the order.
 
 for strategy in ("sequential", "agglomerative"):
     model = LinCFA(strategy=strategy, tolerance=10, connectivity="grid")
@@ -96,9 +96,10 @@ for strategy in ("sequential", "agglomerative"):
 # Which weights are more than noise?
 # ----------------------------------
 #
-# On the months that the areas were learned from, every weight looks good. On held-out months their
-# means are ordinary regressors. The samples have dates, so errors of nearby months may depend on
-# each other, and the intervals allow for that. p-values are adjusted for the number of weights.
+# On the months that the areas were learned from, weights look better than they are. On held-out
+# months the means of the areas are ordinary regressors. The samples have dates, so errors of nearby
+# months may depend on each other, and the intervals allow for that. p-values are adjusted for the
+# number of weights.
 
 inference = areas.inference(X_test, y_test)
 print(inference)

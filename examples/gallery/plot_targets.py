@@ -42,7 +42,7 @@ print(f"{len(X)} samples to learn from, {len(X_test)} held out")
 # Give ``y`` as many columns as there are targets. Two wavelengths merge if this helps the sum over
 # the targets, so there is one partition, and each group has a weight for each target.
 #
-# The strategy ``"joint"`` finds the fewest groups where there are more samples than features, and
+# The strategy ``"joint"`` often finds few groups where there are more samples than features, and
 # ``rule="one_standard_error"`` takes the fewest of those that predict about as well in
 # cross-validation.
 
