@@ -21,8 +21,9 @@ def test_demo(run, files, tmp_path):
     for method in ("all features", "LinCFA", "LinCFACV", "ridge", "FeatureAgglomeration"):
         assert len(re.findall(rf"│ {method} .*│.*│.*│.*│", result.out)) == 2
     assert files(tmp_path) == ["demo-report.html"]
-    _, told = result.out.split(f", where only neighbouring cells merge: {tmp_path / 'demo-report.html'}\n")
-    page = (tmp_path / "demo-report.html").read_text(encoding="utf-8")
+    report = tmp_path / "demo-report.html"
+    _, told = result.out.split(f", where only neighbouring cells merge: {report}\n")
+    page = report.read_text(encoding="utf-8")
     answer = re.search(r'<p class="answer">(.*?)</p>', page)[1]
     assert f"  - the answer on top: {answer}\n" in told
     assert len(told.splitlines()) == 5
