@@ -13,7 +13,7 @@ import pytest
 
 import lincfa
 from lincfa import LinCFA
-from lincfa.datasets import load_financial
+from lincfa.datasets import load_financial, make_correlated
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -93,6 +93,27 @@ def test_versions_and_requirements_agree():
         for line in lines
     ]
     assert optional == requirements(extras) | {"distributed": optional["dask"]}
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of dask, with pandas 3.1
+def test_the_program_for_a_cluster_runs(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    pd, zarr = pytest.importorskip("pandas"), pytest.importorskip("zarr")
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    X, y = make_correlated(n_samples=60, n_features=12, random_state=0)
+    zarr.save("field.zarr", t2m=X.reshape(60, 3, 4), rain=y)
+    (tmp_path / "sensors").mkdir()
+    table = pd.DataFrame(X).add_prefix("x").assign(station="a", **{"yield": y})
+    table.to_parquet("sensors/part.0.parquet")
+    (block,) = re.findall(r"```py\n(.*?)```", (ROOT / "docs" / "dask.md").read_text("utf-8"), re.S)
+    with distributed.LocalCluster(1, processes=False, dashboard_address=None) as cluster:
+        variables = {"LinCFA": LinCFA}
+        exec(block.replace("tcp://scheduler:8786", cluster.scheduler_address), variables)
+        variables["client"].close()
+    written = pd.read_parquet("reduced")
+    assert len(written) == 60
+    assert len(written.columns) == variables["model"].n_groups_
 
 
 @pytest.mark.parametrize("name", ["signs", "missing-values", "feature-weights"])
