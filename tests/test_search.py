@@ -698,3 +698,16 @@ def test_the_summary_says_what_was_chosen_and_of_many_groups_how_to_have_fewer()
     assert len(few.summary().choice) == 1
     assert str(model.summary()).endswith("\n".join([chosen, *more]))
     assert chosen not in str(model.summary().table(options=True))
+
+
+def test_correlations_that_leave_joint_too_many_groups_are_left_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 60))
+    y = X[:, :10].sum(axis=1)
+    model = LinCFACV(strategies=["joint"], cv=3).fit(X, y)
+    results = model.cv_results_
+    assert model.min_correlation_ is None
+    assert (results["eligible"] == (results["min_correlation"] == -1)).all()
+    assert np.isnan(results["mean_test_score"][~results["eligible"]]).all()
+    with pytest.raises(ValueError, match=r"min_correlation=0\.9 leaves 60"):
+        LinCFACV(strategies=["joint"], min_correlations=[0.9], cv=3).fit(X, y)

@@ -14,6 +14,11 @@ from ._agglomerative import CurrentGroups, single_features
 from ._constraint import Constraint
 from ._partition import MergePath, merge_record
 
+
+class TooManyGroupsError(ValueError):
+    """What may not merge leaves too many groups for a regression on all of them."""
+
+
 FEW = 0.25
 """Features per sample up to which the regression starts with all of them."""
 
@@ -146,7 +151,7 @@ def _start(
                 best, smallest = (found, groups.record()), error
     if best is None:
         samples = "samples" if rule.share == 1 else "effective samples"
-        raise ValueError(
+        raise TooManyGroupsError(
             "strategy='joint' compares groups in a regression on all of them and needs fewer than "
             f"{n - 2:g} groups to start with for {n:g} {samples}, but "
             f"{_limits(rule, constraint)} {groups.count}. Allow more, or use another strategy."

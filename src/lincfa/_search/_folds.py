@@ -26,6 +26,7 @@ from .._data._targets import Targets
 from .._data._training import Training
 from .._grouping import PATHS, MergePath, Partition, partition_in_order
 from .._grouping._constraint import Constraint
+from .._grouping._joint import TooManyGroupsError
 from .._model._logistic import PenalizedLogistic, logistic_path
 from .._model._regression import Decomposition, RidgeRegression, scale_of_areas
 from .._rule import Rule
@@ -237,7 +238,8 @@ class Candidates:
     def limited(self, statistics: Statistics, most_groups: int) -> "Candidates":
         """Follow paths to so many groups at least, and leave out what still has more of them."""
         followed = replace(self, most_groups=most_groups)
-        sizes = [grouping.n_groups for grouping in _groupings(followed, statistics) if grouping]
+        groupings = _groupings(followed, statistics)
+        sizes = [np.inf if grouping is None else grouping.n_groups for grouping in groupings]
         left_out = frozenset(k for k, size in enumerate(sizes) if size > most_groups)
         return followed if len(left_out) == len(sizes) else replace(followed, left_out=left_out)
 
@@ -710,7 +712,12 @@ def _prepared(
 
 
 def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Grouping | None]:
-    """Yield the groups of each way of merging, from the same statistics; None if left out."""
+    """Yield the groups of each way of merging, from the same statistics; None if left out.
+
+    So are those that leave too many groups for their strategy, unless all do.
+    """
+    failures: list[TooManyGroupsError] = []
+    is_any_left = False
     weights, tolerances = candidates.weights, candidates.tolerances
 
     def grouping(partition: Partition) -> Grouping:
@@ -729,7 +736,13 @@ def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Group
         rule = replace(first, min_correlation=lowest)
         path = None
         if strategy in PATHS:
-            path = PATHS[strategy](statistics, rule, candidates.constraint)
+            try:
+                path = PATHS[strategy](statistics, rule, candidates.constraint)
+            except TooManyGroupsError as error:
+                failures.append(error)
+                yield from [None] * len(tolerances)
+                continue
+        is_any_left = True
         for place, tolerance in zip(places, tolerances, strict=True):
             if place in candidates.left_out:
                 yield None
@@ -740,3 +753,5 @@ def _groupings(candidates: Candidates, statistics: Statistics) -> Iterator[Group
                     strategy, statistics, replace(rule, tolerance=tolerance), candidates.constraint
                 )
                 yield grouping(partition)
+    if failures and not is_any_left:
+        raise failures[0]
