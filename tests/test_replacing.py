@@ -1,10 +1,12 @@
 """Files and folders are replaced together or not at all, wherever the process that does it ends."""
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -258,9 +260,13 @@ def test_what_cannot_be_removed_is_removed_later(begin, monkeypatch):
     assert outputs()[2] == "new"
 
 
-@pytest.mark.parametrize("content", ["5\n", '["model.json"]\n5\n', "[" * 99_999, "{}\n"])
+NO_JOURNALS = ["5\n", '["model.json"]\n5\n', "[" * 99_999, "{}\n", '["f/x"]\n[[null,null]]\n']
+
+
+@pytest.mark.parametrize("content", NO_JOURNALS)
 def test_what_is_no_journal_hinders_nothing(begin, content):
     begin("old")
+    Path("f").touch()
     Path(".lincfa-a.journal").write_text(content)
     Path(".lincfa-b.journal").mkdir()
     with replacing_all(["model.json"]) as (part,):
@@ -318,8 +324,8 @@ def when_waiting(monkeypatch):
     take = _journal.FolderLocks.take
 
     def set_up(act):
-        def take_or_act(*arguments):
-            taken = take(*arguments)
+        def take_or_act(*arguments, **options):
+            taken = take(*arguments, **options)
             if not taken and not waits:
                 waits.append(True)
                 act()
@@ -406,6 +412,44 @@ def test_where_the_system_has_no_locks(monkeypatch):
         part.write_text("new")
     assert Path("other/else.json").read_text() == "new"
     assert not Path("other/.lincfa-lock").exists()
+
+
+@contextmanager
+def locked(path):
+    """Lock a file as another process would."""
+    import fcntl
+
+    with open(path, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def test_a_lock_of_another_user_counts(begin, monkeypatch):
+    begin("old")
+    monkeypatch.setattr(_journal, "_TURNS", 1)
+    really = os.open
+
+    def denying(path, flags, *mode, **options):
+        if flags & os.O_CREAT and Path(path).name == ".lincfa-lock":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return really(path, flags, *mode, **options)
+
+    monkeypatch.setattr(os, "open", denying)
+    with locked(".lincfa-lock"), pytest.raises(TimeoutError, match="another lincfa command"):
+        replace_all("new")
+    assert outputs() == ["old"] * 3
+
+
+def test_who_wants_more_locks_keeps_those_that_it_has(tmp_path):
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    with _journal.FolderLocks() as locks, _journal.FolderLocks() as more:
+        assert locks.take(folders[:1])
+        with locked(folders[1] / ".lincfa-lock"):
+            assert not more.take(folders, besides=locks)
+        assert more.take(folders, besides=locks)
+        assert not _journal.FolderLocks().take(folders[:1])
 
 
 def test_a_lock_of_the_user_is_no_hindrance(begin, monkeypatch):

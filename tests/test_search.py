@@ -711,3 +711,12 @@ def test_correlations_that_leave_joint_too_many_groups_are_left_out():
     assert np.isnan(results["mean_test_score"][~results["eligible"]]).all()
     with pytest.raises(ValueError, match=r"min_correlation=0\.9 leaves 60"):
         LinCFACV(strategies=["joint"], min_correlations=[0.9], cv=3).fit(X, y)
+
+
+def test_what_joint_cannot_start_with_is_not_chosen_for_want_of_others():
+    X, y = make_correlated(n_samples=60, n_features=80, random_state=0)
+    few = {"max_groups": 0.001, "penalties": [0.0], "tolerances": [1e-9, 1e-8]}
+    model = LinCFACV(strategies=["joint"], min_correlations=[None, 0.99], cv=3, **few)
+    with pytest.warns(UserWarning, match="Every combination leaves more groups"):
+        model.fit(X, y)
+    assert model.min_correlation_ is None

@@ -156,7 +156,7 @@ class Journal:
         if path.name in _own:  # merely to open and close it would release the lock on some systems
             return True
         # What is no journal is left alone, whatever its name.
-        wrong = (IsADirectoryError, ValueError, TypeError, RecursionError)
+        wrong = (IsADirectoryError, NotADirectoryError, ValueError, TypeError, RecursionError)
         with (
             suppress(FileNotFoundError, PermissionError, *wrong),
             path.open("rb+") as file,
@@ -174,12 +174,11 @@ class Journal:
             if not is_dead:
                 return is_dead is None or not is_halfway
             journal = cls(path, file, [path.parent / target for target in targets])
-            is_locked = (locks or new).take(journal.folders, _TURNS if wait else 1)
             if is_halfway:
-                if not is_locked:
+                if not new.take(journal.folders, _TURNS if wait else 1, besides=locks):
                     return False
                 journal.undo(moved[0])
-            new.release()
+                new.release()
             # Processes that worked for one that was dying may be dying, too, and still write.
             journal.end(attempts=_ATTEMPTS if wait else 1)
         return True
@@ -201,30 +200,34 @@ class FolderLocks:
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    def take(self, folders: Iterable[Path], attempts: int = 1) -> bool:
-        """Lock more folders; if another process has one of them, none is locked in the end."""
+    def take(
+        self, folders: Iterable[Path], attempts: int = 1, besides: "FolderLocks | None" = None
+    ) -> bool:
+        """Lock folders, ``besides`` those that are; if another process has one, none of these."""
         # Who waits for a lock has none, so that no two wait for each other.
+        had = besides._open if besides else {}
         for left in reversed(range(attempts)):
-            if all(map(self._take, folders)):
+            if all(self._take(folder, had) for folder in folders):
                 return True
             self.release()
             time.sleep(_PAUSE if left else 0)
         return False
 
-    def _take(self, folder: Path) -> bool:
+    def _take(self, folder: Path, had: Collection[tuple[int, int]]) -> bool:
         path = folder / _LOCK
         try:
             status = folder.stat()
             key = status.st_dev, status.st_ino
-            if key in self._open:
+            if key in self._open or key in had:
                 return True
-            number = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
-        except OSError:  # such as a lock of another user
+            number = _open(path)
+        except OSError:
             return True
+        self._open[key] = path, number
         is_locked = _lock(number)
         if is_locked and _is_at(number, path):
-            self._open[key] = path, number
             return True
+        del self._open[key]
         os.close(number)
         if is_locked is None:
             with suppress(OSError):
@@ -307,10 +310,12 @@ def _unfinished(folders: Iterable[Path], locks: FolderLocks | None = None) -> li
 
 def _journals(folders: Iterable[Path]) -> Iterator[Path]:
     for folder in folders:
+        names: list[str] = []
         with suppress(FileNotFoundError, PermissionError, NotADirectoryError):
-            for name in os.listdir(folder):
-                if name.startswith(_PREFIX) and name.endswith(_JOURNAL):
-                    yield folder / name
+            names = os.listdir(folder)
+        for name in names:
+            if name.startswith(_PREFIX) and name.endswith(_JOURNAL):
+                yield folder / name
 
 
 def _identity(path: Path) -> _Identity:
@@ -337,8 +342,17 @@ def _lock(file: IO[bytes] | int, *, wait: bool = False) -> bool | None:
     return True
 
 
+def _open(path: Path) -> int:
+    """Open a file to be locked, and make it if need be; another user's only to read."""
+    links = getattr(os, "O_NOFOLLOW", 0)
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | links, 0o666)
+    except PermissionError:
+        return os.open(path, os.O_RDONLY | links)
+
+
 def _is_at(file: int, path: Path) -> bool:
-    with suppress(FileNotFoundError):
+    with suppress(OSError):
         return os.path.samestat(os.fstat(file), path.stat())
     return False
 

@@ -74,7 +74,7 @@ def choose(
             UserWarning,
             stacklevel=stack_level(),
         )
-        eligible = np.ones_like(eligible)
+        eligible = np.isfinite(results["mean_n_groups"])  # all but what was left out
     if not np.isfinite(mean[eligible]).all():
         raise ValueError("Some scores are not finite; use another scoring or fewer folds.")
     rows = np.flatnonzero(eligible)

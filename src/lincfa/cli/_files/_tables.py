@@ -393,7 +393,7 @@ def _read_columnar(path: str, format: Format) -> pl.DataFrame:
 
 
 def _text_bytes(path: str, format: Format) -> int:
-    """Return how much text and nested columns of a Parquet file take at least, by its footer."""
+    """Return about how much text and nested columns of a Parquet file take, by its footer."""
     try:
         import pyarrow.parquet as pq
     except ImportError:  # polars does not tell
