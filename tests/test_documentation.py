@@ -107,7 +107,7 @@ def test_the_program_for_a_cluster_runs(tmp_path, monkeypatch):
     table = pd.DataFrame(X).add_prefix("x").assign(station="a", **{"yield": y})
     table.to_parquet("sensors/part.0.parquet")
     (block,) = re.findall(r"```py\n(.*?)```", (ROOT / "docs" / "dask.md").read_text("utf-8"), re.S)
-    with distributed.LocalCluster(1, processes=False, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(1, processes=False, dashboard_address=":0") as cluster:
         variables = {"LinCFA": LinCFA}
         exec(block.replace("tcp://scheduler:8786", cluster.scheduler_address), variables)
         variables["client"].close()

@@ -76,7 +76,7 @@ past, future = slice(0, 9000), slice(9000, None)
 areas = LinCFA(connectivity="grid", tolerance=10, units="original")
 with (
     LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as here,
     Client(here) as client,
 ):

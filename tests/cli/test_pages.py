@@ -93,7 +93,7 @@ def scheduler():
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
     ) as cluster:
         yield cluster.scheduler_address
 
