@@ -138,6 +138,15 @@ def test_a_terminal_shows_how_far_it_is(parts, monkeypatch):
         assert re.search(rf"{what} ━+ (\d+)/\1 ", text), what
 
 
+@pytest.fixture
+def _in_the_foreground():
+    """Ctrl-C is ignored by what a shell runs in the background, such as all these tests."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
+@pytest.mark.usefixtures("_in_the_foreground")
 def test_an_interruption_leaves_nothing(call, parts, files, monkeypatch):
     """Of a function, which goes on: Ctrl-C while a part is written waits for its end."""
     interrupted, finished = threading.Event(), []
